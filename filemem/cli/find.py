@@ -23,8 +23,7 @@ from filemem.errors import FilememError
 from filemem.files import archive, globs, safe
 from filemem.overview import report
 from filemem.overview import timeline as times
-from filemem.search import search_files
-from filemem.search.hits import Hit
+from filemem.search import Hit, search_files
 from filemem.text.dates import parse_bound
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers

@@ -1,7 +1,8 @@
 """search_files: the question, the ranking, the evidence, the choice of what to show."""
 
-from filemem.search.certainty import PARTIAL, STRONG
 from filemem.search.searching import (
+    PARTIAL,
+    STRONG,
     Found,
     Hit,
     search_files,

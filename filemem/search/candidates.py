@@ -10,13 +10,12 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import archive, journal
 from filemem.files.folder import CurrentConversation
-from filemem.files.memory import Memory, kind_of, when_of
+from filemem.files.memory import FileDate, Memory, kind_of, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
 from filemem.index.corpus import BY_ASSISTANT, Corpus, IndexedFile
-from filemem.search import filters, lookup
+from filemem.search import filters, ranking
 from filemem.search.evidence import TermCoverage
-from filemem.search.hits import Hit, leans
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
 from filemem.text import dates, terms, tokens
@@ -31,6 +30,59 @@ EXCERPT = 40  # tokens that are shown of an assistant's turn, unless it is asked
 _SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
 _WORDLESS = re.compile(r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*")
 WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
+
+
+SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; of one that starts with a pronoun
+
+_WIDE = re.compile(f"[{terms.CJK}]")
+_QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
+_LEANING = re.compile(
+    r"(?:yes|yeah|yep|no|nope|sure|of course|definitely|exactly|absolutely|it|it's|that|that's|they|he|she|those|these)\b"
+    r"|[对對是没沒不嗯它那他她这這]",
+    re.IGNORECASE,
+)
+
+
+class Hit(NamedTuple):
+    """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither.
+
+    `date` is its own day, `when` that of its file. `excerpt` is what an answer shows of the text, `cut` whether that is
+    only a part; `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what
+    replaced it; `title` that of a note whose path does not tell it.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    date: dt.date | None
+    score: float
+    text: str
+    archived: bool
+    speaker: str
+    time: str
+    strength: float
+    note: str
+    has: tuple[str, ...]
+    near: tuple[str, ...]
+    lacks: tuple[str, ...]
+    parts: dict[str, float]
+    when: FileDate | None
+    excerpt: str
+    cut: bool
+    before: Passage | None
+    sources: tuple[str, ...]
+    newer: str
+    title: str
+
+
+def leans(passage: Passage, before: Passage) -> bool:
+    """Does a turn say little without the one before it: a short reply to a question, a bare yes, a pronoun?"""
+    if not passage.speaker or before.speaker in ("", passage.speaker):
+        return False
+    width = len(passage.text) + len(_WIDE.findall(passage.text))
+    if width <= SHORT and _QUESTION.search(before.text):
+        return True
+    return width <= SLIGHT and _LEANING.match(passage.text) is not None
 
 
 class FileStatus(NamedTuple):
@@ -234,7 +286,7 @@ class Reader:
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self._voices = parsed.voices
         self._weights = {
-            stem: share * word.weight * lookup.idf(corpus, sum(map(corpus.frequency, corpus.concept(stem))))
+            stem: share * word.weight * ranking.idf(corpus, sum(map(corpus.frequency, corpus.concept(stem))))
             for word in parsed.words
             for stem, share in (*word.others, (word.stem, 1.0))
         }

@@ -4,12 +4,17 @@ when, has a name; and how a file's passages lie one beside the other. Both are t
 import functools
 import itertools
 import math
+import sys
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.search import context_score
-from filemem.search.lookup import REACH, RankedCorpus, RankedFile
+from filemem.index.corpus import Corpus, IndexedFile
 from filemem.text import terms
 
+REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
+# next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
 NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ASKED, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
 OWN = 0.05  # in the first person, where the question is
@@ -110,14 +115,14 @@ class Layout:
         return known
 
     def around(self, at: int) -> tuple[int, tuple[float, ...]]:
-        """As `context_score.around` has it."""
+        """As the function of this name has it."""
         known = self._around.get(at)
         if known is None:
-            known = self._around[at] = context_score.around(self.places, at)
+            known = self._around[at] = around(self.places, at)
         return known
 
 
-def layout(corpus: RankedCorpus, entry: RankedFile) -> Layout:
+def layout(corpus: Corpus, entry: IndexedFile) -> Layout:
     """The layout of a file, kept for the next question."""
     if entry.layout is None:
         where = slice(entry.first, entry.first + entry.count)
@@ -125,3 +130,42 @@ def layout(corpus: RankedCorpus, entry: RankedFile) -> Layout:
         entry.layout = Layout(bytes(corpus.flags[where]), speakers, bytes(corpus.lengths[where]))
     found: Layout = entry.layout
     return found
+
+
+# -- what neighbours give: places are in half steps, and the distance alone decides (`REACH`) ------------------------
+
+_FINE = 1024  # a share of 1 as a whole number
+_SHARES = [math.ceil(share * _FINE) for share in (*REACH[:0:-1], *REACH)]  # from one end of the reach to the other
+_KERNEL = sum(share << 32 * place for place, share in enumerate(_SHARES))
+_MOST = (1 << 32) // sum(_SHARES) - 2
+_LEAST = 1e-9  # as little as a word ever counts; less would overflow the scale
+
+
+def around(places: Sequence[int], at: int) -> tuple[int, tuple[float, ...]]:
+    """The first passage in reach of the one `at` in a file, and what the words of each from there on count for it."""
+    here = places[at]
+    first, end = bisect_right(places, here - len(REACH)), bisect_left(places, here + len(REACH))
+    return first, tuple([REACH[abs(place - here)] for place in places[first:end]])
+
+
+def context_scores(files: Sequence[tuple[Sequence[int], Sequence[float]]]) -> Iterator[list[float]]:
+    """For each file, given the places of its passages and what each holds, what all those in reach of each passage give
+    it, or a little more.
+
+    One multiplication of two large numbers finds them all: with what passages hold as the digits of the one, and the shares by
+    distance as those of the other, each digit of the product is the sum over one passage's reach.
+    """
+    sizes = [places[-1] + len(REACH) for places, _ in files]  # so far apart no file reaches the next
+    starts = list(itertools.accumulate(sizes, initial=0))
+    scale = _MOST / max(_LEAST, max((max(held) for _, held in files), default=_LEAST))
+    digits = array("I", bytes(4 * starts[-1]))
+    for start, (places, held) in zip(starts, files, strict=False):
+        for place, value in zip(places, held, strict=True):
+            if value:
+                digits[start + place] = math.ceil(value * scale)
+    product = int.from_bytes(digits.tobytes(), sys.byteorder) * _KERNEL
+    sums = array("I", product.to_bytes(4 * (len(digits) + len(_SHARES) - 1), sys.byteorder))
+    unit = 1 / (scale * _FINE)
+    for start, (places, _) in zip(starts, files, strict=False):
+        middle = start + len(REACH) - 1
+        yield [sums[middle + place] * unit for place in places]

@@ -11,23 +11,32 @@ import functools
 import heapq
 import itertools
 import math
+import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.search import context_score, evidence, features, lookup
-from filemem.search.lookup import RankedCorpus, RankedFile, Term
-from filemem.search.question import LIGHT, Query, Word, is_light
+from filemem.index.corpus import Corpus, IndexedFile
+from filemem.search import evidence, features
+from filemem.search.question import ASIDE, Query, Word, is_light
 from filemem.text import terms
+
+K1, B = 0.9, 0.5
+"""BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
+MORE = 0.4  # of what may be said for a word, what each other than the best one in a passage adds
+HOLLOW = 0.3  # what a word counts where memory is only asked or quoted
+CAPTION = 0.5  # what a word in an image's caption counts, of a word said
+BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
+UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
+
+POSTINGS = 8_000  # places of the rarer words that are looked at to find the most promising files
 
 ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
-ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
-MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
 BARE_QUERY_MASS = 2.0  # then: the least that it weighs, that of a word in an eighth of all passages
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
@@ -48,7 +57,7 @@ class Scored(NamedTuple):
 
 def rank(
     query: Query,
-    corpus: RankedCorpus,
+    corpus: Corpus,
     *,
     limit: int,
     worth: Callable[[Any], float] = lambda entry: 1.0,
@@ -65,6 +74,163 @@ def rank(
     return _Explainer(scorer, [number for *_, number, _ in best]).explained(best)
 
 
+# -- where the words stand, and what each counts there by itself: BM25 ----------------------------------------------
+
+
+class Term(NamedTuple):
+    """A stem to look up: for which word, whether it is that word itself, what it weighs, its tokens, and in how many
+    passages it stands."""
+
+    word: int
+    itself: bool
+    weight: float
+    tokens: list[str]
+    frequency: int
+
+
+def idf(corpus: Corpus, frequency: int) -> float:
+    """Robertson's inverse document frequency with 1 added, so that it is never negative (as Lucene has it)."""
+    return math.log(1 + (corpus.count - len(corpus.uncounted) - frequency + 0.5) / (frequency + 0.5))
+
+
+def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> Term:
+    tokens = corpus.concept(stem)
+    frequency = min(corpus.count, sum(map(corpus.frequency, tokens)))
+    if frequency and corpus.uncounted:  # a word is no more common for being asked for
+        asked = (corpus.uncounted.intersection(numbers) for token in tokens for numbers, _ in corpus.postings(token))
+        frequency = max(0, frequency - sum(map(len, asked)))
+    return Term(word, itself, weight, tokens, frequency)
+
+
+def _by_name(corpus: Corpus, place: int, word: Word) -> Term | None:
+    """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
+    frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
+    rarity = idf(corpus, frequency) - idf(corpus, (corpus.count - len(corpus.uncounted)) // 2)
+    if not frequency or rarity <= 0:
+        return None
+    share = word.weight / ASIDE if word.is_context_word else word.weight * BY_NAME
+    return Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
+
+
+def lookups(query: Query, corpus: Corpus) -> tuple[list[Term], list[float]]:
+    """What to look up, the words themselves first, the rarest first; and what each word weighs (0: it is nowhere)."""
+    found: list[Term] = []
+    weights: list[float] = []
+    for place, word in enumerate(query.words):
+        itself = _term(corpus, place, True, word.stem, 1.0)
+        most = idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
+        spoken = _by_name(corpus, place, word)
+        weights.append(max(word.weight * most if itself.frequency else 0.0, spoken.weight if spoken else 0.0))
+        found += [spoken] if spoken else []
+        others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
+        for term in (itself, *others):
+            if term.frequency:
+                rarity = min(most, idf(corpus, term.frequency))
+                found.append(term._replace(weight=term.weight * word.weight * rarity))
+    return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
+
+
+_Values = dict[int, float]  # by passage number, what a word counts there
+
+
+def rough(corpus: Corpus, found: list[Term], words: int) -> tuple[_Values, dict[int, _Values]]:
+    """What the words of a question count in each passage by the rarer of its terms, until POSTINGS of their places are seen; and
+    what each of these terms counts, by its place among all."""
+    known: dict[int, _Values] = {}
+    seen = 0
+    for place, term in enumerate(found):
+        if not seen or seen + term.frequency <= POSTINGS:
+            seen += term.frequency
+            known[place] = _values(corpus, term, None)
+    by_word = _by_word(((found[place], values) for place, values in known.items()), words)
+    largest, *others = sorted(by_word, key=len, reverse=True) if words else [{}]
+    for other in others:
+        for number, value in other.items():
+            largest[number] = largest.get(number, 0.0) + value
+    return largest, known
+
+
+def held(
+    corpus: Corpus, found: list[Term], words: int, asked: bytes, known: dict[int, _Values]
+) -> dict[int, list[tuple[int, float]]]:
+    """By passage number which words of a question it holds, by any of their terms, and what each counts; only in the passages
+    `asked` for. What is `known` of some terms is not looked up again."""
+
+    def values(place: int, term: Term) -> _Values:
+        if place not in known:
+            return _values(corpus, term, asked)
+        return {number: value for number, value in known[place].items() if asked[number]}
+
+    by_word = _by_word(((term, values(place, term)) for place, term in enumerate(found)), words)
+    by_passage: dict[int, list[tuple[int, float]]] = {number: [] for number in set[int]().union(*by_word)}
+    for word, counted in enumerate(by_word):
+        for number, value in counted.items():
+            by_passage[number].append((word, value))
+    return by_passage
+
+
+def _by_word(found: Iterable[tuple[Term, _Values]], words: int) -> list[_Values]:
+    """What each word counts in each passage by any of its terms: the most; of those that only may be said for it the others add
+    MORE of what they count."""
+    itself: list[_Values] = [{} for _ in range(words)]
+    others: list[_Values] = [{} for _ in range(words)]
+    for term, values in found:
+        _take_in(*((itself[term.word], values, 0.0) if term.itself else (others[term.word], values, MORE)))
+    for known, more in zip(itself, others, strict=True):
+        _take_in(known, more, 0.0)
+    return itself
+
+
+def _take_in(known: _Values, more: _Values, share: float) -> None:
+    """Have what is known of a word count the larger of two values and a share of the other, passage by passage."""
+    both = known.keys() & more.keys() if known else ()
+    values = [(number, known[number], more[number]) for number in both]
+    known.update(more)
+    known.update({number: max(one, other) + share * min(one, other) for number, one, other in values})
+
+
+def _values(corpus: Corpus, term: Term, asked: bytes | None) -> _Values:
+    """What a term counts, by passage number."""
+    counts = _counts(corpus, term, asked)
+    for number in corpus.hollow & counts.keys() if corpus.hollow else ():
+        counts[number] *= HOLLOW
+    weight, lengths, shares = term.weight, corpus.lengths, _saturation(corpus.mean_length)
+    return {number: weight * shares[count][lengths[number]] for number, count in counts.items()}
+
+
+@functools.lru_cache(maxsize=8)
+def _saturation(mean_length: float) -> "_Saturation":
+    return _Saturation(mean_length)
+
+
+class _Saturation(dict[float, list[float]]):
+    """What a term counts of its weight, by how often it stands in a passage, and the passage's length."""
+
+    def __init__(self, mean_length: float) -> None:
+        self._per_token = K1 * B / max(1.0, mean_length)
+
+    def __missing__(self, count: float) -> list[float]:
+        least = count + K1 * (1 - B)
+        self[count] = [count * (1 + K1) / (least + self._per_token * length) for length in range(256)]
+        return self[count]
+
+
+def _counts(corpus: Corpus, term: Term, asked: bytes | None) -> dict[int, float]:
+    """Passage number -> how often it has the term, a caption's words counting less."""
+    counts: dict[int, float] = {}
+    for token in term.tokens:
+        worth = CAPTION if token.startswith("[") else 1.0
+        for numbers, times in corpus.postings(token):
+            pairs: Iterable[tuple[int, float]] = zip(numbers, times, strict=True)
+            if asked:
+                pairs = itertools.compress(pairs, map(asked.__getitem__, numbers))
+            found = dict(pairs) if worth == 1.0 else {number: count * worth for number, count in pairs}
+            for number in counts.keys() & found.keys() if counts else ():
+                found[number] += counts[number]
+            counts.update(found)
+    return counts
+
+
 # -- within a file -------------------------------------------------------------------------------------------------
 
 
@@ -74,7 +240,7 @@ class _File:
 
     def __init__(
         self,
-        entry: RankedFile,
+        entry: IndexedFile,
         worth: float,
         dated: tuple[features.Share, ...],
         layout: features.Layout,
@@ -83,7 +249,6 @@ class _File:
         self.entry, self.worth, self.dated, self.layout, self.shares = entry, worth, dated, layout, shares
         self.numbers = range(entry.first, entry.first + entry.count)
         self.totals: list[float] = []
-        self.near: list[float] = []  # what `nearby` makes of them
         self.held: list[Sequence[tuple[int, float]]] = []  # which words stand in each passage, and what they count
         self.session = 0.0  # what the file as a whole adds to each passage
 
@@ -108,7 +273,7 @@ _Ranked = tuple[float, int, str, int, _File]  # in order, the best first; the nu
 _Named = Callable[[int], bool]
 
 
-def _named(query: Query, corpus: RankedCorpus) -> _Named:
+def _named(query: Query, corpus: Corpus) -> _Named:
     """Whether a passage that nobody speaks names one of the people asked about: a fact is told of somebody."""
     names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
     found = [numbers for name in sorted(names) for numbers, _ in corpus.postings(name)]
@@ -140,7 +305,7 @@ class _Scorer:
     def __init__(
         self,
         query: Query,
-        corpus: RankedCorpus,
+        corpus: Corpus,
         worth: Callable[[Any], float],
         speakers: frozenset[int] | None,
         limit: int,
@@ -151,41 +316,37 @@ class _Scorer:
         self._speakers = speakers
         self._likely, self._promising = max(LIKELY, limit), max(PROMISING, limit)
         self._marks: dict[frozenset[int], features.Marks] = {}  # those asked for, by who speaks in a file
-        found, self.weights = lookup.lookups(query, corpus)
+        found, self.weights = lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and not is_light(word) for word, weight in named if not word.is_context_word)
         self.mass = max(self._mass(found), BARE_QUERY_MASS if self._bare else 0.0)
         self.names = _named(query, corpus)
-        rough, known = lookup.rough(corpus, found, len(query.words))
-        self._all_known = len(known) == len(found)
-        self._files = self._promising_files(rough)
+        roughly, known = rough(corpus, found, len(query.words))
+        self._files = self._promising_files(roughly)
         asked = bytearray(len(corpus.flags))
         for file in self._files:
             asked[file.numbers.start : file.numbers.stop] = b"\1" * len(file.numbers)
-        held = lookup.held(corpus, found, len(query.words), bytes(asked), known)
+        words = held(corpus, found, len(query.words), bytes(asked), known)
         for file in self._files:
-            file.hold(held)
+            file.hold(words)
 
     def _mass(self, found: list[Term]) -> float:
         return sum(self.weights) or max((term.weight for term in found), default=1.0)
 
     def best(self, limit: int, days: tuple[int, int] | None) -> list[_Ranked]:
         """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of `days` if
-        given. Those that can score most are looked at first, until no other can be among the best."""
+        given. The PROMISING ones are scored, or twice as many as are asked for."""
+        promised: list[tuple[float, int, _File]] = []
+        for file, promises in zip(self._files, self._promises(self._files), strict=True):
+            for promise, number in zip(promises, file.numbers, strict=True):
+                if promise and (not days or days[0] <= file.entry.day(number) <= days[1]):
+                    promised.append((promise, number, file))
         found: list[_Ranked] = []
-        highest: list[float] = []  # scores, as a heap
-        for most, number, file in self._by_bound():
-            if len(highest) == limit and -most < highest[0] - 1e-6:
-                break
-            if self._speakers is not None and self.corpus.speakers[number] not in self._speakers:
-                continue
-            if days and not days[0] <= file.entry.day(number) <= days[1]:
-                continue
+        for _, number, file in heapq.nlargest(max(PROMISING, 2 * limit), promised, key=lambda one: one[:2]):
             words = self.words(file, number)
             if words or (self._bare and (file.totals[number - file.numbers.start] or self._on_day(file, number))):
                 score = round(self._score(file, words, number), 6)
                 found.append((-score, -file.entry.date, file.entry.path, number, file))
-                (heapq.heappush if len(highest) < limit else heapq.heappushpop)(highest, score)
         return sorted(found)[:limit]
 
     def _on_day(self, file: _File, number: int) -> bool:
@@ -197,25 +358,32 @@ class _Scorer:
     def _promising_files(self, rough: dict[int, float]) -> list[_File]:
         """The files of the PROMISING passages, and of those that are level with the last, that promise most by the `rough`
         weights of words, their neighbours' and what marks them."""
-        files, corpus = list(self._likely_files(rough)), self.corpus
+        files = list(self._likely_files(rough))
         for file in files:
             file.totals = [rough.get(number, 0.0) for number in file.numbers]
-        found: list[list[float]] = []
-        near = context_score.totals([(file.layout.places, file.totals) for file in files])
-        for file, totals in zip(files, near, strict=True):
-            file.near = totals
-            dated, worth, mass = sum(share for _, share in file.dated), file.worth, self.mass
-            shares = zip(totals, file.shares, strict=True)
-            promises = [worth * (total + mass * (share + dated)) for total, share in shares]
-            if corpus.voices:
-                voices = corpus.voices[file.numbers.start : file.numbers.stop]
-                promises = [promise * self.query.voices[voice] for promise, voice in zip(promises, voices, strict=True)]
-            if self._speakers is not None:
-                spoken = map(self._speakers.__contains__, self.corpus.speakers[file.numbers.start : file.numbers.stop])
-                promises = list(itertools.compress(promises, spoken))
-            found.append(promises)
+        found = list(self._promises(files))
         least = sorted(itertools.chain.from_iterable(found))[-self._promising :][:1]
         return [file for file, promises in zip(files, found, strict=True) if max(promises) >= least[0] - 1e-6]
+
+    def _promises(self, files: list[_File]) -> Iterator[list[float]]:
+        """For each file about what its passages score, by their words, their neighbours' and what marks them; 0 for those that
+        are not asked for, or have nothing to score by."""
+        corpus, mass = self.corpus, self.mass
+        near = features.context_scores([(file.layout.places, file.totals) for file in files])
+        for file, totals in zip(files, near, strict=True):
+            where = slice(file.numbers.start, file.numbers.stop)
+            dated, worth = sum(share for _, share in file.dated), file.worth
+            promises = [
+                worth * (total + mass * (share + dated)) if total or self._bare else 0.0
+                for total, share in zip(totals, file.shares, strict=True)
+            ]
+            if corpus.voices:
+                voices = corpus.voices[where]
+                promises = [promise * self.query.voices[voice] for promise, voice in zip(promises, voices, strict=True)]
+            if self._speakers is not None:
+                spoken = map(self._speakers.__contains__, corpus.speakers[where])
+                promises = list(map(operator.mul, promises, spoken))
+            yield promises
 
     def _likely_files(self, rough: dict[int, float]) -> Iterator[_File]:
         """The LIKELY files, or so, with passages that hold most of the words, said by those asked about, and the newest of the
@@ -229,7 +397,7 @@ class _Scorer:
         if voices := corpus.voices:
             promise = {number: value * query.voices[voices[number]] for number, value in promise.items()}
         # By the first passage; those alive differ in path.
-        found: dict[int, tuple[float, int, str, RankedFile, float]] = {}
+        found: dict[int, tuple[float, int, str, IndexedFile, float]] = {}
         for first, last in query.spans:
             for entry in heapq.nlargest(
                 self._likely, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)
@@ -252,7 +420,7 @@ class _Scorer:
             layout = features.layout(corpus, entry)
             yield _File(entry, worth, dated, layout, self._shares(layout))
 
-    def _asked(self, entry: RankedFile) -> float:
+    def _asked(self, entry: IndexedFile) -> float:
         """What a file counts; nothing where it is not asked for, or none of those asked for speaks in it."""
         first, corpus = entry.first, self.corpus
         if not entry.count:
@@ -260,39 +428,6 @@ class _Scorer:
         if self._speakers is not None and self._speakers.isdisjoint(corpus.speakers[first : first + entry.count]):
             return 0.0
         return self._worth(entry)
-
-    # -- which passages ------------------------------------------------------------------------------------------
-
-    def _by_bound(self) -> list[tuple[float, int, _File]]:
-        """The passages that may score, each with the most that it can, below zero, and its file; the highest first."""
-        if not self._all_known:
-            near = context_score.totals([(file.layout.places, file.totals) for file in self._files])
-            for file, totals in zip(self._files, near, strict=True):
-                file.near = totals
-        found: list[tuple[float, int, _File]] = []
-        for file in self._files:
-            bounds = zip(self._bounds(file), file.numbers, strict=True)
-            found += [(-bound, number, file) for bound, number in bounds if bound]
-        return sorted(found)
-
-    def _bounds(self, file: _File) -> list[float]:
-        """The most that each passage of a file can score, 0 for one that cannot."""
-        scale, loose, more = file.worth * self.mass, 1 - ONCE, file.session + FLOOR
-        whole = 0.0 if self._bare else LEAST * self.mass  # that much a passage's words must give
-        best, dated = ONCE * file.session / SESSION, sum(share for _, share in file.dated)
-        bounds: list[float] = []
-        for total, share, own in zip(file.near, file.shares, file.totals, strict=True):
-            if not total and not self._bare:
-                bounds.append(0.0)
-                continue
-            share += dated
-            spread = loose * total
-            words = total if share > 0 else own if own > spread else spread  # at least, where these take from the score
-            if words < whole:
-                share *= words / whole
-            near = best + spread
-            bounds.append(((near if near < total else total) + more) * file.worth + share * scale)
-        return bounds
 
     def _shares(self, layout: features.Layout) -> list[float]:
         """The most that what marks an answer can count for each passage of a file, its date aside."""
@@ -347,11 +482,7 @@ class _Scorer:
         """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
         if self.corpus.voices and (voice := self.corpus.voices[number]):
             return self.query.voices[voice]
-        if not self.corpus.flags[number] & terms.IS_QUESTION or not self.corpus.speakers[number]:
-            return 1.0
-        words = len(self.query.words)
-        asked = len(file.held[number - file.entry.first])
-        return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0
+        return 1.0
 
     def parts(self, file: _File, number: int) -> Iterator[features.Share]:
         """What made a passage's score."""
@@ -377,7 +508,7 @@ class _Explainer:
         query, corpus = scorer.query, scorer.corpus
         self._scorer = scorer
         self._standing = [_standing(corpus, word, set(numbers)) for word in query.words]
-        unknown = lookup.idf(corpus, 0)
+        unknown = idf(corpus, 0)
         self._units = evidence.units(query, scorer.weights, unknown, corpus.frequency)
         words = zip(query.words, scorer.weights, strict=True)
         self._weights = [weight or word.weight * unknown for word, weight in words]
@@ -408,14 +539,11 @@ class _Explainer:
         return evidence.held(self._units, shares, ANOTHER if self._of_another(number) else 1.0)
 
 
-def _standing(corpus: RankedCorpus, word: Word, numbers: set[int]) -> set[int]:
+def _standing(corpus: Corpus, word: Word, numbers: set[int]) -> set[int]:
     """Those of the passages that hold a form of the word itself."""
-    found: set[int] = set()
-    for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):
-        for places, _ in corpus.postings(token):
-            few = len(places) < MANY * len(numbers)
-            found |= numbers.intersection(places) if few else {number for number in numbers if _stands(number, places)}
-    return found
+    tokens = (*corpus.concept(word.stem), terms.SPEAKER + word.text)
+    places = [places for token in tokens for places, _ in corpus.postings(token)]
+    return {number for number in numbers if any(_stands(number, some) for some in places)}
 
 
 def _stands(number: int, places: Sequence[int]) -> bool:

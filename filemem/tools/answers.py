@@ -20,8 +20,7 @@ from filemem.text import tokens
 from filemem.text.plain import escape_controls, one_line
 
 if TYPE_CHECKING:
-    from filemem.search import Found
-    from filemem.search.hits import Hit
+    from filemem.search import Found, Hit
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
