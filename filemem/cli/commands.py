@@ -16,7 +16,7 @@ from filemem.text.plain import escape_controls, nearest, one_line
 # Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest. By groups of the help.
 GROUPS = {
     "Every day": {
-        "chat": ("talk", "Talk with an assistant that remembers."),
+        "chat": ("chat", "Talk with an assistant that remembers."),
         "remember": ("keep", "Keep one fact."),
         "search": ("find", "Find the passages that best answer a question."),
         "open": ("recall", "Read a memory by line."),

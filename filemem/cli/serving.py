@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
+from filemem.cli.chat import the_model
 from filemem.cli.context import Context, model_option, new_option, pass_call
 from filemem.cli.screen import confirmed, put, say, say_dim
-from filemem.cli.talk import the_model
 from filemem.errors import FilememError, NotFound
 from filemem.files import journal, safe
 from filemem.files.folder import Folder, StoreFolder

@@ -78,7 +78,7 @@ def test_all_of_them_import_side_by_side(tmp_path: Path) -> None:
     }  # fmt: skip
     for package in (*names, "mcp", "starlette"):
         pytest.importorskip(package, reason="needs all extras")
-    alone = "import sys, filemem.api, filemem.cli.talk; loaded = set(sys.modules) & set('{}'.split()); assert not loaded, loaded"
+    alone = "import sys, filemem.api, filemem.cli.chat; loaded = set(sys.modules) & set('{}'.split()); assert not loaded, loaded"
     together = "\n".join(f"import filemem.adapters.{module}" for module in names.values())
     together += "\nimport filemem.serve.app, filemem.serve.running, filemem.mcp\n"
     run(alone.format(" ".join([*names, "mcp", "starlette", "uvicorn", "pydantic"])) + "\n" + together, tmp_path)
