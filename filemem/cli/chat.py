@@ -10,7 +10,7 @@ import select
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, TextIO
 
 import click
@@ -20,23 +20,22 @@ from filemem.chat import core_memory, requests
 from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
 from filemem.chat.quoting import day_of
 from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call, split_line
-from filemem.cli.keep import edited, remembered
+from filemem.cli.keep import edited, remembered, to_delete
 from filemem.cli.screen import (
+    Line,
+    Row,
     Wrapper,
-    aside,
+    answer,
     colours,
     columns,
     confirmed,
     dim,
-    for_script,
     progress,
     put,
     say,
-    say_answer,
     say_aside,
     say_dim,
-    say_json,
-    tell,
+    show,
     wrapped,
 )
 from filemem.errors import Busy, FilememError, NotFound, in_words
@@ -46,7 +45,7 @@ from filemem.files.memory import LARGEST, is_archived, when_of
 from filemem.files.safe import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
-from filemem.forgetting.deletion import TextMatcher
+from filemem.forgetting.deletion import DeletionPlan
 from filemem.jobs.running import ASKED, forget, job
 from filemem.jobs.telling import as_json, consolidated, lines, waiting
 from filemem.models import Model, OpenAIModel
@@ -70,7 +69,7 @@ HELP = """\
 /model [NAME]   which model answers, or have another one answer; offline quotes only
 /memory         what is in the prompt, with token counts
 /remember TEXT  keep one fact
-/forget PATH    delete a memory and what tells of it, after a question; also --about WORDS
+/forget WORDS   delete what holds them and what tells of it, after a question; also a path
 /open PATH      read a memory, which then stays in the prompt; also PATH:LINE
 /edit PATH      change a memory in your editor
 /off            keep nothing of what is said from here on
@@ -133,16 +132,16 @@ class Sources:
 class Chat:
     """One conversation shown in the terminal, or as JSON events."""
 
-    def __init__(self, talk: Conversation, make_model: Callable[[str], Model], *, verbose: bool = False) -> None:
+    def __init__(self, call: Context, talk: Conversation, *, verbose: bool = False) -> None:
+        self._call = call
         self._talk = talk
-        self._make_model = make_model
         self._open_line = False  # is the cursor behind text that streamed?
         self._thinking = False  # was that text a thought?
         self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(_width)
         self._verbose = verbose
-        self._behind = BackgroundReading(talk)
+        self._behind = BackgroundReading(call, talk)
         self._calls: list[ToolCalled] = []  # not told of yet
         self._chinese = False  # is the answer to a message in Chinese?
         self._at_work = ""  # what a terminal says until the answer begins
@@ -187,30 +186,30 @@ class Chat:
                     break
                 if message:
                     self._take(message)
-                    self._behind.show()
-        if not for_script():
+                    self._behind.show(self._tell)
+        if not self._call.json:
             say("")
-        self._behind.show()
+        self._behind.show(self._tell)
         if self._talk.transcript.path:
-            _aside(f"The conversation is in {self._talk.transcript.path}. {standing(self._talk)}")
+            self._aside(f"The conversation is in {self._talk.transcript.path}. {standing(self._talk)}")
             semantic.catch_up(index.of(user))
         return 0
 
     def _greet(self) -> None:
         place = os.path.relpath(self._talk.user.root)
         place = self._talk.user.root if place.startswith("..") else place
-        _aside(f"{self._talk.user.name}, {self._talk.model.name}. Memories are in {place}.")
+        self._aside(f"{self._talk.user.name}, {self._talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
         turns = self._talk.transcript.turns()
         if turns:
-            _aside(f"Going on with {self._talk.transcript.path}, {counted(len(turns), 'turn')}.")
+            self._aside(f"Going on with {self._talk.transcript.path}, {counted(len(turns), 'turn')}.")
         for turn in turns[-LAST_TURNS:]:
-            _aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
-        _aside("/help lists the commands, Ctrl-D ends.")
+            self._aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
+        self._aside("/help lists the commands, Ctrl-D ends.")
 
     def _say_if_offline(self) -> None:
         if self._talk.model.name == OfflineModel.name:
-            _aside(NOTICE)
+            self._aside(NOTICE)
 
     def _read(self) -> str | None:
         """The next message; None at the end of input. Lines that were pasted together stay together."""
@@ -231,7 +230,7 @@ class Chat:
             return ""
         finally:
             if not self._talk.kept:
-                _drop_typed(sum(1 for line in lines if line.strip()))
+                _retype(lambda typed: _but_last(typed, sum(bool(line.strip()) for line in lines)))
         return "\n".join(lines).strip()
 
     def _take(self, message: str) -> int:
@@ -262,7 +261,9 @@ class Chat:
         self._line_end()
         shown = _fitted(escape_controls(sentence), sys.stderr)
         shown = click.style(shown, fg="red") if colours(sys.stderr) else shown
-        tell({"event": "error", "text": sentence}, shown, how=lambda line: put(line, err=True))
+        self._tell({"event": "error", "text": sentence})
+        if not self._call.json:
+            put(shown, err=True)
 
     def _answer(self, message: str) -> None:
         self._chinese = in_chinese(message)
@@ -270,30 +271,30 @@ class Chat:
             index.of(self._talk.user).progress = show
             self._sign(WORKING[self._chinese] if self._talk.model.name != OfflineModel.name else "")
             try:
-                answer = self._talk.say(message, self._hear)
+                said = self._talk.say(message, self._hear)
             finally:
                 self._sign("")
         if requests.unrecorded(message) or requests.to_forget(message):
-            _drop_typed(1 + requests.to_forget(message))
+            _retype(lambda typed: _but_last(typed, 1 + requests.to_forget(message)))
         self._line_end()
         self._list_sources()
-        tell({"event": "answer", "text": answer, "session": self._talk.transcript.path})
+        self._tell({"event": "answer", "text": said, "session": self._talk.transcript.path})
 
     # -- showing -------------------------------------------------------------------------------------------------
 
     def _sign(self, text: str) -> None:
         """Say on a terminal that the answer is being worked at, or with "" no more."""
-        if (text or self._at_work) and sys.stdout.isatty() and not for_script():
+        if (text or self._at_work) and sys.stdout.isatty() and not self._call.json:
             put(dim(text) if text else f"\r{' ' * columns(self._at_work)}\r", nl=False)
             sys.stdout.flush()
             self._at_work = text
 
     def _hear(self, event: Event) -> None:
         """Show one event as it comes."""
-        if isinstance(event, Thought) and (for_script() or not sys.stdout.isatty()):
+        if isinstance(event, Thought) and (self._call.json or not sys.stdout.isatty()):
             return
-        if for_script():
-            say_json({"event": EVENTS[type(event)], **event._asdict()})
+        if self._call.json:
+            self._tell({"event": EVENTS[type(event)], **event._asdict()})
             return
         if not isinstance(event, ToolCalled) or self._verbose:
             self._sign("")
@@ -305,12 +306,12 @@ class Chat:
             case ToolCalled():
                 self._line_end()
                 if self._verbose:
-                    _aside(call_line(event))
+                    self._aside(call_line(event))
                 else:
                     self._calls.append(event)
             case Notice(text):
                 self._line_end()
-                _aside(text)
+                self._aside(text)
 
     def _stream(self, text: str, *, thinking: bool) -> None:
         """Show a piece of the answer, or dim of what the model thinks; empty lines at either end are left out."""
@@ -318,7 +319,7 @@ class Chat:
             self._line_end()
             self._thinking = thinking
         if self._calls and text.strip():
-            _aside(self._looked_at())
+            self._aside(self._looked_at())
         self._show(self._sources.feed(text) if self._cites and not thinking else text, thinking=thinking)
 
     def _show(self, text: str, *, thinking: bool) -> None:
@@ -334,7 +335,7 @@ class Chat:
     @property
     def _cites(self) -> bool:
         """Does a model answer, which may cite what it was not shown?"""
-        return self._talk.model.name != OfflineModel.name and not for_script()
+        return self._talk.model.name != OfflineModel.name and not self._call.json
 
     def _looked_at(self) -> str:
         """What the calls that were not told of looked at, in the person's language."""
@@ -355,12 +356,12 @@ class Chat:
             there, when = self._talk.exists(place), when_of(place.rpartition(":")[0])
             day = f"{day_of(when, chinese=self._chinese)}  " if when and there else ""
             doubt = () if self._talk.was_shown(place) else UNSHOWN if there else NOT_THERE
-            _aside(f"[{number}] {day}{place}{'  ' if doubt else ''}{doubt[self._chinese] if doubt else ''}")
+            self._aside(f"[{number}] {day}{place}{'  ' if doubt else ''}{doubt[self._chinese] if doubt else ''}")
 
     def _line_end(self) -> None:
         if self._cites and (rest := self._sources.end()):
             self._show(rest, thinking=False)
-        if self._open_line and not for_script():
+        if self._open_line and not self._call.json:
             rest = self._wrapper.end()
             put(dim(rest) if self._thinking and rest else rest)
             self._wrapper = Wrapper(_width)
@@ -368,7 +369,24 @@ class Chat:
 
     def _say(self, text: str) -> None:
         """What a slash command prints."""
-        tell({"event": "notice", "text": text}, _fitted(escape_controls(text), sys.stdout))
+        self._tell({"event": "notice", "text": text}, _fitted(text, sys.stdout))
+
+    def _through(self, lines: Generator[Line, None, DeletionPlan]) -> DeletionPlan:
+        """Print what a command tells on its way; returns what it comes to."""
+        while True:
+            try:
+                self._say(str(next(lines)))
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+
+    def _tell(self, facts: dict[str, Any], *lines: str) -> None:
+        """Facts for a script, or lines for a person."""
+        show(iter([Row(facts, lines)]), as_json=self._call.json)
+
+    def _aside(self, text: str) -> None:
+        """A notice on standard error; scripts get none."""
+        if not self._call.json:
+            say_dim(text)
 
     # -- slash commands ------------------------------------------------------------------------------------------
 
@@ -376,17 +394,17 @@ class Chat:
         if not words:
             raise FilememError("say for what, as in: /search What tea do I like?")
         found = Toolbox(self._talk.user, self._talk.now).call("search_files", {"query": words})  # this talk too
-        if for_script():
+        if self._call.json:
             self._say(found)
         else:
-            say_answer(self._talk.user, found)
+            show(answer(self._talk.user, found), as_json=False)
 
     def _sessions(self) -> None:
         self._say("\n".join(_sessions(self._talk.user)) or "There is none yet; this one begins with a message.")
 
     def _model(self, name: str) -> None:
         if name:
-            self._talk.model = self._make_model(name)
+            self._talk.model = the_model(self._call, self._talk.user, name)
             self._listen()
         self._say(f"{'From now on ' * bool(name)}{self._talk.model.name} answers.")
         if name:
@@ -410,19 +428,19 @@ class Chat:
         user = self._talk.user
         word, _, about = _needed(what, "/forget the words, or a path:line").partition(" ")
         about = about.strip().strip('"“”') if word == "--about" else ""
-        name, line = split_line(user, what)
-        found = deletion.plan(user, "" if about else f"{name}:{line}" if line else name, about=about)
+        asks = sys.stdin.isatty()
+        found = self._through(to_delete(user, "" if about else what, about, asks=asks))
         if not found:
-            raise FilememError(f"nothing holds all the words of {about or what!r}.")
+            raise FilememError(f"nothing holds all the words of {about or what!r}; name others, or a path.")
         self._say("\n".join(deletion.planned(found)))
-        if not sys.stdin.isatty() or not confirmed("Delete all this for good?"):
+        if not asks or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")
             return
         done = forget(user, found, self._talk.now())
         path = self._talk.transcript.path
         self._talk.transcript.path = found.names.get(path) or path
         self._say("\n".join(deletion.report(done, user.name)))
-        _forget_typed(found.matcher)
+        _retype(lambda lines: [line for line in lines if not found.matcher.holds(line)])
         say_aside(done.note)
 
     def _open(self, path: str) -> None:
@@ -463,40 +481,27 @@ def _fitted(text: str, stream: TextIO) -> str:
     return wrapped(text, _width()) if stream.isatty() else text
 
 
-def _aside(text: str) -> None:
-    """Print a notice on standard error; scripts get none."""
-    if not for_script():
-        say_dim(text)
-
-
 def _needed(argument: str, example: str) -> str:
     if not argument:
         raise FilememError(f"name a memory, as in: {example}")
     return argument
 
 
-def _forget_typed(matcher: TextMatcher) -> None:
-    """Take the lines about something out of the input history, which is saved when the chat ends."""
-    if "readline" in globals():
-        for number in range(readline.get_current_history_length(), 0, -1):
-            if matcher.holds(readline.get_history_item(number) or ""):
-                readline.remove_history_item(number - 1)
+def _retype(change: Callable[[list[str]], list[str]]) -> list[str]:
+    """Change the input history, in earlier sessions too; returns what it is then."""
+    if "readline" not in globals():
+        return []
+    typed = [readline.get_history_item(n + 1) or "" for n in range(readline.get_current_history_length())]
+    kept = change(typed)
+    if kept != typed:
+        readline.clear_history()
+        for line in kept:
+            readline.add_history(line)
+    return kept
 
 
-def _drop_typed(count: int) -> None:
-    """Take the last lines out of the input history."""
-    if "readline" in globals():
-        for _ in range(min(count, readline.get_current_history_length())):
-            readline.remove_history_item(readline.get_current_history_length() - 1)
-
-
-def _redact_typed(own: OwnPatterns) -> None:
-    """Take secrets out of the lines that were typed, in earlier sessions too."""
-    for number in range(readline.get_current_history_length()):
-        line = readline.get_history_item(number + 1) or ""
-        clean, found = redact(line, own)
-        if found:
-            readline.replace_history_item(number, clean)
+def _but_last(lines: list[str], count: int) -> list[str]:
+    return lines[: max(0, len(lines) - count)]
 
 
 @contextlib.contextmanager
@@ -524,15 +529,8 @@ def _history(place: Place, completions: Callable[[str, str], list[str]], own: Ow
         readline.set_completer(None)
         with contextlib.suppress(OSError, FilememError):
             if path and safe.exists(path.folder):
-                _redact_typed(own)
-                safe.write(path, _typed().encode("utf-8", "replace"))
-
-
-def _typed() -> str:
-    """The lines that were typed last, in earlier sessions too."""
-    count = readline.get_current_history_length()
-    lines = (readline.get_history_item(number) or "" for number in range(max(1, count - MOST_TYPED + 1), count + 1))
-    return "".join(f"{line}\n" for line in lines)
+                lines = _retype(lambda lines: [redact(line, own)[0] for line in lines])[-MOST_TYPED:]
+                safe.write(path, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
 
 
 def resumed(folder: Folder, name: str | None) -> Transcript | None:
@@ -589,9 +587,10 @@ WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; w
 class BackgroundReading:
     """Earlier conversations that a chat's model reads in a thread of its own; the chat shows what came of it, and never waits."""
 
-    def __init__(self, talk: Conversation) -> None:
+    def __init__(self, call: Context, talk: Conversation) -> None:
+        self._call = call
         self._talk = talk
-        self._done: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[Applied, str]] = queue.SimpleQueue()
 
     def start(self) -> None:
         """Begin where there is a model and enough waits."""
@@ -601,34 +600,30 @@ class BackgroundReading:
         if sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
             threading.Thread(target=self._read, args=(talk.model.apart(), talk.now()), daemon=True).start()
 
-    def show(self) -> None:
-        """Show what was done since the last time."""
+    def show(self, tell: Callable[..., None]) -> None:
+        """Show what was done since the last time: in the background, or as events that `tell` prints."""
         while not self._done.empty():
-            self._done.get()()
+            done, note = self._done.get()
+            said = [(as_json(one), "\n".join(lines(one))) for one in done.decisions]
+            proposed = sum(one.action == PROPOSE for one in done.decisions)
+            notes = [*done.notes, done.error, waiting(proposed) if proposed else ""]
+            said += [({"event": "notice", "text": sentence}, sentence) for sentence in notes]
+            for facts, text in said:
+                if text and self._call.json:
+                    tell(facts)
+                elif text:
+                    say_dim(text)
+            say_aside(note)
 
     def _read(self, model: OpenAIModel, at: dt.datetime) -> None:
         user, current = self._talk.user.apart(), self._talk.transcript.path
         try:
             for done, note in consolidated(user, at, model, besides=current):
-                self._done.put(_shown(done, note))
+                self._done.put((done, note))
         except Busy:
             return  # another job is at it
         except (FilememError, OSError) as error:
-            self._done.put(_shown(Applied([], [], [str(error)]), ""))
-
-
-def _shown(done: Applied, note: str) -> Callable[[], None]:
-    def shown() -> None:
-        for one in done.decisions:
-            if told := list(lines(one)):
-                tell(as_json(one), *told, how=say_dim)
-        for sentence in [*done.notes, *filter(None, (done.error,))]:
-            aside(sentence)
-        if proposed := sum(one.action == PROPOSE for one in done.decisions):
-            aside(waiting(proposed))
-        say_aside(note)
-
-    return shown
+            self._done.put((Applied([], [], [str(error)]), ""))
 
 
 def standing(talk: Conversation) -> str:
@@ -712,7 +707,7 @@ def chat_command(
     if off:
         conversation.go_off_the_record()
     _settle_wishes(conversation)
-    talk = Chat(conversation, lambda name: the_model(call, user, name), verbose=verbose)
+    talk = Chat(call, conversation, verbose=verbose)
     with _logged(conversation, log), _recorded(conversation):
         if message is None and sys.stdin.isatty():
             return talk.run()
@@ -728,7 +723,7 @@ def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
     sections = [*seen.system, *seen.beside]
     if call.json:
         sizes = {part.name: tokens.count(part.text) for part in sections}
-        say_json({"tokens": sizes, "messages": messages, "tools": talk.offered})
+        show(iter([Row({"tokens": sizes, "messages": messages, "tools": talk.offered}, [])]), as_json=True)
         return
     turns = [("assistant" if turn.speaker == transcript.ASSISTANT else "user", turn.text) for turn in seen.turns]
     named = [*((part.name, part.text) for part in seen.system), *turns[:-1]]

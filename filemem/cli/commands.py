@@ -21,7 +21,7 @@ GROUPS = {
         "search": ("find", "Find the passages that best answer a question."),
         "open": ("recall", "Read a memory by line."),
         "edit": ("keep", "Open a memory in your editor."),
-        "forget": ("forget", "Delete for good what you name, and what tells of it."),
+        "forget": ("keep", "Delete for good what you name, and what tells of it."),
     },
     "Talk": {
         "consolidate": ("jobs", "Have the model make memories of what was said."),
