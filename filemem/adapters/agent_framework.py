@@ -7,7 +7,7 @@ from typing import Any
 
 from agent_framework import AgentSession, ContextProvider, FunctionTool, SessionContext
 
-from filemem.adapters.functions import MemoryFunction, functions
+from filemem.adapters.functions import functions
 from filemem.adapters.kept import KeptSession
 from filemem.api import User
 from filemem.chat import core_memory
@@ -34,7 +34,11 @@ class FileMemoryProvider(ContextProvider):
         known = await asyncio.to_thread(core_memory.prompt_context, user.folder, said, today, current, ROOM)
         if known:
             context.extend_instructions(self.source_id, known)
-        context.extend_tools(self.source_id, [_tool(one) for one in functions(user, kept.current)])
+        tools = [
+            FunctionTool(func=one.arun, name=one.name, description=one.description, input_model=one.parameters)
+            for one in functions(user, kept.current)
+        ]
+        context.extend_tools(self.source_id, tools)
 
     async def after_run(self, *, agent: Any, session: AgentSession, context: SessionContext, state: Any) -> None:
         """Keep what was said."""
@@ -47,11 +51,3 @@ class FileMemoryProvider(ContextProvider):
     def _kept(self, session: AgentSession, context: SessionContext) -> tuple[User, KeptSession]:
         user = self._of if isinstance(self._of, User) else self._of(session)
         return user, KeptSession(user, "agent-framework", context.session_id or session.session_id)
-
-
-def _tool(function: MemoryFunction) -> FunctionTool:
-    async def call(**arguments: Any) -> str:
-        return await asyncio.to_thread(function.call, arguments)
-
-    given = {"name": function.name, "description": function.description, "input_model": function.parameters}
-    return FunctionTool(func=call, **given)

@@ -1,5 +1,6 @@
 """The four tools as plain functions, for frameworks that each have their own class for a tool."""
 
+import asyncio
 import functools
 import threading
 from collections.abc import Callable
@@ -16,6 +17,14 @@ class MemoryFunction(NamedTuple):
     description: str
     parameters: dict[str, Any]
     call: Callable[[str | dict[str, Any]], str]
+
+    def run(self, **arguments: Any) -> str:
+        """The answer to a call."""
+        return self.call(arguments)
+
+    async def arun(self, **arguments: Any) -> str:
+        """The answer to a call, without holding up the event loop."""
+        return await asyncio.to_thread(self.call, arguments)
 
 
 def functions(user: User, current: Callable[[], CurrentConversation | None] = lambda: None) -> list[MemoryFunction]:

@@ -1,4 +1,4 @@
-"""Google's Agent Development Kit: a `BaseMemoryService` over a store; a session is a transcript, a memory a fact."""
+"""Google's Agent Development Kit: a `BaseMemoryService` over a store; a session is a transcript."""
 
 import asyncio
 import datetime as dt
@@ -9,7 +9,7 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
-from filemem.api import Store, User
+from filemem.api import Store
 
 
 class FileMemoryService(BaseMemoryService):
@@ -47,18 +47,6 @@ class FileMemoryService(BaseMemoryService):
         id = f"adk:{app_name}:{session_id}" if session_id else ""
         await asyncio.to_thread(self._store.user(user_id).add_conversation, said, id=id)
 
-    async def add_memory(
-        self,
-        *,
-        app_name: str,
-        user_id: str,
-        memories: Sequence[MemoryEntry],
-        custom_metadata: Mapping[str, object] | None = None,
-    ) -> None:
-        """Keep each as a fact."""
-        for one in memories:
-            await asyncio.to_thread(self._store.user(user_id).remember, _text(one.content))
-
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """The passages that answer a query, the best first; `id` is where one stands."""
         found = await asyncio.to_thread(self._store.user(user_id).search_files, query, limit=self._most)
@@ -72,12 +60,6 @@ class FileMemoryService(BaseMemoryService):
             for hit in found
         ]
         return SearchMemoryResponse(memories=entries)
-
-    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Forget what stands there, for good."""
-        if memory_id:
-            user: User = self._store.user(user_id)
-            await asyncio.to_thread(user.forget, memory_id)
 
 
 def _text(content: Any) -> str:

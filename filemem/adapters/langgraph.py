@@ -19,7 +19,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, PutOp, Result, SearchItem, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from filemem.adapters.functions import MemoryFunction, functions
+from filemem.adapters.functions import functions
 from filemem.api import User
 from filemem.errors import FilememError, NotFound
 from filemem.files import front
@@ -131,18 +131,12 @@ class FileStore(BaseStore):
 
 def tools(user: User) -> list[StructuredTool]:
     """grep, search_files, open and close over one user's memories."""
-    return [_tool(function) for function in functions(user)]
-
-
-def _tool(function: MemoryFunction) -> StructuredTool:
-    def call(**arguments: Any) -> str:
-        return function.call(arguments)
-
-    async def acall(**arguments: Any) -> str:
-        return await asyncio.to_thread(function.call, arguments)
-
-    made = {"name": function.name, "description": function.description, "args_schema": function.parameters}
-    return StructuredTool(func=call, coroutine=acall, **made)
+    return [
+        StructuredTool(
+            func=one.run, coroutine=one.arun, name=one.name, description=one.description, args_schema=one.parameters
+        )
+        for one in functions(user)
+    ]
 
 
 def _made(text: str) -> str:

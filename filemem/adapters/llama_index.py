@@ -89,12 +89,6 @@ def tools(user: User) -> list[FunctionTool]:
 
 
 def _tool(function: MemoryFunction) -> FunctionTool:
-    def call(**arguments: Any) -> str:
-        return function.call(arguments)
-
-    async def acall(**arguments: Any) -> str:
-        return await asyncio.to_thread(function.call, arguments)
-
     needed = function.parameters["required"]
     fields: dict[str, Any] = {}
     for name, one in function.parameters["properties"].items():
@@ -103,7 +97,7 @@ def _tool(function: MemoryFunction) -> FunctionTool:
         fields[name] = (kind if name in needed else kind | None, Field(description=one["description"], **default))
     schema = create_model(function.name, **fields)
     metadata = ToolMetadata(function.description, function.name, schema)
-    return FunctionTool(fn=call, async_fn=acall, metadata=metadata)
+    return FunctionTool(fn=function.run, async_fn=function.arun, metadata=metadata)
 
 
 def _keep(kept: KeptSession, messages: list[ChatMessage]) -> None:

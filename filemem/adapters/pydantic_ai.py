@@ -1,14 +1,12 @@
 """Pydantic AI: a toolset over the memories of the user whom an agent's dependencies name."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
 
 from pydantic_ai import RunContext, Tool
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
-from filemem.adapters.functions import MemoryFunction, functions
+from filemem.adapters.functions import functions
 from filemem.api import User
 from filemem.models import prompt
 
@@ -26,15 +24,8 @@ class MemoryToolset(FunctionToolset[AgentDepsT]):
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> FunctionToolset[AgentDepsT]:
         """The toolset of one run, with the user of its dependencies."""
         user = self._of if isinstance(self._of, User) else self._of(ctx.deps)
-        made = [Tool.from_schema(_calling(one), one.name, one.description, one.parameters) for one in functions(user)]
+        made = [Tool.from_schema(one.arun, one.name, one.description, one.parameters) for one in functions(user)]
         how = prompt.template("tools").strip()
         return FunctionToolset[AgentDepsT](
             made, id=self.id, instructions=lambda: "\n\n".join(filter(None, [how, user.prompt_context()]))
         )
-
-
-def _calling(function: MemoryFunction) -> Callable[..., Awaitable[str]]:
-    async def call(**arguments: Any) -> str:
-        return await asyncio.to_thread(function.call, arguments)
-
-    return call

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 import sys
 import threading
@@ -110,31 +109,6 @@ class TokenCheck:
         return AccessToken(token="", client_id=user, subject=user, scopes=[])
 
 
-class OneSentence:
-    """An application that answers what is no message as over a pipe, where the SDK tells the insides of its checks."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one request."""
-        start: dict[str, Any] = {}
-
-        async def say(event: dict[str, Any]) -> None:
-            if event.get("status") == 400:
-                start.update(event)
-                return
-            if start:
-                body = _in_a_sentence(event.get("body", b""))
-                headers = [pair for pair in start["headers"] if pair[0] != b"content-length"]
-                await send({**start, "headers": [*headers, (b"content-length", str(len(body)).encode())]})
-                event = {**event, "body": body}
-                start.clear()
-            await send(event)
-
-        await self._app(scope, receive, say)
-
-
 class Shares:
     """An application in which a user has at most `most` sessions; of more, the one that was used longest ago ends."""
 
@@ -183,15 +157,6 @@ class Shares:
         await self._app({**asked, "method": "DELETE", "headers": headers}, receive, unheard)
 
 
-def _in_a_sentence(body: bytes) -> bytes:
-    with contextlib.suppress(ValueError, TypeError, KeyError):
-        said = json.loads(body)
-        if said["error"]["code"] == types.PARSE_ERROR or "\n" in said["error"]["message"]:
-            said["error"] = {"code": types.PARSE_ERROR, "message": BROKEN}
-        return json.dumps(said).encode()
-    return body
-
-
 def over_http(
     server: Server[Any], root: str, only: str | None, host: str, port: int, told: Callable[[str], None]
 ) -> None:
@@ -209,7 +174,7 @@ def over_http(
             token_verifier=check,
         )
         told(where + PATH)
-        running.run(Shares(OneSentence(app), check), listening)
+        running.run(Shares(app, check), listening)
 
 
 def _quiet() -> None:
