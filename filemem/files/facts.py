@@ -7,19 +7,11 @@ from collections.abc import Iterable, Mapping
 from filemem.files.front import quoted, replaced
 from filemem.files.memory import Memory, encoding_of, slug
 from filemem.text.plain import LINK, printable
-from filemem.text.terms import LETTER, is_chinese
+from filemem.text.terms import LETTER, STOP, is_chinese
 
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
 _PLAIN_REFERENCE = re.compile(r"[^\W_][\w/.-]*(?::\d+)?")
-_LOOSE_ENDS = frozenset(
-    "a an the so and or but to of in on at for with like as by from their his her its is was that".split()
-)
-_LEAD = re.compile(r"^(?:says |and (?:others |their )?|说|和大家)(?=\S{2})")
-_WHEN = re.compile(
-    r"(?:On|In|Since|Around) (?:the \w+ of )?[\dA-Za-z –]{0,30}?\d{4},? (?=\w{2})|"
-    r"[在从自]?\d{4}年[\d年月日–]*[晚早]?[，,]?(?=[^\W\d年月日]{2})"
-)
-_CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]|\b(?:because|and they|but|which|who|since|so)\b")
+_CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
 
 
 def plain(text: str) -> str:
@@ -28,16 +20,15 @@ def plain(text: str) -> str:
 
 
 def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
-    """The path of a new memory: date and a few words of its first clause, the owner's name and a day in front left out."""
-    said = _WHEN.sub("", plain(text))
+    """The path of a new memory: date and a few words of its first clause, the owner's name in front left out."""
+    said = plain(text)
     if owner:
-        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|要求：|的| asks:|(?!{LETTER}))\s*", "", said, flags=re.I)
-    said = _LEAD.sub("", _WHEN.sub("", said))
+        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|的|(?!{LETTER}))\s*", "", said, flags=re.I)
     first = _CLAUSE.split(said, maxsplit=1)[0].strip()
     zh = is_chinese(first)
     whole = len(first) >= 5 if zh else len(first.split()) >= 3
     words = slug(first if whole else said, 24 if zh else 26).split("-")
-    while len(words) > 3 and words[-1] in _LOOSE_ENDS:
+    while len(words) > 3 and words[-1] in STOP:
         words.pop()
     return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"
 
