@@ -50,18 +50,7 @@ _KEPT = re.compile(
 _KEY = re.compile(r"\ufeff?[\w\"'-]+[ \t]*:[ \t]*")
 _EDGE = rb"[\w\x80-\xff-]"
 # How the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and bundles of git begin.
-_PACKED = (
-    b"\x1f\x8b\x08",
-    b"PK\3\4",
-    b"BZh",
-    b"\xfd7zXZ",
-    b"7z\xbc\xaf",
-    b"(\xb5/\xfd",
-    b"Rar!\x1a",
-    b"%PDF-",
-    b"# v2 git bundle",
-    b"# v3 git bundle",
-)
+_PACKED = re.compile(rb"\x1f\x8b\x08|PK\3\4|BZh|\xfd7zXZ|7z\xbc\xaf|\(\xb5/\xfd|Rar!\x1a|%PDF-|# v[23] git bundle")
 
 
 # -- what is looked for --------------------------------------------------------------------------------------------
@@ -590,7 +579,7 @@ def _in_file(where: str, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
                 yield 0, f"is larger than {safe.MOST // 1_000_000} MB, so it was not searched"
                 return
             data = file.read()
-        if data.startswith(_PACKED):
+        if _PACKED.match(data):
             yield 0, "is compressed, so nobody knows what it says"
         yield from in_bytes(data, matcher)
     except FileNotFoundError:
