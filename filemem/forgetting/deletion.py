@@ -50,7 +50,7 @@ _KEPT = re.compile(
 _KEY = re.compile(r"\ufeff?[\w\"'-]+[ \t]*:[ \t]*")
 _EDGE = rb"[\w\x80-\xff-]"
 # How the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and bundles of git begin.
-_PACKED = re.compile(rb"\x1f\x8b\x08|PK\3\4|BZh|\xfd7zXZ|7z\xbc\xaf|\(\xb5/\xfd|Rar!\x1a|%PDF-|# v[23] git bundle")
+_PACKED = re.compile(rb"\x1f\x8b\x08|PK\x03\x04|BZh|\xfd7zXZ|7z\xbc\xaf|\(\xb5/\xfd|Rar!\x1a|%PDF-|# v[23] git bundle")
 
 
 # -- what is looked for --------------------------------------------------------------------------------------------
