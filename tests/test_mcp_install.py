@@ -183,10 +183,38 @@ def test_without_the_extra_one_sentence_says_what_to_install(home: Path) -> None
     call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
     done = subprocess.run(call, env=clean(home), cwd=home, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        done.stderr
-        == "filemem: filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'\n"
+    said = "filemem: filemem mcp needs the package mcp, 2.0 or newer; install it with: "
+    assert done.stderr.startswith(said) and done.stderr.endswith("[mcp]'\n") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("prefix", "editable", "by_uv", "command"),
+    [
+        ("venv", False, False, "pip install 'filemem[mcp]'"),
+        ("venv", False, True, "uv pip install 'filemem[mcp]'"),
+        ("uv/tools/filemem", False, True, "uv tool install 'filemem[mcp]'"),
+        ("pipx/venvs/filemem", False, False, "pipx install --force 'filemem[mcp]'"),
+        ("venv", True, False, "pip install -e '/home/mara/my filemem[mcp]'"),
+    ],
+)
+def test_an_extra_is_named_as_filemem_was_installed(
+    tmp_path: Path, prefix: str, editable: bool, by_uv: bool, command: str
+) -> None:
+    """By pip, uv or pipx, from an index or a clone: told by where Python lies and what the installer noted."""
+    home, info = tmp_path / prefix, tmp_path / "site/filemem-0.1.0.dist-info"
+    home.mkdir(parents=True)
+    info.mkdir(parents=True)
+    (home / "pyvenv.cfg").write_text("home = /usr/bin\n" + ("uv = 0.9.1\n" if by_uv else ""))
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: filemem\nVersion: 0.1.0\n")
+    if editable:
+        noted = {"url": "file:///home/mara/my%20filemem", "dir_info": {"editable": True}}
+        (info / "direct_url.json").write_text(json.dumps(noted))
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); sys.prefix = sys.argv[2]; from filemem.files import installed; "
     )
+    call = [sys.executable, "-c", code + "print(installed.adding('mcp'))", str(info.parent), str(home)]
+    done = subprocess.run(call, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
+    assert done.stdout == f"{command}\n"
 
 
 def test_nobody_is_served_over_http_without_a_token(home: Path) -> None:

@@ -340,5 +340,5 @@ def test_without_the_extra_the_command_to_install_it_is_said_and_nothing_is_dele
     monkeypatch.setitem(sys.modules, "git_filter_repo", None)
     before = {path: mara.read(path) for path in mara.paths()}
     result = run(mara, WORD, "--yes", "--purge-history")
-    assert "pip install 'filemem[purge]'" in str(result.exception) and result.exit_code != 0
+    assert "pip install" in str(result.exception) and "[purge]'" in str(result.exception) and result.exit_code != 0
     assert {path: mara.read(path) for path in mara.paths()} == before

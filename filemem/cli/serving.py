@@ -18,7 +18,7 @@ from filemem.cli.chat import the_model
 from filemem.cli.context import Context, model_option, new_option, pass_call
 from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.errors import FilememError, NotFound
-from filemem.files import journal, safe
+from filemem.files import installed, journal, safe
 from filemem.files.folder import Folder, StoreFolder
 from filemem.mcp import clients, greeting
 from filemem.models import Model, OpenAIModel
@@ -32,7 +32,6 @@ HOOKS = {
 }  # where the hooks of a client are set
 LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 PATIENCE = 0.7  # seconds of a hook; to begin and to end takes the rest of one
-MISSING = "filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'"
 _write_option = click.option("--write", is_flag=True, help="Offer tools that write as well: remember, update, forget.")
 
 
@@ -63,7 +62,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     if click.get_current_context().invoked_subcommand:
         return
     if not _installed():
-        raise FilememError(MISSING)
+        raise FilememError(_missing())
     store = call.open_store()
     user = None if http else call.the_user(must_exist=False).name
     if http and not keys.MCP.of(store.root):
@@ -85,6 +84,10 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
         )
     else:
         transports.over_stdio(built, wire, *greeted)
+
+
+def _missing() -> str:
+    return f"filemem mcp needs the package mcp, 2.0 or newer; install it with: {installed.adding('mcp')}"
 
 
 def _installed() -> bool:
@@ -190,7 +193,7 @@ def check_command(call: Context) -> int:
             what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
             say(f"{client} {one.event}: {what}, {one.seconds:.2f} s")
     greeting.greet(user.name, io.BytesIO(greeting.HELLO), out := io.BytesIO())
-    say(f"server: {'greets' if out.getvalue() else 'failed'}{'' if _installed() else f'; {MISSING}'}")
+    say(f"server: {'greets' if out.getvalue() else 'failed'}{'' if _installed() else f'; {_missing()}'}")
     return int(bool(failed) or not _installed())
 
 
@@ -230,7 +233,7 @@ def install_command(
         command = ["filemem", "mcp", *command[6:]]
     say(clients.entry(kind, name, command).rstrip("\n"))
     if not _installed():
-        say_dim(f"{MISSING}.")
+        say_dim(f"{_missing()}.")
     if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
         return
@@ -270,7 +273,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
         from filemem.serve.chats import Chats  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise FilememError(f"{error.name} is not installed; pip install 'filemem[serve]' installs it.") from None
+        raise FilememError(f"{error.name} is not installed; install it with: {installed.adding('serve')}") from None
     asked = the_model(call, store.folder(open_to or "anyone"), model)
 
     def one_more() -> Model:

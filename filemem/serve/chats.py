@@ -33,7 +33,7 @@ LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older 
 LONG, OFTEN = 300, 3  # characters of a text, chats in which it stands: then a program says it, such as its examples
 MOST_LONG = 1000  # texts that are counted
 MOST_CALLS = 1000  # responses whose calls of the client's functions are known
-MOST_AT_HAND = 4  # conversations whose window and summary are kept from one request to the next
+MOST_AT_HAND = 1  # conversations whose window and summary are kept from one request to the next
 Said = tuple[tuple[str, str], ...]
 
 
