@@ -23,7 +23,6 @@ from filemem.text.plain import digest, escape_controls, nearest, one_line
 BOOKKEEPING = ".filemem"
 WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
 MOST_NOTED = 16_000_000  # bytes of it
-_ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 # What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
 _LEFT = (
     *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
@@ -161,7 +160,7 @@ class Folder:
             for candidate in paths:
                 if unicodedata.normalize("NFC", candidate) in wanted:
                     return candidate
-        near = _nearest(path, paths)
+        near = self.nearest(path)
         hint = f"nearest: {', '.join(near)}" if near else "list or search for it" if paths else "there is no memory yet"
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
@@ -174,7 +173,11 @@ class Folder:
 
     def nearest(self, path: str, count: int = 3) -> list[str]:
         """The existing paths most like a wrong one, best first."""
-        return _nearest(path, self.paths(), count)
+        wanted = path.lower().removesuffix("/")
+        words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
+        likely = sorted(self.paths(), key=lambda p: -sum(word in p.lower() for word in words))[:300]
+        close = nearest(path, likely, count, 0.5)
+        return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
 
     # -- reading and writing -------------------------------------------------------------------------------------
 
@@ -281,22 +284,17 @@ class Folder:
     @property
     def _in_git(self) -> bool:
         """May these memories be kept in git? Then what is written is noted first, as its commit may be cut off."""
-        return any(
-            os.path.lexists(os.path.join(top, ".gitattributes")) for top in (self.root, os.path.dirname(self.root))
-        )
+        return any(os.path.lexists(os.path.join(top, ".gitattributes")) for top in (self.root, self.above))
 
     def note(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Note what is about to become of a memory, None standing for no file; not for longer than a process's end."""
         if not self._in_git:
             return
         digests = [None if data is None else digest(data) for data in (before, after)]
-        line = json.dumps([os.getpid(), path, *digests]) + "\n"
-        with (
-            contextlib.suppress(OSError, FilememError),
-            open(safe.open_regular(self.bookkeeping(WRITTEN), _ADD), "ab", buffering=0) as log,
-        ):
-            if log.tell() < MOST_NOTED:
-                log.write(line.encode())
+        line, log = json.dumps([os.getpid(), path, *digests]) + "\n", self.bookkeeping(WRITTEN)
+        with contextlib.suppress(OSError, FilememError):
+            if safe.log(log, line.encode(), durably=False) > MOST_NOTED:  # nobody commits here
+                safe.write(log, b"")
 
     def note_move(self, path: str, target: str) -> None:
         """Note that a memory is about to be moved."""
@@ -308,14 +306,6 @@ class Folder:
     def bookkeeping(self, name: str = "") -> Place:
         """The place on disk of a bookkeeping file, or of the folder that holds them."""
         return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
-
-
-def _nearest(path: str, paths: list[str], count: int = 3) -> list[str]:
-    wanted = path.lower().removesuffix("/")
-    words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
-    likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
-    close = nearest(path, likely, count, 0.5)
-    return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
 
 
 def is_temporary_name(name: str) -> bool:
