@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text import chinese, terms
+from filemem.text import terms
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_related_words_are_found_from_any_form_and_never_hold_the_word_itself() 
     ],
 )
 def test_words_that_only_join_others_are_no_content(run: str, pieces: list[str]) -> None:
-    assert chinese.content(run) == pieces
+    assert terms.chinese_content(run) == pieces
 
 
 @given(st.text(alphabet="为店发起广告喝茶的了ア자然", max_size=20))
 def test_the_words_of_a_run_are_the_run(run: str) -> None:
-    assert "".join(chinese.segments(run)) == run
+    assert "".join(terms.segments(run)) == run

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from filemem.search.question import Query
-from filemem.text import chinese, terms
+from filemem.text import terms
 
 LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a passage holds most of a question, and part of it
@@ -61,7 +61,7 @@ def units(query: Query, weights: Sequence[float], unknown: float, frequency: Cal
 def _pieces(run: str, frequency: Callable[[str], int]) -> list[str]:
     """The words of a run, by the dictionary; what it does not know, but for stop words, cut by the memories."""
     pieces: list[str] = []
-    for alone, group in itertools.groupby(chinese.segments(run), lambda word: len(word) == 1):
+    for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
         words = list(group)
         left = "".join(" " if word in terms.STOP else word for word in words).split() if alone else []
         pieces += [piece for part in left for piece in _unlisted(part, frequency)] if alone else words

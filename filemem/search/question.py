@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.text import chinese, terms
+from filemem.text import terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
@@ -123,7 +123,7 @@ class Query(NamedTuple):
     def content_words(self) -> int:
         """How many words it has to look for, beside those of dates, names and the like."""
         spelt = [word for word in self.words if not (word.is_context_word or is_light(word) or terms.is_cjk(word.text))]
-        return len(spelt) + sum(len(chinese.segments(run)) for run in self.runs)
+        return len(spelt) + sum(len(terms.segments(run)) for run in self.runs)
 
     @property
     def has_no_content_words(self) -> bool:
@@ -147,7 +147,9 @@ def parse(
     rest = _CALLED.sub(r" \1 ", rest)
     for asking in (_EXCEPT, _PRESENT, _LATEST, _ORDER, _ASKED):
         rest = asking.sub(" ", rest)
-    runs = [piece for run in terms.words(rest) for piece in (chinese.content(run) if terms.is_cjk(run) else [run])]
+    runs = [
+        piece for run in terms.words(rest) for piece in (terms.chinese_content(run) if terms.is_cjk(run) else [run])
+    ]
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         for token, share in _weighed(run) if terms.is_cjk(run) else ((run, 1.0),):
@@ -176,7 +178,7 @@ def parse(
 
 def _weighed(run: str) -> Iterator[tuple[str, float]]:
     """The tokens of a Chinese run with what each counts: a character less, as most words have two."""
-    ends = {0, *itertools.accumulate(map(len, chinese.segments(run)))}
+    ends = {0, *itertools.accumulate(map(len, terms.segments(run)))}
     for place, token in enumerate(terms.cjk_tokens(run)):
         at = place // 2
         word = len(token) > 1 or len(run) == 1

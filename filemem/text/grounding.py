@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem.text import chinese, dates, terms
+from filemem.text import dates, terms
 from filemem.text.plain import LINK
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"“”，。；、]+")
@@ -53,7 +53,7 @@ def _details(part: DatedText) -> Iterator[tuple[str, str, str]]:
         yield "url", written.casefold(), written
     rest = _URL.sub(lambda match: "_" * len(match[0]), text)
     titles = (next(filter(None, groups)).strip(" .,!?，。！？") for groups in _QUOTED.findall(rest))
-    names = (*(name for name, _ in LINK.findall(rest)), *_CHINESE_NAME.findall(rest), *chinese.names(rest))
+    names = (*(name for name, _ in LINK.findall(rest)), *_CHINESE_NAME.findall(rest), *terms.chinese_names(rest))
     yield from (("name", _folded(name), name) for name in (*titles, *names))
     for mention in dates.mentioned(_BRACKETS.sub(lambda m: " " * len(m[0]), rest), day or dt.date(1, 1, 1)):
         if day or not mention.relative:
