@@ -55,6 +55,12 @@ class Scored(NamedTuple):
     parts: Callable[[], Iterable[features.Share]]
 
 
+class Ranking(list[Scored]):
+    """The best passages, best first; `matching` are all that were found."""
+
+    matching = 0
+
+
 def rank(
     query: Query,
     corpus: Corpus,
@@ -63,7 +69,7 @@ def rank(
     worth: Callable[[Any], float] = lambda entry: 1.0,
     speakers: frozenset[int] | None = None,
     days: tuple[int, int] | None = None,
-) -> list[Scored]:
+) -> Ranking:
     """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file.
 
     `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
@@ -71,7 +77,9 @@ def rank(
     """
     scorer = _Scorer(query, corpus, worth, speakers, limit)
     best = scorer.best(limit, days)
-    return _Explainer(scorer, [number for *_, number, _ in best]).explained(best)
+    found = Ranking(_Explainer(scorer, [number for *_, number, _ in best]).explained(best))
+    found.matching = scorer.matching
+    return found
 
 
 # -- where the words stand, and what each counts there by itself: BM25 ----------------------------------------------
@@ -316,6 +324,7 @@ class _Scorer:
         self._speakers = speakers
         self._likely, self._promising = max(LIKELY, limit), max(PROMISING, limit)
         self._marks: dict[frozenset[int], features.Marks] = {}  # those asked for, by who speaks in a file
+        self.matching = 0
         found, self.weights = lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and not is_light(word) for word, weight in named if not word.is_context_word)
@@ -341,6 +350,7 @@ class _Scorer:
             for promise, number in zip(promises, file.numbers, strict=True):
                 if promise and (not days or days[0] <= file.entry.day(number) <= days[1]):
                     promised.append((promise, number, file))
+        self.matching = sum(number not in self.corpus.uncounted for _, number, _ in promised)
         found: list[_Ranked] = []
         for _, number, file in heapq.nlargest(max(PROMISING, 2 * limit), promised, key=lambda one: one[:2]):
             words = self.words(file, number)

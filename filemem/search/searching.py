@@ -52,6 +52,7 @@ WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
 """Words that a retelling brings in."""
+AROUND = 7  # days before and after those that a question names, where these hold little of it
 NOTED = 0.3  # of the best score, what a hit must have for its text to be searched for days
 OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
 _GREETS = "; a greeting"
@@ -97,9 +98,10 @@ def search_files(
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
     most, meaning = max(MOST, 2 * (limit or 0) + MARGIN), None if by_words else _Meaning(index, corpus, query)
     reader = Reader(index, corpus, parsed, today, current)
-    hits = _hits(reader, parsed, asked, most, meaning)
+    hits, beyond = _hits(reader, parsed, asked, most, meaning)
     inside, outside, of_days = sorted_out(hits, named, bare=parsed.has_no_content_words)
-    picked, more = chosen(inside, outside, limit, parsed)
+    picked, left = chosen(inside, outside, limit, parsed)
+    more = left + beyond
     shown = [hit for one in picked if (hit := one.hit())]
     nowhere = _nowhere(corpus, parsed)
     undated = _undated(corpus, () if outside else parsed.spans)
@@ -235,17 +237,22 @@ def _undated(corpus: Corpus, spans: Sequence[filters.Ordinals]) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning | None) -> list[Candidate]:
-    """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
+def _hits(
+    reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning | None
+) -> tuple[list[Candidate], int]:
+    """The passages found, best first, each with what tells the same made one, and what replaced it above it; and how many more
+    match."""
     worth = asked.worth(reader.today, past=parsed.past, time=reader.time)
     some = max(most, ranking.LIKELY) if meaning and meaning.possible else most  # for no more time than fewer
-    scored = ranking.rank(parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days)
+    ranked = ranking.rank(parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days)
+    scored: list[Scored] = ranked
     scored = meaning.fused(parsed, scored, asked, worth)[:most] if meaning else scored
     if parsed.voices is not question.IF_ASKED:  # what only asks, or quotes, is no answer while anything else may be one
         scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
     found = with_originals(without_episodes(list(reader.candidates(scored))))
     hits = with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
-    return hits if parsed.past else _current_above(reader, hits, asked)
+    beyond = max(0, ranked.matching - most)
+    return (hits if parsed.past else _current_above(reader, hits, asked)), beyond
 
 
 def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:
@@ -492,10 +499,13 @@ def sorted_out(
     to those who ask for more, unless what is of these days holds little of the question; a `bare` one asks for nothing else."""
     if not asked.only or not hits:
         return hits, [], ""
-    inside = [hit for hit in hits if hit.score >= NOTED * hits[0].score and hit.is_of(asked.only)]
     label = filters.in_words(asked.only)
-    if inside and (bare or max(hit.strength for hit in inside) >= evidence.PARTIAL):
-        return inside, [hit for hit in hits if hit not in inside], f"; of {label} alone"
+    for around in (0, AROUND):  # days, if those named hold little
+        spans = [(first - around, last + around) for first, last in asked.only]
+        inside = [hit for hit in hits if hit.score >= NOTED * hits[0].score and hit.is_of(spans)]
+        if inside and (bare or max(hit.strength for hit in inside) >= evidence.PARTIAL):
+            rest = [hit for hit in hits if hit not in inside]
+            return inside, rest, f"; of {label} and {AROUND} days around it" if around else f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""
     return hits, [], said and f"; {said} of {label}{OTHERS_TOO}"
 
