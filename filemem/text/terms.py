@@ -348,24 +348,28 @@ def _residue(word: str, second: int) -> str:
 # place by a list. Names that look like other words go unnoticed. Where words end, by a dictionary, and which of them only
 # join others: for questions, whose words are weighed and reported one by one; memories are searched by characters and pairs.
 
-_NAME_PARTS = tables.words("names-zh.txt")
-_SURNAMES = "|".join(
-    f"{name}(?![{other}])" if other else name
-    for name, _, other in (one.partition(":") for one in _NAME_PARTS["surnames"])
-)
-_BEFORE = rf"(?:^|(?<=[^\u4e00-\u9fff])|(?<=[{_NAME_PARTS['before'][0]}]))"
-_OWN = re.compile(
-    rf"{_BEFORE}(?:{_SURNAMES})(?![的了是在和与跟也都就很不])[\u4e00-\u9fff]"
-    rf"(?:(?<=[小晓])[\u4e00-\u9fff]|(?![{_NAME_PARTS['follows'][0]}])[\u4e00-\u9fff])?"
-)
-_FOREIGN = re.compile(rf"(?!哈哈)[{''.join(_NAME_PARTS['sounds'])}]{{3,6}}|[\u30a1-\u30fa\u30fc]{{2,}}")
-_PLACES = re.compile("|".join(_NAME_PARTS["places"]))
+
+@functools.cache
+def _chinese_name() -> tuple[re.Pattern[str], ...]:
+    """What finds an own name, a foreign one, a place."""
+    parts = tables.words("names-zh.txt")
+    surnames = "|".join(
+        f"{name}(?![{other}])" if other else name
+        for name, _, other in (one.partition(":") for one in parts["surnames"])
+    )
+    begins = rf"(?:^|(?<=[^\u4e00-\u9fff])|(?<=[{parts['before'][0]}]))"
+    own = (
+        rf"{begins}(?:{surnames})(?![的了是在和与跟也都就很不])[\u4e00-\u9fff]"
+        rf"(?:(?<=[小晓])[\u4e00-\u9fff]|(?![{parts['follows'][0]}])[\u4e00-\u9fff])?"
+    )
+    foreign = rf"(?!哈哈)[{''.join(parts['sounds'])}]{{3,6}}|[\u30a1-\u30fa\u30fc]{{2,}}"
+    return re.compile(own), re.compile(foreign), re.compile("|".join(parts["places"]))
 
 
 def chinese_names(text: str) -> Iterator[str]:
     """The names in a text, in simplified characters; behind a surname and one character, a third may be another word's."""
     folded = fold(text)
-    for pattern in (_OWN, _FOREIGN, _PLACES):
+    for pattern in _chinese_name():
         yield from (match[0] for match in pattern.finditer(folded))
 
 
