@@ -86,3 +86,9 @@ def test_any_endpoint_serves(tmp_path: Path, line: str) -> None:
         )
         assert server.requests[0].body["model"] == re.search(r"--model (\S+)", line)[1]  # type: ignore[index]
     assert "Oolong, since March." in done.stdout, done.stderr
+
+
+def test_the_pictures_show_what_the_commands_print_now() -> None:
+    """Drawn from a real session, they are made anew with `python docs/demo.py`."""
+    done = subprocess.run([sys.executable, str(ROOT / "docs/demo.py"), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
