@@ -12,7 +12,7 @@ class FilememError(Exception):
 
 
 class Refused(FilememError):
-    """A name or path that leads out of the user's folder or is no plain file."""
+    """A name or path that leads out of the user's folder or is not a regular file."""
 
 
 class NotFound(FilememError):

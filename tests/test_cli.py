@@ -311,7 +311,7 @@ def test_exit_codes_tell_found_from_nothing_found(here: Path) -> None:
 def test_call_prints_exactly_what_an_agent_sees(here: Path) -> None:
     out = run("call", "open", json.dumps({"path": FACT, "line": 9, "lines": 1})).output
     assert out.startswith(f"{FACT}  Sat  9 lines\n   9  Mara gave up coffee on 9 March 2026")
-    assert run("call", "open", '{"path": "../x"}').output.startswith("Error: ../x is no path inside mara's memories")
+    assert run("call", "open", '{"path": "../x"}').output.startswith("Error: ../x is not a path inside mara's memories")
 
 
 def test_check_names_path_line_and_remedy(here: Path) -> None:

@@ -1,4 +1,4 @@
-"""Nothing outside a user's folder is ever read or written, and what is no plain file is refused in one clear sentence."""
+"""Nothing outside a user's folder is ever read or written, and what is not a regular file is refused in one clear sentence."""
 
 import contextlib
 import ctypes
@@ -308,6 +308,6 @@ def test_a_store_reached_by_a_link_works(alice: Folder, tmp_path: Path) -> None:
     folder = Folder(str(tmp_path / "elsewhere" / "alice"), "alice")
     assert folder.read("facts/tea.md") == b"Oolong.\n"
     os.mkfifo(tmp_path / "alice/fifo.md")
-    with pytest.raises(Refused, match=r"^fifo\.md is no plain file\.$"):
+    with pytest.raises(Refused, match=r"^fifo\.md is not a regular file\.$"):
         folder.read("fifo.md")
     assert safe.read(folder.absolute("profile.md")) == b"secret of alice\n"

@@ -60,7 +60,7 @@ def test_names_that_are_taken_are_numbered_and_the_archive_counts(tmp_path: Path
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "facts").write_text("a note")
-    with pytest.raises(Refused, match=r"facts is no folder; rename it"):
+    with pytest.raises(Refused, match=r"facts is not a folder; rename it"):
         Folder(str(tmp_path), "u").create("facts/2026/tea.md", "x\n")
     assert (tmp_path / "facts").read_text() == "a note"
 

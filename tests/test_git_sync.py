@@ -257,7 +257,7 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[Folder]) -> None:
     synced(one)
     mine = Path(two.root) / "profile.md"
     mine.write_text("one\ntwo, by hand\n")
-    assert synced(two).notes == ["Not committed by you, hence not sent: mara/profile.md."]
+    assert synced(two).notes == ["Not committed by you, so not sent: mara/profile.md."]
     assert mine.read_text() == "ONE\ntwo, by hand\n" and git(two.root, "status", "--short") == " M profile.md"
     change(one, "profile.md", "ONE\n2\n")
     synced(one)

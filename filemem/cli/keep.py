@@ -186,7 +186,7 @@ def edit_command(call: Context, path: str) -> Output:
 
 def edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     """Open one memory in the editor; returns the problems of what was saved."""
-    folder.read(path, 1)  # refuses what is no plain file, on which an editor could hang
+    folder.read(path, 1)  # refuses what is not a regular file, on which an editor could hang
     editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"
     try:
         command = _command(shlex.split(editor), folder.absolute(path), line)
@@ -386,7 +386,7 @@ def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
     if not folder.exists():
         what = "\n".join(purge.remembers(history, found))
         if not what:
-            raise NotFound(f"there is no user {folder.name} in {folder.store}, and no history of one.")
+            raise NotFound(f"there is no user {folder.name} in {folder.store}, and no history of one; filemem users lists who there is.")
     yield Row(
         {"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}, [f"{what.rstrip('.')}."]
     )

@@ -73,7 +73,7 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
         what = " ".join(
             (getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read").split()
         )
-        return None, [Fault(above + _line(source, error), f"broken YAML: {what}", "mend this line")]
+        return None, [Fault(above + _line(source, error), f"broken YAML: {what}", "fix this line")]
     if value is None:
         return {}, []
     if not isinstance(value, dict):

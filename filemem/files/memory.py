@@ -220,7 +220,7 @@ class Memory:
     def _name_faults(self) -> Iterator[Fault]:
         named, when = _DATE.match(self.path.rsplit("/", 1)[-1]), when_of(self.path)
         if named and not when:
-            what = f"the file's name starts with {named[0]}, which is no date"
+            what = f"the file's name starts with {named[0]}, which is not a date"
             yield Fault(1, what, "rename it with a real date, YYYY-MM-DD")
         own = _day(self.front.get("date"))
         if when and own and (own if not when.month else own.replace(day=1)) != when.date:

@@ -159,13 +159,13 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
             if os.path.islink(path):
                 raise Refused(f"{path} is a symbolic link; name the file itself.") from None
             if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
-                raise Refused(f"{path} is no plain file.") from None
+                raise Refused(f"{path} is not a regular file.") from None
             verb = "read" if flags == os.O_RDONLY else "changed"
             raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
         if stat.S_ISREG(os.fstat(fd).st_mode):
             return fd
         os.close(fd)
-        raise Refused(f"{path} is no plain file.")
+        raise Refused(f"{path} is not a regular file.")
 
 
 def read(path: str, limit: int | None = None) -> bytes:
@@ -196,7 +196,7 @@ def digest(path: str) -> str:
 
 
 def make_folder(path: str) -> None:
-    """Create `path` and its missing parents, 0700, durably; raises Refused where a name among them is no folder's."""
+    """Create `path` and its missing parents, 0700, durably; raises Refused where a name among them is not a folder's."""
     path = path if isinstance(path, Place) else os.path.abspath(path)
     try:
         _door(path)
@@ -208,7 +208,7 @@ def make_folder(path: str) -> None:
             os.mkdir(path, 0o700)
         except FileExistsError:
             if not stat.S_ISDIR(os.lstat(path).st_mode):
-                raise Refused(f"{path} is no folder; rename it, for memories are to be kept under it.") from None
+                raise Refused(f"{path} is not a folder; rename it, for memories are to be kept under it.") from None
         sync_folder(folder_of(path))
 
 

@@ -534,7 +534,7 @@ class Repository(Git):
             wrong = any(part in ("", ".", "..") or part.lower() == ".git" for part in path.split("/"))
             modes = facts.removeprefix(":").split(" ")[:2]
             if wrong or any(ord(c) < 32 for c in path) or not {*modes} <= {*PLAIN, "000000"}:
-                what = f"{one_line(path)} is no plain file with a plain name"
+                what = f"{one_line(path)} is not a regular file with a plain name"
                 raise FilememError(f"{what}; bring it in by hand, with git pull.")
             folder = os.path.join(self.where, os.path.dirname(path)).rstrip("/")
             if os.path.realpath(folder) != folder:

@@ -70,7 +70,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
             raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
         notes = [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in kept]
         left = [os.path.join(one.folder.name, path) for one in everyone for path in one.uncommitted()]
-        notes += [f"Not committed by you, hence not sent: {first_few(left)}."] if left else []
+        notes += [f"Not committed by you, so not sent: {first_few(left)}."] if left else []
         return Synced(_count(repository, ours, theirs), _count(repository, theirs, new), doubled, notes)
     raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
 

@@ -193,7 +193,7 @@ def compacted(item: Compaction) -> list[str]:
     said = []
     if item.sources:
         count = counted(len(item.sources), "source")
-        lost = f"; in the archive only: {first_few(item.archive_only, NAMED)}" if item.archive_only else ""
+        lost = f"; left out of the summary: {first_few(item.archive_only, NAMED)}" if item.archive_only else ""
         said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
     said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
     return said + item.notes

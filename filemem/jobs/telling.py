@@ -92,7 +92,7 @@ def in_sum(done: Sequence[Applied]) -> str:
         (sum(one.action == DROP for one in made), "left out"),
     ]
     told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
-    said = [f"{told[:1].upper()}{told[1:]}." if told else "Nothing new was said."] if made or not proposed else []
+    said = [f"{told[:1].upper()}{told[1:]}." if told else "Nothing new to remember."] if made or not proposed else []
     return " ".join(said + ([f"{waiting(proposed)}."] if proposed else []))
 
 

@@ -46,7 +46,7 @@ def _no_bookkeeping(folder: Folder) -> list[Problem]:
     """What stands where the program keeps its own folder: nothing can be written until it is gone."""
     place = folder.bookkeeping()
     if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
-        return [Problem(BOOKKEEPING, 1, "this is no folder, so nothing can be kept here", "rename it")]
+        return [Problem(BOOKKEEPING, 1, "this is not a folder, so nothing can be kept here", "rename it")]
     return []
 
 
@@ -95,7 +95,7 @@ def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[s
             if entry == NAMELESS:
                 continue
             match = REFERENCE.match(str(entry))
-            wrong = _wrong_reference(folder, match["path"], match["line"], known, lengths) if match else "is no path"
+            wrong = _wrong_reference(folder, match["path"], match["line"], known, lengths) if match else "is not a path"
             if wrong:
                 what = f"{key} names {one_line(str(entry), 80)}, which {wrong}"
                 found.append(Problem(memory.path, memory.line_of(key), what, "correct the path, or remove the key"))

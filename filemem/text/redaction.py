@@ -83,7 +83,7 @@ def wrong(pattern: str) -> str:
     except (re.error, OverflowError, RecursionError) as error:
         return f"is no regular expression ({error}); to mean a sign itself write \\ before it"
     if compiled.match(""):
-        return "matches nothing at all, hence everywhere; write + for *"
+        return "matches nothing at all, and so everywhere; write + for *"
     if expression.weight(nodes) > STEPS * PIECE or expression.cost(nodes, PIECE)[1] > STEPS:
         return "may take too long; bound its repeats: \\w{1,40} for \\w+, and none inside another"
     return ""

@@ -45,7 +45,7 @@ def test_an_agent_has_the_tools_of_the_user_in_its_dependencies(tmp_path: Path) 
         said = agent.run_sync("Which tea?", deps=Deps(store.user(name))).output
         assert said.startswith("grep,search_files,open,close")
         assert tea in said and other not in said
-        assert f"{name} likes short answers." in said and "Error: ../x is no path inside" in said
+        assert f"{name} likes short answers." in said and "Error: ../x is not a path inside" in said
 
 
 def test_a_user_may_be_given_at_once(tmp_path: Path) -> None:
