@@ -149,8 +149,8 @@ def test_broken_front_matter_is_reported_at_its_line_and_stays_searchable(source
 @pytest.mark.parametrize(
     ("source", "line", "what", "kept"),
     [
-        ("pinned: true\nvalid_from: 2026-13-45", 3, "2026-13-45 is not a date", "2026-13-45"),
-        ("valid_from: !!timestamp soon\npinned: true", 2, "soon is not a date", "soon"),
+        ("pinned: true\nvalid_from: 2026-13-45", 3, "2026-13-45 is no date", "2026-13-45"),
+        ("valid_from: !!timestamp soon\npinned: true", 2, "soon is no date", "soon"),
         ("valid_from: !!int x\npinned: true", 2, "x is no number", "x"),
     ],
 )

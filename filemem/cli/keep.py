@@ -386,7 +386,9 @@ def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
     if not folder.exists():
         what = "\n".join(purge.remembers(history, found))
         if not what:
-            raise NotFound(f"there is no user {folder.name} in {folder.store}, and no history of one; filemem users lists who there is.")
+            raise NotFound(
+                f"there is no user {folder.name} in {folder.store}, and no history of one; filemem users lists who there is."
+            )
     yield Row(
         {"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}, [f"{what.rstrip('.')}."]
     )

@@ -154,7 +154,7 @@ class FailFastModel:
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
         """The model's answer; raises ModelError, and ever after without asking, but for a prompt that was too long."""
         if self._failed:
-            raise ModelError(f"{self.name} was not asked again, having failed before.")
+            raise ModelError(f"{self.name} was not asked again, having failed before; put it right first.")
         try:
             return self._model.ask(messages, tools, on_text)
         except PromptTooLong:

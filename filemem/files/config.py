@@ -173,7 +173,9 @@ def _values(root: str | Path) -> dict[str, Any]:
 def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
     """The checked mapping in a settings file's bytes; raises ConfigError, which names `path`."""
     if len(data) > LARGEST:
-        raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, which is too much for settings", "delete it, or write it anew")
+        raise _wrong(
+            path, 1, f"larger than {LARGEST:,} bytes, which is too much for settings", "delete it, or write it anew"
+        )
     text = data.decode(errors="replace")
     values, faults = front.load(text)
     for fault in faults if values is None else ():  # of a key that stands twice, as after a sync, the last one counts

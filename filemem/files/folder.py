@@ -131,7 +131,9 @@ class Folder:
         if ".." in parts or "" in parts or "." in parts or is_unprintable(path):
             raise self._outside(path, "name it without .. and control characters")
         if any(part[0] == "." for part in parts):
-            raise Refused(f"{one_line(path)} is hidden, so it cannot be a memory; choose a name without a dot in front.")
+            raise Refused(
+                f"{one_line(path)} is hidden, so it cannot be a memory; choose a name without a dot in front."
+            )
         if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far(self.place, "/".join(parts[:-1])):
             raise Refused(f"{one_line(path, 80)} is longer than a memory's path can be; shorten it.")
         return self.place / path
@@ -397,7 +399,7 @@ def user_folder(root: str, name: str) -> tuple[str, str]:
         ]
         place, name = (os.path.join(root, same[0]), same[0]) if same else (place, name)
     if os.path.islink(place) or (os.path.exists(place) and not os.path.isdir(place)):
-        raise Refused(f"{name} cannot be a user: {name} in the store is not a folder of its own.")
+        raise Refused(f"{name} cannot be a user: {name} in the store is not a folder of its own; rename it.")
     return place, name
 
 

@@ -159,13 +159,13 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
             if os.path.islink(path):
                 raise Refused(f"{path} is a symbolic link; name the file itself.") from None
             if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
-                raise Refused(f"{path} is not a regular file.") from None
+                raise Refused(f"{path} is not a regular file; put one in its place, or choose another name.") from None
             verb = "read" if flags == os.O_RDONLY else "changed"
             raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
         if stat.S_ISREG(os.fstat(fd).st_mode):
             return fd
         os.close(fd)
-        raise Refused(f"{path} is not a regular file.")
+        raise Refused(f"{path} is not a regular file; put one in its place, or choose another name.")
 
 
 def read(path: str, limit: int | None = None) -> bytes:

@@ -325,7 +325,7 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
     all_found = list(standings(folder, today))
     found = next((item for item in all_found if item.entry.path == where), None)
     if found is None:
-        raise NotFound(f"{where} is gone.")
+        raise NotFound(f"{where} is gone; nothing was done about it.")
     if found.entry.archived:
         return [f"{where} is in the archive.", *_in_archive(found)]
     said = [f"{where} is live."]

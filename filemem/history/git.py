@@ -329,7 +329,7 @@ def agree(place: str, trust: Trust) -> None:
     try:
         safe.write(os.path.join(folder, MARK), f"{mark}\n".encode())
     except OSError as error:
-        raise GitError(f"{folder} cannot be written ({error.strerror}).") from None
+        raise GitError(f"{folder} cannot be written ({error.strerror}); put its permissions right.") from None
     trust.keep(place, {"mark": mark}, trusted=True)
 
 
@@ -433,9 +433,11 @@ class Repository(Git):
                     file.write("at work\n")
                 held.callback(os.truncate, place, 0)
             except Busy:
-                raise GitError("another filemem is committing here.") from None
+                raise GitError("another filemem is committing here; try again when it has finished.") from None
             except OSError as error:
-                raise GitError(f"{self.folder} cannot be written ({error.strerror}).") from None
+                raise GitError(
+                    f"{self.folder} cannot be written ({error.strerror}); put its permissions right."
+                ) from None
             yield
 
     def _finish_commit(self) -> None:

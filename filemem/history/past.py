@@ -147,7 +147,9 @@ class Past(Folder):
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
         """Refuse to write; raises Refused."""
-        raise Refused(f"these are the memories as of {self.at:%Y-%m-%d}, which can be read but not changed.")
+        raise Refused(
+            f"these are the memories as of {self.at:%Y-%m-%d}, which can be read but not changed; leave out the day."
+        )
         yield
 
 
@@ -183,7 +185,7 @@ def _lay_out(history: History, commit: str, place: str, end: dt.datetime) -> Non
     repository, inside = history.repository, history.inside
     files = [path for path, entry in repository.tree(commit, inside).items() if entry.mode in PLAIN and _plain(path)]
     if not files:
-        raise NotFound(f"nothing of {history.folder.name} had been committed by {end:%Y-%m-%d}.")
+        raise NotFound(f"nothing of {history.folder.name} had been committed by {end:%Y-%m-%d}; name a later day.")
     above = os.path.dirname(place)
     safe.make_folder(history.folder.bookkeeping(FOLDER))
     with open(os.path.join(above, ".gitignore"), "w") as ignore:  # in a repository that is not set up for filemem, too
@@ -265,7 +267,9 @@ def _undone(history: History, commit: Commit, head: str) -> str:
         what = "what it wrote there has been changed since; put it right by hand, git log -p shows who wrote it"
         raise FilememError(f"nothing was undone: {first_few(one_line(history.own(path)) for path in met)}: {what}.")
     if tree == repository.text("rev-parse", f"{head}^{{tree}}"):
-        raise FilememError(f"there is nothing left of {commit.commit[:8]} ({one_line(commit.subject, 60)}) to undo.")
+        raise FilememError(
+            f"there is nothing left of {commit.commit[:8]} ({one_line(commit.subject, 60)}) to undo; see filemem log."
+        )
     return tree
 
 

@@ -62,7 +62,7 @@ def session_files(path: str, name: re.Pattern[str]) -> list[str]:
     if os.path.isfile(path):
         return [path]
     if not os.path.isdir(path):
-        raise NotFound(f"{path} does not exist.")
+        raise NotFound(f"{path} does not exist; name a session, or their folder.")
     top = Place(path)
     found = walk(top, lambda path, entry: entry.name not in _ASIDE)
     return sorted(

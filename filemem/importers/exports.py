@@ -238,6 +238,6 @@ def decode(text: str) -> Any:
     try:
         return json.loads(text, strict=False)
     except ValueError as error:
-        raise FilememError(f"broken JSON ({error})") from None
+        raise FilememError(f"broken JSON ({error}); export it again") from None
     except RecursionError:
-        raise FilememError("JSON nested too deeply") from None
+        raise FilememError("JSON nested too deeply; export it again") from None

@@ -76,7 +76,9 @@ def agents_sessions(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item
         with contextlib.closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as database:
             database.text_factory = lambda data: data.decode("utf-8", "replace")
             if database.execute(_TABLES).fetchone()[0] != 2:
-                raise FilememError(f"{path} has no sessions of the OpenAI Agents SDK: its two tables are missing.")
+                raise FilememError(
+                    f"{path} has no sessions of the OpenAI Agents SDK: its two tables are missing; name its SQLite file."
+                )
             sessions = database.execute(_SESSIONS).fetchall()
             for number, (id, created) in enumerate(sessions, 1):
                 rows = database.execute(_ITEMS, (id, LONGEST)).fetchall()

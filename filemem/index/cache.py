@@ -135,7 +135,7 @@ class Index:
     def _writing(self, wait: float) -> Iterator[None]:
         """Hold the lock of the index's folder, which is made where it is missing. Raises OSError or FilememError."""
         if not self.folder.exists():
-            raise NotFound(f"{self.folder.name} has no memories yet.")
+            raise NotFound(f"{self.folder.name} has no memories yet; start with: filemem chat.")
         safe.make_folder(self._where)
         with safe.lock(self._where / _LOCK, wait):
             yield

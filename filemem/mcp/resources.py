@@ -59,7 +59,7 @@ def read(folder: Folder, uri: str, at: dt.datetime) -> types.ReadResourceResult:
     where = folder.locate(path_of(folder, uri))
     memory = folder.memory(where)
     if memory.binary:
-        raise NotFound(f"{one_line(where)} is no text.")
+        raise NotFound(f"{one_line(where)} is not text; read another memory.")
     hidden = answers.hidden_lines(folder, where)
     lines = [
         answers.KEPT_BACK if number in hidden or 0 in hidden else line for number, line in enumerate(memory.lines, 1)

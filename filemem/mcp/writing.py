@@ -141,5 +141,5 @@ class Writing:
     def _plan(self, path: str, about: str) -> deletion.DeletionPlan:
         found = deletion.plan(self._folder, path, about=about)
         if not found:
-            raise NotFound(f"nothing holds all the words of {one_line(path or about, 80)!r}.")
+            raise NotFound(f"nothing holds all the words of {one_line(path or about, 80)!r}; name others.")
         return found
