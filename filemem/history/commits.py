@@ -304,8 +304,8 @@ class History:
         repository, old = self.repository, self.repository.head()
         new = self.joined(old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         with contextlib.ExitStack() as held:
-            for one in self.everyone():
-                held.enter_context(one.folder.locked())
+            for folder in self._touched(old, new):
+                held.enter_context(folder.locked())
             for last in range(_TRIES - 1, -1, -1):
                 steps = self.arriving(old, new)
                 safe.write(self._landing, commit.encode())
@@ -316,6 +316,17 @@ class History:
             subject = repository.text("log", "-1", "--format=%s", new)
             repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or "0" * len(new))
             os.unlink(self._landing)
+
+    def _touched(self, old: str, new: str) -> list[Folder]:
+        """The users whose memories differ between two commits."""
+        repository = self.repository
+        if self.home == self.folder.root:
+            return [self.folder]
+        above = os.path.relpath(os.path.realpath(self.home), repository.where) + "/"
+        paths = fields(repository.run("diff-tree", "-r", "-z", "--name-only", old or repository.empty(), new))
+        names = {path.removeprefix(above).partition("/")[0] for path in paths} | {self.folder.name}
+        store = StoreFolder(self.folder.store, self.folder.trust)
+        return [store.folder(name) for name in sorted(names & {*users(self.folder.above), self.folder.name})]
 
     def arriving(self, old: str, new: str) -> list[Step]:
         """How the files come from one commit to another; raises FilememError where uncommitted edits are in the way."""
