@@ -192,12 +192,12 @@ def zipped(path: Path) -> None:
     [
         ("chatgpt", "all.json", lambda path: sparse(path, 2 * GB), "is larger than 500 MB"),
         ("locomo", "all.json", lambda path: sparse(path, 2 * GB), "is larger than 500 MB"),
-        ("chatgpt", "all.json", lambda path: sparse(path, 400_000_000), "begin with [ or {"),
+        ("chatgpt", "all.json", lambda path: sparse(path, 400_000_000), "broken JSON"),
         ("claude", "all.zip", zipped, "is larger than 500 MB"),
         ("openai-jsonl", "all.jsonl", lambda path: sparse(path, 2 * GB), "all.jsonl:1: longer than 50 MB"),
         ("markdown", "note.md", lambda path: path.write_text("tea\n" * 3_000_000), "larger than 10 MB"),
         ("markdown", "notes", lambda path: path.mkdir() or below(path, ["d"] * 1000), "folders deep"),
-        ("chatgpt", "all.json", lambda path: path.write_text("[" * 1_000_000), "broken JSON"),
+        ("chatgpt", "all.json", lambda path: path.write_text("[" * 1_000_000), "JSON nested too deeply"),
     ],
     ids=["chatgpt", "locomo", "zeros", "bomb", "lines", "note", "folders", "brackets"],
 )

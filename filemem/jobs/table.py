@@ -5,6 +5,7 @@ for one needs another, one job at a time works on a user's memories, which a loc
 done again to the same end. So the same command again does no harm.
 """
 
+import contextlib
 import datetime as dt
 import functools
 import os
@@ -151,10 +152,14 @@ def _consolidate(work: Work) -> list[Told]:
 
 def _check(work: Work) -> list[Told]:
     folder = work.folder
-    with job(folder, "check", work.at, alone=False) as run:
+    followed: list[str] = []
+    # where nothing can be kept, as with a bookkeeping that is a link, the problems are told all the same
+    with contextlib.suppress(FilememError), job(folder, "check", work.at, alone=False) as run:
         followed, paths = renames.follow(folder)
         run.commit("Follow renames", paths)
-    found = [*History(folder).problems(), *check.problems(folder, work.show)]
+    found = check.problems(folder, work.show)
+    with contextlib.suppress(FilememError):  # its bookkeeping is a link, which is named already
+        found = [*History(folder).problems(), *found]
     work.counts.update(files=sum(1 for _ in folder.files()), problems=len(found))
     told = [Told({"followed": one}, [one]) for one in followed]
     return told + [Told(one._asdict(), [str(one._replace(path=f"{folder.name}/{one.path}"))]) for one in found]
