@@ -1,7 +1,6 @@
 """The passage that answers a question stands above those that only share words with it, the same way every time."""
 
 import datetime as dt
-import difflib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -84,17 +83,11 @@ class MemoryCorpus:
     def postings(self, token: str) -> list[tuple[list[int], bytearray]]:
         return [self._postings[token]] if token in self._postings else []
 
-    def alive(self, number: int) -> bool:
-        return True
-
     def file(self, number: int) -> File:
         return self._files[number]
 
     def dated(self, first: int, last: int) -> set[File]:
         return {file for file in self._files if first <= file.date <= last}
-
-    def near(self, word: str, count: int = 3) -> list[str]:
-        return difflib.get_close_matches(word, sorted(self._postings), n=count)
 
 
 def best(corpus: MemoryCorpus, question: str, limit: int = 10, **options) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import contextlib
-import difflib
 import functools
 import itertools
 import re
@@ -277,17 +276,10 @@ class Corpus:
         return array("I", numbers), b"\1" * len(numbers)
 
     def near(self, word: str, count: int = 3) -> list[str]:
-        """The tokens that are spelt most like a folded word, best first."""
-        if not word:
-            return []
-        letters, starting = set(word), (token_of(key).lstrip("[") for key in self._begun(word[0].encode()))
-        likely = {
-            token
-            for token in starting
-            if abs(len(token) - len(word)) <= 2 and len(letters.symmetric_difference(token)) <= 4
-        }
-        found = difflib.get_close_matches(word, sorted(likely), n=2 * count, cutoff=0.7)
-        return [token for token in found if token != word and self.frequency(token)][:count]
+        """The tokens that are one edit from a folded word and begin alike, sorted."""
+        starting = {token_of(key).lstrip("[") for key in self._begun(word[:1].encode())} if word else set()
+        likely = (token for token in sorted(starting) if abs(len(token) - len(word)) <= 1 and _one_edit(word, token))
+        return [token for token in likely if self.frequency(token)][:count]
 
     # -- grep ----------------------------------------------------------------------------------------------------
 
@@ -366,6 +358,21 @@ def _pieces(string: str) -> list[_StringPiece]:
             wanted = 1 if len(text) == 1 else 2
             found += [_StringPiece(token, False, False) for token in terms.tokens(text) if len(token) == wanted]
     return [piece for piece in found if not any(map(piece.fits, terms.STOP))]
+
+
+def _in_common(one: str, other: str) -> int:
+    """How many letters two words begin with alike."""
+    return next(
+        (n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+    )
+
+
+def _one_edit(word: str, other: str) -> bool:
+    """Is a word made another by one letter more, less or changed, or by two that change places?"""
+    start = _in_common(word, other)
+    end = _in_common(word[start:][::-1], other[start:][::-1])
+    ours, theirs = word[start : len(word) - end], other[start : len(other) - end]
+    return max(len(ours), len(theirs)) == 1 or (len(ours) == 2 and ours == theirs[::-1])
 
 
 def _stat(row: FileRow) -> Stat:

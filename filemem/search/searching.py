@@ -4,7 +4,6 @@ import contextlib
 import datetime as dt
 import functools
 import importlib.util
-import itertools
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -207,21 +206,9 @@ def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
     ]
     units = (unit for unit in evidence.units(parsed, known, 1.0, corpus.frequency) if not unit.known)
     missing = [one.text for one in units if not all(question.is_light(parsed.words[place]) for place in one.places)]
-    near = {word: [other for other in corpus.near(word) if _one_edit(word, other)] for word in missing if len(word) > 3}
+    near = {word: corpus.near(word) for word in missing if len(word) > 3}
     said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
-
-
-def _one_edit(word: str, other: str) -> bool:
-    """Is a word made another by one letter more, less or changed, or by two that change places?"""
-    start = next(n for n in itertools.count() if word[n : n + 1] != other[n : n + 1])
-    rest, changed = word[start:][::-1], other[start:][::-1]
-    end = next(
-        (n for n, pair in enumerate(zip(rest, changed, strict=False)) if pair[0] != pair[1]),
-        min(len(rest), len(changed)),
-    )
-    ours, theirs = word[start : len(word) - end], other[start : len(other) - end]
-    return max(len(ours), len(theirs)) == 1 or (len(ours) == 2 and ours == theirs[::-1])
 
 
 def _undated(corpus: Corpus, spans: Sequence[filters.Ordinals]) -> list[str]:
