@@ -183,7 +183,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(home: Path) -> None
     call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
     done = subprocess.run(call, env=clean(home), cwd=home, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    said = "filemem: filemem mcp needs the package mcp, 2.0 or newer; install it with: "
+    said = "filemem: filemem mcp needs the package mcp, 2.2 or newer; install it with: "
     assert done.stderr.startswith(said) and done.stderr.endswith("[mcp]'\n") and done.stderr.count("\n") == 1
 
 

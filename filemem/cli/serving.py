@@ -87,7 +87,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
 
 
 def _missing() -> str:
-    return f"filemem mcp needs the package mcp, 2.0 or newer; install it with: {installed.adding('mcp')}"
+    return f"filemem mcp needs the package mcp, 2.2 or newer; install it with: {installed.adding('mcp')}"
 
 
 def _installed() -> bool:

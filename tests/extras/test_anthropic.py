@@ -28,6 +28,8 @@ def do(tool: Any, command: str, **arguments: Any) -> str:
         return str(tool.call({"command": command, **arguments}))
     except ToolError as error:
         return f"Error: {error}"
+    except OSError:  # of the SDK's own tool, in its older versions
+        return "Error: …"
 
 
 STEPS: list[dict[str, Any]] = [
@@ -86,7 +88,8 @@ def test_it_answers_as_the_sdk_s_own_tool_does(tmp_path: Path) -> None:
     theirs: Any = BetaLocalFilesystemMemoryTool(str(tmp_path / "theirs"))
     ours: Any = NotesMemoryTool(mara(tmp_path))
     for arguments in STEPS:
-        assert do(ours, **arguments) == do(theirs, **arguments), arguments
+        answer, wanted = do(ours, **arguments), do(theirs, **arguments)
+        assert answer == wanted or (wanted == "Error: …" and answer.startswith("Error: ")), arguments
     kept = {
         path.relative_to(tmp_path / "theirs/memories"): path.read_text()
         for path in tmp_path.glob("theirs/memories/**/*.md")
@@ -106,7 +109,8 @@ def test_the_asynchronous_tool_answers_as_the_other(tmp_path: Path) -> None:
             return f"Error: {error}"
 
     for arguments in STEPS:
-        assert asyncio.run(told(arguments)) == do(theirs, **arguments), arguments
+        answer, wanted = asyncio.run(told(arguments)), do(theirs, **arguments)
+        assert answer == wanted or (wanted == "Error: …" and answer.startswith("Error: ")), arguments
 
 
 @pytest.mark.parametrize("path", [
