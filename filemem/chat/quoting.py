@@ -52,7 +52,7 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
     """The hits that tell something, best first; of those that tell the same only one. No question, answer or heading."""
     lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
     told: set[str] = set()
-    for hit in sorted(hits, key=lambda hit: -hit.score * (0.25 + hit.strength)):
+    for hit in sorted(hits, key=_worth, reverse=True):
         text = _text(hit)
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
         if hit.speaker == ASSISTANT or text.endswith(("?", "？")) or not told.isdisjoint(places):
@@ -63,6 +63,12 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
             continue
         told |= places
         yield hit
+
+
+def _worth(hit: Hit) -> float:
+    """What a hit counts: by its words the more, the more it holds of the question; by its meaning in full."""
+    meaning = hit.parts.get("meaning", 0.0)
+    return (hit.score - meaning) * (0.25 + hit.strength) + meaning
 
 
 def _place(hits: Sequence[Hit]) -> Callable[[Hit], tuple[bool, bool, int]]:

