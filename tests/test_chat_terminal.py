@@ -356,7 +356,7 @@ def test_the_slash_commands(store: Path) -> None:
             ("/open profile.md", "profile.md  3 lines\n   1  # Ann\n   2\n   3  An engineer.\n"),
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
             ("/open profle.md", "profle.md does not exist; nearest: profile.md.\n"),
-            ("/open ../bob/x", "no path inside ann's memories"),
+            ("/open ../bob/x", "not a path inside ann's memories"),
             ("/open", "name a memory, as in: /open profile.md\n"),
             ("/edit profile.md", ""),
             ("/memory", "tokens  open files\n"),
@@ -730,8 +730,8 @@ def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServ
             ("/sessions", "2026-11-20 09:30    2 turns  sessions/2026/2026-11-20-0930-my-bicycle-is-blue.md\n"),
             ("/model", "gpt-x answers.\n"),
             ("/model gpt-y", "From now on gpt-y answers.\n"),
-            ("Canoe?", "Yes.\n"),
-            ("/search canoe", "\n   6  ann: Canoe?\n"),  # said in this very chat
+            ("My canoe leaks.", "Yes.\n"),
+            ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
             ("/model offline", "From now on offline answers.\nNo model is configured"),
         ]
         for typed, answer in steps:
@@ -745,5 +745,20 @@ def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServ
     assert [
         request.body["model"]
         for request in server.requests
-        if request.body["messages"][-1]["content"].endswith("Canoe?")
+        if request.body["messages"][-1]["content"].endswith("My canoe leaks.")
     ] == ["gpt-y"]
+
+
+@pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False), ("", False)])
+def test_a_store_that_is_not_there_is_asked_about(tmp_path: Path, answer: str, made: bool) -> None:
+    """Enter alone begins none where the name was given, as it may be a slip."""
+    with Terminal(["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path)) as term:
+        term.expect("Begin a new store in ")
+        term.type(f"{answer}\r")
+        term.expect("> " if made else "make it with filemem init, or add --new.")
+        if made:
+            term.type("Hello\r")
+            term.expect("\n> ")
+            term.type("\x04")
+        assert term.end() == (0 if made else 2)
+    assert (tmp_path / "memroies").exists() == made

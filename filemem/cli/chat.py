@@ -765,7 +765,7 @@ def _settle_wishes(talk: Conversation) -> None:
         asks = "\n  ".join(f"- {one_line(wish, 100)}" for wish in said)
         question = f"{one_line(where)} was not agreed to on this machine, and says how to talk with you:\n  {asks}"
         if not folder.trust.settle(where, trust.WISHES, question):
-            say_aside(f"Not followed: what {one_line(where)} says on how to talk with you; {trust.REMEDY}.")
+            say_dim(f"Not followed: what {one_line(where)} says on how to talk with you; {trust.REMEDY}.")
 
 
 @contextlib.contextmanager

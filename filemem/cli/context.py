@@ -124,9 +124,12 @@ class Context:
         return user
 
     def _agree_to_store(self, root: str) -> None:
-        """Raise FilememError unless the person wants a new store there."""
+        """Raise FilememError unless the person wants a new store there; a name that they gave may be a slip."""
+        named = bool(self.store or os.environ.get("FILEMEM_STORE"))
         if self.new or (
-            sys.stdin.isatty() and sys.stderr.isatty() and screen.confirmed(f"Begin a new store in {root}?", True, True)
+            sys.stdin.isatty()
+            and sys.stderr.isatty()
+            and screen.confirmed(f"Begin a new store in {root}?", default=not named, err=True)
         ):
             return
         raise FilememError(f"there is no store {one_line(root)}; make it with filemem init, or add --new.")
