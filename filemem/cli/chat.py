@@ -397,7 +397,7 @@ class Chat:
         if self._call.json:
             self._say(found)
         else:
-            show(answer(self._talk.user, found), as_json=False)
+            show(answer(found), as_json=False)
 
     def _sessions(self) -> None:
         self._say("\n".join(_sessions(self._talk.user)) or "There is none yet; this one begins with a message.")

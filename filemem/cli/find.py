@@ -63,7 +63,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
             yield Row({**_plain(hit), "file": f"{user.root}/{hit.path}"}, [])
         return 0 if found.hits else 1
     given = {key: value for key, value in filters.items() if value is not None}
-    yield from answer(user, answers.searched(found, {"query": text, **given}))
+    yield from answer(answers.searched(found, {"query": text, **given}))
     if explain:
         yield f"\n{found.certainty:.0%} certain"
         yield from map(_explained, sorted(found.hits, key=lambda hit: -hit.score))

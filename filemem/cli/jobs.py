@@ -67,7 +67,7 @@ def _for_each(
     """
     counts, failed = Counter[str](), list[Outcome]()
     with bar(label, len(users)) as show:
-        for one in outcomes(order, dict.fromkeys(users, ""), call.answers, call.scheduler or ""):
+        for one in outcomes(order, users, call.answers, call.scheduler or ""):
             show(0)
             counts.update(one.counts)
             if one.error:

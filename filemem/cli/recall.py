@@ -69,7 +69,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
             say_dim(f"{left:,} more lines match; --offset {found.next_offset} shows the next.")
     else:
         given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
-        yield from answer(user, answers.grepped(user, found, given, whole=True))
+        yield from answer(answers.grepped(user, found, given, whole=True))
     return 0 if found.total else 1
 
 
@@ -101,7 +101,7 @@ def open_command(call: Context, path: str, lines: int | None) -> Iterator[Line]:
     user = call.reader()
     name, line = split_line(user, path)
     where = user.locate(name)
-    yield from answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, whole=True))
+    yield from answer(answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, whole=True))
 
 
 @command(

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from filemem.files.folder import Folder
 from filemem.text.plain import escape_controls, json_visible
 
 
@@ -60,16 +59,6 @@ def say_dim(text: str) -> None:
     text = escape_controls(text)
     shown = wrapped(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else text
     put(dim(shown, sys.stderr), err=True)
-
-
-def linked(folder: Folder, path: str, text: str) -> str:
-    """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
-    if not colours():
-        return text
-    from urllib.parse import quote  # noqa: PLC0415  slow to load, and needed on a terminal only
-
-    place = quote(os.path.join(os.path.abspath(folder.root), path))
-    return f"\x1b]8;;file://{place}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def say(*lines: str) -> None:
@@ -122,45 +111,16 @@ def show(told: Iterator[Line], *, as_json: bool) -> int:
             put(line if isinstance(line, Safe) else escape_controls(line))
 
 
-def answer(folder: Folder, text: str) -> Output:
-    """The lines of a tool's answer; on a terminal the headings stand out and lead to their files."""
+def answer(text: str) -> Output:
+    """The lines of a tool's answer; on a terminal the headings stand out."""
     for line in text.split("\n"):
         path = line.split("  ")[0]
         if not colours() or line[:1].isspace() or "/" not in path or " " in path:
             yield line
         else:
             shown = click.style(escape_controls(path), fg="magenta", bold=True)
-            yield Safe(linked(folder, path, shown) + escape_controls(line[len(path) :]))
+            yield Safe(shown + escape_controls(line[len(path) :]))
     return 0
-
-
-def say_answer(folder: Folder, text: str) -> None:
-    """Print a tool's answer."""
-    show(answer(folder, text), as_json=False)
-
-
-def for_script() -> bool:
-    """Is what this command prints for a script, as JSON?"""
-    return bool(getattr(click.get_current_context().obj, "json", False))
-
-
-def say_json(value: Any) -> None:
-    """Print one JSON value on one line."""
-    put(json_visible(json.dumps(value, ensure_ascii=False, default=str)))
-
-
-def tell(facts: Any, *lines: str, how: Callable[[str], None] = say) -> None:
-    """Print the lines, in the way that is given, or for a script the facts as one JSON value."""
-    if for_script():
-        say_json(facts)
-        return
-    for line in lines:
-        how(line)
-
-
-def aside(sentence: str) -> None:
-    """Say a sentence in the background; to a script as an event."""
-    tell({"event": "notice", "text": sentence}, sentence, how=say_dim)
 
 
 @contextlib.contextmanager

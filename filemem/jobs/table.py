@@ -11,7 +11,7 @@ import functools
 import os
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from filemem.endpoint.completions import FailFastModel
@@ -21,20 +21,16 @@ from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import Trust
 from filemem.history import History
-from filemem.importers import import_file
 from filemem.jobs import maintenance, renames
 from filemem.jobs.maintenance import JobDone
 from filemem.jobs.running import job
 from filemem.jobs.telling import (
     Told,
     as_json,
-    committed_imports,
     consolidated,
-    import_json,
     in_sum,
     lines,
     notice,
-    taken_in,
 )
 from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
@@ -59,7 +55,7 @@ class Order(NamedTuple):
 
 
 class Work(NamedTuple):
-    """An order for one user: `given` is what is theirs alone, such as a file; `counts` takes what is added up over all.
+    """An order for one user: `counts` takes what is added up over all.
 
     `many`: the user is one of many.
     """
@@ -68,7 +64,6 @@ class Work(NamedTuple):
     store: StoreFolder
     folder: Folder
     counts: Counter[str]
-    given: str = ""
     many: bool = False
     show: Progress = no_progress
 
@@ -174,18 +169,6 @@ def _status(work: Work) -> list[Told]:
     return [Told({**found._asdict(), "kinds": kinds}, brief if work.many else status.in_words(found))]
 
 
-def _import(work: Work) -> list[Told]:
-    form, secrets = str(work.options["format"]), bool(work.options.get("with_secrets"))
-    report = import_file(
-        work.store, form, work.given, user=work.folder.name, seen=work.show, dry_run=work.dry, with_secrets=secrets
-    )
-    if work.many and not (report.added or report.updated or report.unchanged):
-        why = f" ({report.skipped[0].what}: {report.skipped[0].why})" if report.skipped else ""
-        raise FilememError(f"{work.given} has nothing to take in{why}.")
-    git = [] if work.dry else committed_imports(work.store, report, form, work.given, work.at)
-    return [Told(import_json(report), taken_in(report, dry=work.dry)), *(notice(f"git: {note}") for note in git)]
-
-
 JOBS: dict[str, Callable[[Work], list[Told]]] = {
     "maintain": _maintain,
     "consolidate": _consolidate,
@@ -193,7 +176,6 @@ JOBS: dict[str, Callable[[Work], list[Told]]] = {
     "sweep": lambda work: _told([maintenance.sweep(work.folder, work.at, work.show, dry=work.dry)]),
     "check": _check,
     "status": _status,
-    "import": _import,
 }
 
 
@@ -206,8 +188,8 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-def work(order: Order, user: str, given: str = "", trust: Trust | None = None) -> Outcome:
-    """Do a job for one user; what their files or the system refuse is told in the outcome. `given` is what is theirs alone."""
+def work(order: Order, user: str, trust: Trust | None = None) -> Outcome:
+    """Do a job for one user; what their files or the system refuse is told in the outcome."""
     counts = Counter[str]()
     try:
         if not os.path.isdir(order.store):
@@ -215,7 +197,7 @@ def work(order: Order, user: str, given: str = "", trust: Trust | None = None) -
                 f"{socket.gethostname()} does not see {order.store}; mount it there under the same name."
             )
         store = StoreFolder(order.store, trust) if trust else _store(order.store, order.trusted)
-        told = JOBS[order.job](Work(order, store, store.folder(user), counts, given, many=True))
+        told = JOBS[order.job](Work(order, store, store.folder(user), counts, many=True))
         return Outcome(user, told, dict(counts))
     except (FilememError, OSError) as error:
         return Outcome(user, [], {}, in_words(error) if isinstance(error, OSError) else str(error))
@@ -230,13 +212,13 @@ def _store(root: str, trusted: bool) -> StoreFolder:
 # -- for many users --------------------------------------------------------------------------------------------------
 
 
-def outcomes(order: Order, users: Mapping[str, str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:
-    """What becomes of each user, whose name comes with what is theirs alone; in the order in which they are done.
+def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:
+    """What becomes of each user, in the order in which they are done.
 
     `trust` has the person's answers, for what is done here. Raises FilememError where the scheduler cannot be reached.
     """
     if not scheduler:
-        yield from (work(order, name, given, trust) for name, given in users.items())
+        yield from (work(order, name, trust) for name in users)
         return
     try:
         import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
@@ -250,7 +232,7 @@ def outcomes(order: Order, users: Mapping[str, str], trust: Trust, scheduler: st
     run = os.urandom(4).hex()  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
     with client:
         keys = [f"{order.job}-{run}-{name}" for name in users]
-        waiting = client.map(work, [order] * len(users), [*users], [*users.values()], key=keys, pure=False)
+        waiting = client.map(work, [order] * len(users), [*users], key=keys, pure=False)
         names = dict(zip((future.key for future in waiting), users, strict=True))
         for future in distributed.as_completed(waiting, loop=client.loop):
             yield _outcome(future, names[future.key])
