@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from filemem.models import ToolCall, Usage
-from filemem.serve.wire import ChatRequest
+from filemem.serve.wire import SPACE, ChatRequest
 
 _TYPES = {
     400: "invalid_request_error",
@@ -134,7 +134,9 @@ class Response:
         output = [self._item(done.text, "incomplete" if cut else "completed")] if done.text else []
         for call in done.calls:
             item = {"type": "function_call", "id": f"fc_{secrets.token_hex(12)}", "call_id": call.id}
-            output.append({**item, "name": call.name, "arguments": call.arguments, "status": "completed"})
+            space, _, name = call.name.rpartition(SPACE)
+            item |= {"name": name, "arguments": call.arguments, "status": "completed"}
+            output.append({**item, "namespace": space} if space else item)
         usage: dict[str, Any] = {"input_tokens": done.usage.tokens_in, "input_tokens_details": {"cached_tokens": 0}}
         usage |= {"output_tokens": done.usage.tokens_out, "output_tokens_details": {"reasoning_tokens": 0}}
         status: dict[str, Any] = {"status": "incomplete" if cut else "completed", "output": output}

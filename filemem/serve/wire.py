@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError
 
 MOST_MESSAGES, MOST_TOOLS = 5000, 128
+SPACE = "-in-"  # between a namespace and a function of it, in the one name that a model is told
 # What is handed on to the model as it is.
 OPTIONS = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "presence_penalty"),
@@ -101,7 +102,13 @@ def _as_chat(given: dict[str, Any]) -> dict[str, Any]:
     form = text.get("format") if isinstance(text, dict) else None
     if isinstance(form, dict) and form.get("type") == "json_schema":
         form = {"type": "json_schema", "json_schema": {key: form[key] for key in form if key != "type"}}
-    functions = [one for one in tools if isinstance(one, dict) and one.get("type") == "function"]
+    spaces = [("", tools), *((one.get("name"), one.get("tools")) for one in tools if _is_part(one))]
+    functions = [
+        {**one, "name": f"{space}{SPACE}{one.get('name')}"} if space else one
+        for space, inside in spaces
+        for one in (inside if isinstance(inside, list) else ())
+        if isinstance(one, dict) and one.get("type") == "function"
+    ]
     named = ("name", "description", "parameters", "strict")
     return {
         **{key: given.get(key) for key in ("model", "stream", "store", "metadata", "tool_choice", *OPTIONS)},
@@ -123,7 +130,8 @@ def _messages_of(item: dict[str, Any], before: list[Any]) -> list[dict[str, Any]
         case "message":
             return [{"role": item.get("role"), "content": _parts(content)}]
         case "function_call":
-            made = {"name": str(item.get("name")), "arguments": str(item.get("arguments"))}
+            space = f"{item['namespace']}{SPACE}" if item.get("namespace") else ""
+            made = {"name": f"{space}{item.get('name')}", "arguments": str(item.get("arguments"))}
             call = {"id": id, "type": "function", "function": made}
             if before and before[-1]["role"] == "assistant":
                 before[-1].setdefault("tool_calls", []).append(call)
