@@ -666,7 +666,7 @@ def test_an_unknown_user_needs_no_folder_to_begin(tmp_path: Path, server: Script
 def test_an_empty_window_raises_no_error_of_its_own(talk: Talk) -> None:
     seen = talk.conversation.view()
     assert seen.turns == []
-    assert [part.name for part in [*seen.system, *seen.beside]] == ["rules", "profile", "program"]
+    assert [name for name, _ in [*seen.system, *seen.beside]] == ["rules", "profile", "program"]
     with pytest.raises(FilememError):
         talk.conversation.tools.open("../x")
 
@@ -686,7 +686,7 @@ def test_a_talk_that_is_gone_on_with_is_not_summarised_again(tmp_path: Path, ser
         user = Store(tmp_path).user("ann").folder
         going_on = Transcript(user, str(path.relative_to(user.root)))
         talk = Conversation(user, OpenAIModel("scripted", server.base_url, timeout=30), lambda: NOW, going_on)
-        assert "The cat is 糖糖." in "".join(section.text for section in talk.view().system)
+        assert "The cat is 糖糖." in "".join(text for _, text in talk.view().system)
         assert any(summarises(request.body) for request in server.requests[asked:]) == asks
 
 

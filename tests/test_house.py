@@ -103,13 +103,13 @@ def test_nothing_is_imported_that_the_project_does_not_name() -> None:
 def test_only_the_model_imports_openai_and_only_the_command_line_imports_click() -> None:
     for name in MODULES:
         tops = {found.partition(".")[0] for found in imports_of(name, typing_too=True)}
-        assert "openai" not in tops or name == "filemem.endpoint.connection", name
+        assert "openai" not in tops or name == "filemem.models.endpoint", name
         inside = name.startswith("filemem.cli")
         assert "click" not in tops or inside, name
         assert inside or not any(found.startswith("filemem.cli") for found in reached(name)), name
 
 
-BY_STRING = {"filemem", "filemem.cli.commands", "filemem.endpoint.connection", "filemem.tools.answers"}
+BY_STRING = {"filemem", "filemem.cli.commands", "filemem.models.endpoint", "filemem.tools.answers"}
 """What imports by string: the public names, the command table, openai, and dates where answers need them."""
 
 

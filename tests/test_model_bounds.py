@@ -8,10 +8,10 @@ import json
 import time
 
 import pytest
-from scripted_server import STREAM, ScriptedServer, Step, calls, flood, raw, say, sent_on
+from scripted_server import STREAM, ScriptedServer, Step, calls, flood, say, sent_on
 from test_model import MESSAGES, TOOLS
 
-from filemem.endpoint import ModelError, OpenAIModel, connection, reply
+from filemem.models import ModelError, OpenAIModel, endpoint
 
 CHUNK = b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -35,22 +35,15 @@ def stopped(step: Step, longest: float = 20.0) -> ModelError:
     "step",
     [
         flood(STREAM, CHUNK % b"la ", pause=0.01),
-        flood(STREAM, CHUNK % b"", pause=0.01),
         flood(STREAM, b": still there\n\n", pause=0.01),
-        flood(STREAM, b"\n", pause=0.01),
         flood(HEAD, b"X-Slow: yes\r\n", pause=0.05),
         flood(HEAD + b"\r\n", b" ", pause=0.01),
         flood(b"HTTP/1.1 400 No\r\n\r\n", b" ", pause=0.01),
     ],
-    ids=["text", "empty chunks", "comments", "line ends", "headers", "one body", "an error"],
+    ids=["text", "comments", "headers", "one body", "an error"],
 )
 def test_an_answer_ends_after_its_time_however_it_comes(step: Step) -> None:
     stopped(step, longest=0.6)
-
-
-THOUGHT = b'data: {"choices": [{"delta": {"reasoning_content": "%s"}}]}\n\n'
-PART = {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "grep", "arguments": "[" * 10_000}}]}
-ARGUMENTS = b"data: " + json.dumps({"choices": [{"delta": PART}]}).encode() + b"\n\n"
 
 
 @pytest.mark.parametrize(
@@ -59,13 +52,11 @@ ARGUMENTS = b"data: " + json.dumps({"choices": [{"delta": PART}]}).encode() + b"
         flood(STREAM, b"x" * 100_000),
         flood(HEAD + b"\r\n", b"x" * 100_000),
         flood(STREAM, CHUNK % (b"la " * 10_000)),
-        flood(STREAM, THOUGHT % (b"hm " * 10_000)),
-        flood(STREAM, ARGUMENTS),
     ],
-    ids=["a line", "one body", "text", "thoughts", "arguments"],
+    ids=["a line", "one body", "text"],
 )
 def test_an_answer_ends_at_its_bytes(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "BIGGEST_ANSWER", 3_000_000)
+    monkeypatch.setattr(endpoint, "BIGGEST_ANSWER", 3_000_000)
     assert len(stopped(step).partial) < 3_000_000
 
 
@@ -82,15 +73,7 @@ def test_of_too_many_calls_the_first_are_taken(plain: bool) -> None:
     with ScriptedServer(calls(*[("grep", {"pattern": str(n)}) for n in range(3000)])) as server:
         server.plain = plain
         made = OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len).calls
-    assert [json.loads(call.arguments)["pattern"] for call in made] == [str(n) for n in range(reply.MOST_CALLS)]
-
-
-def test_a_name_without_end_is_cut() -> None:
-    part = {"tool_calls": [{"id": "i" * 9999, "function": {"name": "n" * 9999, "arguments": "{}"}}]}
-    event = json.dumps({"choices": [{"delta": part, "finish_reason": "tool_calls"}]}).encode()
-    with ScriptedServer(raw(b"data: " + event + b"\n\n")) as server:
-        (call,) = OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len).calls
-    assert (len(call.name), len(call.id)) == (reply.LONGEST_NAME, reply.LONGEST_NAME)
+    assert [json.loads(call.arguments)["pattern"] for call in made] == [str(n) for n in range(endpoint.MOST_CALLS)]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -102,11 +85,3 @@ def test_a_redirect_is_told_and_not_followed(status: int) -> None:
             OpenAIModel("gpt-x", server.base_url, "sk-key").ask(MESSAGES, TOOLS, len)
         assert f"sends on to {other.base_url}/chat/completions ({status}), where nothing was sent" in str(caught.value)
         assert other.requests == []
-
-
-def test_after_an_answer_without_end_the_next_one_comes() -> None:
-    with ScriptedServer(flood(STREAM, b": x\n\n", pause=0.01), say("Here.")) as server:
-        model = OpenAIModel("gpt-x", server.base_url, longest=0.5)
-        with pytest.raises(ModelError):
-            model.ask(MESSAGES, TOOLS, len)
-        assert model.ask(MESSAGES, TOOLS, len).text == "Here."

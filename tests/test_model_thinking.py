@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scripted_server import ScriptedServer, deltas, say
 from test_model import MESSAGES, TOOLS
 
-from filemem.endpoint.reply import Thinking
 from filemem.models import OpenAIModel
+from filemem.models.endpoint import Thinking
 
 
 def sorted_out(*pieces: str) -> tuple[str, str]:

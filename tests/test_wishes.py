@@ -31,7 +31,7 @@ def ann(tmp_path: Path) -> Folder:
 def instructions(folder: Folder) -> str:
     """The prompt's text up to where memories begin."""
     system = Conversation(folder, OfflineModel(), lambda: NOW).view().system
-    return "\n".join(part.text for part in system).partition("<memory path=")[0]
+    return "\n".join(text for _, text in system).partition("<memory path=")[0]
 
 
 def lesson(folder: Folder, name: str, text: str, front: str = "") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from filemem.chat import quoting, recalling, requests
-from filemem.chat.core_memory import CoreMemory, core_memory
+from filemem.chat.core_memory import CoreMemory, block_sections, core_memory, preferences_section
 from filemem.chat.written_calls import CallFilter, mapping
 from filemem.errors import FilememError
 from filemem.files import config, journal
@@ -28,10 +28,10 @@ from filemem.models import (
     prompt,
 )
 from filemem.models.offline import OfflineModel
-from filemem.models.prompt import Prompt, Section
 from filemem.text import tokens
 from filemem.text.plain import one_line
 from filemem.text.redaction import kinds, redact
+from filemem.tools.answers import spelt
 from filemem.tools.toolbox import Toolbox
 
 LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
@@ -48,6 +48,7 @@ CITED = re.compile(  # words of a language without spaces may stand right before
 _SHOWN_AS = re.compile(  # how what a model is shown begins its lines: a file's heading, a line's number, a further line of it
     r'(?P<path>[^\s<"]\S*\.(?:md|ya?ml|txt))(?=  |$)|<memory path="(?P<whole>[^"]*)">| {0,3}(?P<line>\d+)(?:- |  )|(?P<more> {6})'
 )
+_PROGRAM = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
 _SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
 
 
@@ -76,6 +77,28 @@ class Notice(NamedTuple):
     """One line about how the answer came."""
 
     text: str
+
+
+class Prompt(NamedTuple):
+    """What a model sees: `system` and the turns change little from one request to the next, so that endpoints can cache them;
+    `beside` stands with the last message. A part is its name and its text."""
+
+    system: list[tuple[str, str]]
+    turns: list[Passage]
+    beside: list[tuple[str, str]]
+
+    def messages(self) -> list[prompt.Message]:
+        """The request: one system message, then the turns; turns of one role in a row become one message."""
+        out: list[prompt.Message] = [{"role": "system", "content": "\n\n".join(text for _, text in self.system)}]
+        for place, turn in enumerate(self.turns, 1):
+            role = "assistant" if turn.speaker == ASSISTANT else "user"
+            beside = [text for _, text in self.beside] if place == len(self.turns) and role == "user" else []
+            text = "\n\n".join([*beside, _PROGRAM.sub("&lt;", turn.text)])
+            if out[-1]["role"] == role:
+                out[-1]["content"] += f"\n\n{text}"
+            else:
+                out.append({"role": role, "content": text})
+        return out
 
 
 class Stopped(Exception):
@@ -251,17 +274,21 @@ class Conversation:
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(self.transcript.path, turns[start].line)
         stands = self._stands or core_memory(self.user, self.now().date())
-        room = round(config.of(self.user).block_tokens * self._share)
-        blocks = prompt.block_sections(stands.blocks, room)
+        name, how = prompt.contained(self.user.name), prompt.template("tools" if self.offered else "passages").strip()
         summary = self._summarise(turns[:start])
-        system = prompt.system_sections(self.user.name, stands.wishes, blocks, summary, tools=bool(self.offered))
-        opened = "\n".join(prompt.data(path, text) for path, text in self.tools.pages())
-        beside = [
-            Section("open files", opened),
-            Section("recalled", self._recall(turns)),
-            Section("program", prompt.program(self._done, self.now())),
+        said = "".join(f"{prompt.MARK.sub('&lt;', one)}\n" for one in self._done)
+        system = [
+            ("rules", prompt.template("chat").strip().replace("{name}", name).replace("{reading}", how)),
+            ("preferences", preferences_section(self.user.name, stands.preferences)),
+            *block_sections(stands.blocks, round(config.of(self.user).block_tokens * self._share)),
+            ("earlier in this conversation", prompt.data("summary", summary) if summary else ""),
         ]
-        return Prompt(system, turns[start:], [part for part in beside if part.text])
+        beside = [
+            ("open files", "\n".join(prompt.data(path, text) for path, text in self.tools.pages())),
+            ("recalled", self._recall(turns)),
+            ("program", f"<program>\n{said}Now it is {spelt(self.now().date())} {self.now():%H:%M}.\n</program>"),
+        ]
+        return Prompt([part for part in system if part[1]], turns[start:], [part for part in beside if part[1]])
 
     def _recall(self, turns: list[Passage]) -> str:
         """The best passages for the last message, which the model need not ask for; more of them where it has no tools."""
@@ -304,7 +331,7 @@ class Conversation:
             self._summary, self._summarised = journal.running_summary(self.user, self.transcript.path, turns[:-1])
             self._start = max(self._start, self._summarised)
         if self._start >= len(turns) or sum(tokens.count(turn.text) for turn in turns[self._start :]) > budget:
-            self._start = prompt.window(turns, budget * 2 // 3)
+            self._start = _tail(turns, budget * 2 // 3)
         return self._start
 
     def _summarise(self, gone: list[Passage]) -> str:
@@ -312,7 +339,7 @@ class Conversation:
         new = gone[self._summarised :]
         if new:
             budget = config.of(self.user).summary_tokens
-            long_ago = prompt.window(new, 2 * config.of(self.user).window_tokens)  # more than one request should hold
+            long_ago = _tail(new, 2 * config.of(self.user).window_tokens)  # more than one request should hold
             self._summary = plain_summary(self._summary, new[:long_ago], budget)
             new = new[long_ago:]
             told = self._model_summary(new, budget)
@@ -478,6 +505,20 @@ class Conversation:
             return int(line) <= reading.count(self.user, self.user.locate(path))
         except FilememError:
             return False
+
+
+def _tail(turns: list[Passage], budget: int) -> int:
+    """The index of the first turn that still stands in the prompt: the longest tail within `budget` tokens.
+
+    The last turn always stands, and the tail opens with what a person said.
+    """
+    spent, start = 0, len(turns)
+    while start and (spent + tokens.count(turns[start - 1].text) <= budget or start == len(turns)):
+        start -= 1
+        spent += tokens.count(turns[start].text)
+    while start < len(turns) - 1 and turns[start].speaker == ASSISTANT:
+        start += 1
+    return start
 
 
 def shown_lines(texts: Iterable[str]) -> set[str]:

@@ -413,7 +413,7 @@ class Chat:
     def _memory(self) -> None:
         seen = self._talk.view()
         turns = seen.turns
-        sizes = [(tokens.count(part.text), part.name) for part in [*seen.system, *seen.beside]]
+        sizes = [(tokens.count(text), name) for name, text in [*seen.system, *seen.beside]]
         said = sum(tokens.count(turn.text) for turn in turns)
         sizes.append((said, f"the last {len(turns)} turns" if len(turns) > 1 else f"{len(turns) or 'no'} turn"))
         total = sum(size for size, _ in sizes)
@@ -722,12 +722,12 @@ def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
     messages = seen.messages()
     sections = [*seen.system, *seen.beside]
     if call.json:
-        sizes = {part.name: tokens.count(part.text) for part in sections}
+        sizes = {name: tokens.count(text) for name, text in sections}
         show(iter([Row({"tokens": sizes, "messages": messages, "tools": talk.offered}, [])]), as_json=True)
         return
     turns = [("assistant" if turn.speaker == transcript.ASSISTANT else "user", turn.text) for turn in seen.turns]
-    named = [*((part.name, part.text) for part in seen.system), *turns[:-1]]
-    named += [*((part.name, part.text) for part in seen.beside), *turns[-1:]]
+    named = [*seen.system, *turns[:-1]]
+    named += [*seen.beside, *turns[-1:]]
     for name, text in named:
         say(f"== {name} ({tokens.count(text)} tokens)\n{text}\n")
     whole = sum(tokens.count(text) for _, text in named)
@@ -759,7 +759,7 @@ def _settle_wishes(talk: Conversation) -> None:
     folder = talk.user
     if talk.model.name == OfflineModel.name or not folder.exists():
         return
-    said = core_memory.wishes(folder, index.of(folder).corpus(), talk.now().date())
+    said = core_memory.preferences(folder, index.of(folder).corpus(), talk.now().date())
     where = trust.wishes(folder.root)
     if said and folder.trust.kept(where, trust.WISHES) is None:
         asks = "\n  ".join(f"- {one_line(wish, 100)}" for wish in said)

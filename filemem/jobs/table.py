@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from filemem.endpoint.completions import FailFastModel
 from filemem.errors import FilememError, Refused, in_words
 from filemem.files import config, installed, trust
 from filemem.files.archive import Progress, no_progress
@@ -32,7 +31,7 @@ from filemem.jobs.telling import (
     lines,
     notice,
 )
-from filemem.models import Model, ModelError
+from filemem.models import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.overview import check, status
 from filemem.remembering import consolidation

@@ -67,7 +67,7 @@ def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) 
 def _standing(user: Folder, today: dt.date) -> str:
     """Wishes, the profile and other blocks, and plans of the next days."""
     stands = core_memory.core_memory(user, today)
-    wishes = tokens.clip(prompt.wishes_section(user.name, stands.wishes), WISHES)
+    wishes = tokens.clip(core_memory.preferences_section(user.name, stands.preferences), WISHES)
     facts = [one for one in index.of(user).corpus().entries() if one.kind == "facts" and not one.archived]
     newest = {one.path for one in sorted(facts, key=lambda one: (one.date, one.path))[-NEWEST:]}
     plans = timeline(user, newest.__contains__, today, today + dt.timedelta(SOON))

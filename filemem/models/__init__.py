@@ -1,6 +1,8 @@
 """The models that answer: any OpenAI-compatible endpoint, and none at all."""
 
-from filemem.endpoint import (
+from filemem.models.endpoint import (
+    Embedder,
+    FailFastModel,
     Model,
     ModelError,
     OpenAIModel,
@@ -11,4 +13,15 @@ from filemem.endpoint import (
     Usage,
 )
 
-__all__ = ["Model", "ModelError", "OpenAIModel", "PromptTooLong", "Reply", "ToolCall", "ToolsRefused", "Usage"]
+__all__ = [
+    "Embedder",
+    "FailFastModel",
+    "Model",
+    "ModelError",
+    "OpenAIModel",
+    "PromptTooLong",
+    "Reply",
+    "ToolCall",
+    "ToolsRefused",
+    "Usage",
+]

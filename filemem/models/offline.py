@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from filemem.endpoint import ModelError, OpenAIModel, Reply
 from filemem.files.config import Config
+from filemem.models.endpoint import ModelError, OpenAIModel, Reply
 
 NOTICE = (
     "No model is configured, so answers are quotes from your memories, and a message that begins with “remember” becomes "

@@ -58,7 +58,7 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
-    counted = {section.name: tokens.count(section.text) for section in system}
+    counted = {name: tokens.count(text) for name, text in system}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
 
 

@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from filemem.endpoint import Embedder, ModelError
 from filemem.errors import FilememError
 from filemem.files import config, globs, journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
+from filemem.models import Embedder, ModelError
 from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from filemem.chat import requests
-from filemem.chat.conversation import Conversation, Listener, Stopped, Text
+from filemem.chat.conversation import Conversation, Listener, Prompt, Stopped, Text
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
@@ -53,11 +53,11 @@ class ServedConversation(Conversation):
         self.usage, self.finish = Usage(0, 0), "stop"
         self.delegated: tuple[ToolCall, ...] = ()
 
-    def view(self, message: str = "") -> prompt.Prompt:
+    def view(self, message: str = "") -> Prompt:
         """The prompt, with the client's own instructions behind those of filemem."""
         seen = super().view(message)
         rules, *rest = seen.system
-        return seen._replace(system=[rules, prompt.Section("client", self.asked.system), *rest])
+        return seen._replace(system=[rules, ("client", self.asked.system), *rest])
 
     def _shown_turns(self) -> list[Passage]:
         """The turns up to what the person said last: an answer to that, which the client wants anew, is left out."""

@@ -44,7 +44,7 @@ def heading(path: str, when: FileDate | None, *notes: str) -> str:
     if when and when == when_of(path):
         date = "" if when.month else f"{when.date:%a}"
     elif when:
-        date = f"{when.date:%B %Y}" if when.month else f"{_day(when.date)}{' ' + when.time if when.time else ''}"
+        date = f"{when.date:%B %Y}" if when.month else f"{spelt(when.date)}{' ' + when.time if when.time else ''}"
     return "  ".join(filter(None, (path, date, *notes)))
 
 
@@ -347,10 +347,6 @@ def _passage(hit: "Hit") -> str:
     return "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
 
 
-def today_heading(now: dt.datetime) -> str:
-    """`Fri 20 Nov 2026 09:30`."""
-    return f"{_day(now.date())} {now:%H:%M}"
-
-
-def _day(day: dt.date) -> str:
+def spelt(day: dt.date) -> str:
+    """`Fri 20 November 2026`."""
     return f"{day:%a} {day.day} {day:%B %Y}"
