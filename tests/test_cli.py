@@ -24,7 +24,7 @@ from programs import COLD, shell_command
 from filemem.cli import COMMANDS, cli
 from filemem.cli.commands import MEANT
 from filemem.errors import FilememError
-from filemem.files import config, folder
+from filemem.files import config
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
@@ -204,7 +204,7 @@ def test_a_slip_in_the_stores_name_makes_no_new_store(here: Path, words: list[st
     assert "New user ann in" in run("remember", "A", "--store", "other", "--user", "ann").stderr
 
 
-@pytest.mark.parametrize("name", ["maar", "Mara", "marra", "mra", "sara", "márä"])
+@pytest.mark.parametrize("name", ["maar", "Mara", "márä"])
 @pytest.mark.parametrize("words", [["remember", "A"], ["chat", "-m", "hi"], ["import", "markdown", "notes"]])
 def test_a_name_that_is_a_slip_away_from_a_users_is_refused_with_that_name(
     here: Path, name: str, words: list[str]
@@ -214,35 +214,6 @@ def test_a_name_that_is_a_slip_away_from_a_users_is_refused_with_that_name(
     assert f"but mara; use --user mara, or add --new to begin anew as {name}." in said
     assert not (here / "memory_store" / name).exists() or name == "Mara"  # where the file system knows no case
     assert run(*words, "--user", name, "--new").exception is None
-
-
-@pytest.mark.parametrize(
-    ("name", "other", "near"),
-    [
-        ("ann", "anne", True),
-        ("ann", "ben", False),
-        ("al", "ed", False),
-        ("al", "AL", True),
-        ("katarina", "caterina", True),
-        ("katarina", "marina", False),
-        ("王伟", "王芳", False),
-        ("小明", "小红", False),
-        ("zoe", "zoë", True),
-        ("ann", "ann", False),
-    ],
-)
-def test_what_counts_as_a_slip(name: str, other: str, near: bool) -> None:
-    assert folder.mistyped(name, ["quite-another", other]) == (other if near else "")
-
-
-def test_help_names_the_store_that_is_meant(here: Path) -> None:
-    def shown(**env: str) -> str:
-        return " ".join(run("chat", "--help", **env).output.split())
-
-    assert "else ./memory_store, else /h/.local/share/filemem/memory_store; here memory_store]" in shown(HOME="/h")
-    assert "; here elsewhere]" in shown(FILEMEM_STORE="elsewhere")
-    (here / "memory_store").rename(here / "other")
-    assert "else /x/filemem/memory_store; here /x/filemem/memory_store]" in shown(XDG_DATA_HOME="/x")
 
 
 def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(here: Path) -> None:
