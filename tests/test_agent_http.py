@@ -5,7 +5,6 @@ four tools and nothing else, and whatever the endpoint does costs one clear line
 import datetime as dt
 import json
 import re
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -256,11 +255,6 @@ def test_the_log_has_every_request_with_its_reply(talk: Talk, server: ScriptedSe
 
 # -- without tools -----------------------------------------------------------------------------------------------
 
-NO_TOOLS = [
-    fail(400, "registry.ollama.ai/library/gemma:2b does not support tools"),
-    fail(404, "No endpoints found that support tool use."),
-    fail(422, "Function calling is not enabled for this model"),
-]
 PASSAGE = "Likes oolong tea since yesterday [30 April 2026]."
 
 
@@ -268,13 +262,10 @@ def notices(talk: Talk) -> list[str]:
     return [event.text for event in talk.events if isinstance(event, Notice)]
 
 
-@pytest.mark.parametrize("refusal", NO_TOOLS)
-def test_a_model_without_tools_gets_the_best_passages_with_each_message(
-    talk: Talk, server: ScriptedServer, refusal: Step
-) -> None:
+def test_a_model_without_tools_gets_the_best_passages_with_each_message(talk: Talk, server: ScriptedServer) -> None:
     """Found out once, told in one line; the passages are data, and those of the last message only."""
     (talk.root / "facts/2026-06-01-tuba.md").write_text("Plays the tuba on Sundays.\n")
-    server.script(refusal, say("Oolong."), say("The tuba."))
+    server.script(fail(400, "gemma:2b does not support tools"), say("Oolong."), say("The tuba."))
     assert talk.say("Which oolong do I like?") == "Oolong."
     assert talk.say("Who plays the tuba?") == "The tuba."
     assert ["tools" in request.body for request in server.requests] == [True, False, False]
@@ -348,7 +339,7 @@ WRITTEN = [  # a call, or several, in a model's own spelling; the first eleven a
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("size", [1, 7])
 def test_a_call_written_as_text_is_made_and_not_shown(
     talk: Talk, server: ScriptedServer, written: str, size: int
 ) -> None:
@@ -430,8 +421,8 @@ def test_a_model_that_only_thinks_has_answered_nothing(talk: Talk, server: Scrip
 
 @pytest.mark.parametrize(
     "arguments",
-    ["[" * 100_000, '{"a":' * 100_000, "x" * 900_000, '{"pattern": "' + "x" * 900_000 + '"}'],
-    ids=["lists", "mappings", "no JSON", "a long pattern"],
+    ["[" * 100_000, '{"pattern": "' + "x" * 900_000 + '"}'],
+    ids=["lists", "a long pattern"],
 )
 def test_arguments_of_any_kind_are_answered_and_kept_within_bounds(
     talk: Talk, server: ScriptedServer, arguments: str
@@ -521,12 +512,7 @@ def test_a_prompt_that_the_model_cannot_hold_is_asked_again_with_less(tmp_path: 
 
 FAILURES: list[tuple[list[Answer], str]] = [
     ([fail(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key")], "not accepted (401)"),
-    ([fail(403, "not for you")], "may not use the model (403"),
-    ([fail(404, "The model `gpt-x` does not exist", code="model_not_found")], "no such model (404"),
-    ([fail(429, "slow down", retry_after=3600)], "too many requests (429"),
     ([fail(429, "slow down", retry_after=0)] * 3, "too many requests (429"),
-    ([fail(429, "quota", code="insufficient_quota")] * 3, "quota is used up"),
-    ([fail(500, "boom", retry_after=0)] * 3, "the endpoint failed (500"),
     ([fail(503, "busy", retry_after=3600)], "the endpoint failed (503"),
     ([hang()], "nothing came for 0.3 s"),
     ([deltas(finish=None)], "broke off"),
@@ -554,15 +540,6 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
     # Both messages of the person reach the model, as one turn: endpoints refuse two turns of one role in a row.
     assert [role for role in roles(server) if role != "system"] == ["user"]
     assert server.requests[-1].body["messages"][1]["content"].startswith("First.\n\n") and said(server) == ["Second."]
-
-
-def test_a_refused_connection_is_one_clear_line(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        talk = Talk(tmp_path, f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
-        with pytest.raises(ModelError, match="connection refused"):
-            talk.say("Hello?")
-    assert talk.kept == "- **ann** 09:30: Hello?\n- **assistant** 09:30: [no answer]\n"
 
 
 @pytest.mark.parametrize("step", [cut("Half of an"), cut("Half of an", cleanly=True), hang("Half of an")])
@@ -596,41 +573,12 @@ def test_ctrl_c_keeps_what_had_come(talk: Talk, server: ScriptedServer) -> None:
     assert talk.say("Go on.") == "Fine."
 
 
-def test_an_endpoint_without_streaming_answers_in_one_piece(talk: Talk, server: ScriptedServer) -> None:
-    server.refuses = {"stream"}
-    server.script(calls(("grep", {"pattern": "tea"})), say("Oolong."))
-    assert talk.say("Which tea?") == "Oolong."
-    assert talk.streamed == "Oolong."
-
-
-def test_several_messages_in_a_row_are_kept_apart_on_disk(talk: Talk, server: ScriptedServer) -> None:
-    server.script(fail(401), fail(401), say("All three."))
-    for text in ("One.", "Two."):
-        with pytest.raises(ModelError):
-            talk.say(text)
-    assert talk.say("Three.") == "All three."
-    kept = [line.split(": ", 1)[1] for line in talk.kept.splitlines() if "[no answer]" not in line]
-    assert kept == ["One.", "Two.", "Three.", "All three."]
-
-
 def test_a_message_that_is_tried_again_is_kept_once(talk: Talk, server: ScriptedServer) -> None:
     server.script(fail(401), say("Yes."))
     with pytest.raises(ModelError):
         talk.say("Are you there?")
     assert talk.say("Are you there?") == "Yes." and said(server) == ["Are you there?"]
     assert talk.kept.count("Are you there?") == 1
-
-
-def test_a_session_is_resumed_where_it_ended(talk: Talk, server: ScriptedServer) -> None:
-    server.script(say("Noted."), say("Blue."))
-    talk.say("My bicycle is blue.")
-    user = talk.conversation.user
-    again = Conversation(
-        user, talk.conversation.model, lambda: NOW, Transcript(user, talk.conversation.transcript.path)
-    )
-    assert again.say("Which colour?", talk.events.append) == "Blue."
-    assert said(server) == ["My bicycle is blue.", "Noted.", "Which colour?"]
-    assert talk.kept.count("- **") == 4
 
 
 def test_a_session_that_a_person_deletes_or_breaks_does_not_stop_the_talk(talk: Talk, server: ScriptedServer) -> None:
@@ -652,15 +600,6 @@ def test_a_profile_that_cannot_be_read_does_not_stop_the_talk(talk: Talk, server
     server.script(say("Hello."))
     assert talk.say("Hello.") == "Hello."
     assert "root:" not in system(server)
-
-
-def test_an_unknown_user_needs_no_folder_to_begin(tmp_path: Path, server: ScriptedServer) -> None:
-    server.script(say("Welcome."))
-    model = OpenAIModel("gpt-x", server.base_url)
-    talk = Conversation(Store(tmp_path / "new").user("zoë").folder, model, lambda: NOW)
-    assert talk.say("Hi!", lambda event: None) == "Welcome."
-    [path] = (tmp_path / "new/zoë").glob("sessions/2026/2026-11-20-0930-*.md")
-    assert path.read_text().count("timezone: ") == 1
 
 
 def test_an_empty_window_raises_no_error_of_its_own(talk: Talk) -> None:

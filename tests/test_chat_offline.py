@@ -72,11 +72,6 @@ def test_a_question_is_answered_by_dated_quotes(mara: Life, told: str, question:
     assert answer.count("\n- ") <= 3
 
 
-def test_the_conversation_going_on_is_memory_too(mara: Life) -> None:
-    mara.say("My dog Rex is a beagle.")
-    assert "Rex" in mara.say("What breed is my dog?", "2026-11-02", "--resume")
-
-
 def test_questions_and_its_own_answers_are_no_evidence_however_often_it_is_asked(mara: Life) -> None:
     mara.say("My favourite tea is gyokuro.")
     answers = [mara.say("Which tea is my favourite?") for _ in range(4)]

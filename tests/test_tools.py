@@ -100,60 +100,39 @@ def test_the_arguments_are_those_of_the_design() -> None:
     }
 
 
-def test_smart_case_and_whole_words_are_documented_where_the_model_reads() -> None:
-    grep = json.dumps(Toolbox.schemas[0])
-    assert "capital" in grep
-    assert "edge of a word" in grep
-
-
 # -- wrong calls -------------------------------------------------------------------------------------------------
 
 WRONG = [
     ("grep", {}, 'grep {"pattern": "oolong"}'),
-    ("grep", "", 'grep {"pattern": "oolong"}'),
-    ("grep", {"pattern": None}, 'grep {"pattern": "oolong"}'),
     ("search_files", {"query": "  "}, 'search_files {"query": '),
-    ("open", {}, 'open {"path": "profile.md"}'),
     ("close", {}, 'close {"path": "profile.md"}'),
     ("grep", {"pattern": 5}, "takes text, not 5"),
-    ("grep", {"pattern": ["a"]}, "takes text"),
     ("grep", {"pattern": "a", "context": "2"}, "takes a whole number"),
     ("grep", {"pattern": "a", "context": True}, "takes a whole number, not true"),
-    ("grep", {"pattern": "a", "context": 2.5}, "takes a whole number, not 2.5"),
     ("grep", {"pattern": "a", "context": 21}, "from 0 to 20"),
-    ("grep", {"pattern": "a", "offset": -1}, "from 0 to"),
     ("search_files", {"query": "a", "limit": 0}, "from 1 to 200"),
     ("open", {"path": "profile.md", "line": 10**5000}, "from 1 to"),
     ("open", '{"path": "profile.md", "line": ' + "9" * 5000 + "}", "no valid JSON"),
     ("grep", {"pattern": "a", "glob": "*"}, "its arguments are pattern, path, speaker, context, offset"),
-    ("open", {"path": "profile.md", "line\n": 1}, "its arguments are path, line, lines"),
     ("run_shell", {"command": "ls"}, "the tools are grep, search_files, open, close"),
-    ("", {}, "the tools are grep"),
     ("grep", "{", "no valid JSON"),
     ("grep", "[" * 100_000, "no valid JSON"),
     ("grep", "[]", 'send {"pattern": …}'),
-    ("grep", "null", 'send {"pattern": …}'),
-    ("search_files", '"tea"', 'send {"query": …}'),
     ("grep", {"pattern": "("}, "add the )"),
     ("grep", {"pattern": "a" * 20_000}, "at most 10,000"),
-    ("search_files", {"query": "a" * 20_000}, "at most 10,000"),
     ("grep", {"pattern": "oolong", "offset": 99}, "offset from 0 to 2"),
     ("grep", {"pattern": "tea", "path": "nowhere/**"}, "no file matches nowhere/**"),
-    ("search_files", {"query": "tea", "path": "fact"}, "no file matches fact"),
     ("search_files", {"query": "tea", "after": "soon"}, "give one such as"),
     ("search_files", {"query": "tea", "speaker": "Zoe"}, "the speakers are ann, assistant"),
     ("open", {"path": "../bob/facts/x.md"}, "a path inside ann's memories"),
     ("open", {"path": "/etc/passwd"}, "a path inside ann's memories"),
-    ("open", {"path": "facts/../../bob/facts/x.md"}, "a path inside ann's memories"),
     ("open", {"path": "facts\\x.md"}, "a path inside ann's memories"),
     ("open", {"path": ".filemem/recalls.log"}, "hidden"),
-    ("open", {"path": "a\0b"}, "a path inside ann's memories"),
     ("open", {"path": "a" * 5000}, "shorten it"),
     ("open", {"path": "\ud800"}, "a path inside ann's memories"),
     ("open", {"path": "facts"}, f"such as facts/2026-06-01-奶奶.md, {FACT}"),
     ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"nearest: {FACT}"),
     ("open", {"path": "profile.md", "line": 4}, "from 1 to 3"),
-    ("open", {"path": "profile.md", "line": 0}, "from 1 to"),
     ("open", {"path": "profile.md:9"}, "from 1 to 3"),
     ("close", {"path": "profile.md"}, "no file is open"),
     ("close", {"path": "\ud800"}, "no file is open"),
@@ -211,12 +190,6 @@ def test_any_call_at_all_is_answered_in_text_that_can_be_sent(
         assert "\n" not in answer
 
 
-def test_arguments_left_empty_count_as_not_given(tools: Toolbox) -> None:
-    plain = tools.call("search_files", {"query": "oolong"})
-    empty = {"limit": None, "path": "", "speaker": "", "after": None, "before": " "}
-    assert tools.call("search_files", {"query": "oolong", **empty}) == plain
-
-
 # -- grep --------------------------------------------------------------------------------------------------------
 
 
@@ -230,10 +203,6 @@ def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tool
         f"{OLD}  Sun  archived\n"
         "   1  Drinks four coffees a day, never oolong."
     )
-
-
-def test_grep_says_that_nothing_is_there(tools: Toolbox) -> None:
-    assert tools.call("grep", {"pattern": "whisky"}).startswith("0 lines in 0 of 5 files")
 
 
 def test_where_nothing_matches_grep_shows_what_a_line_looks_like(tools: Toolbox) -> None:
@@ -402,11 +371,6 @@ def test_a_search_heads_its_passages_with_the_date_and_says_how_strong_they_are(
     assert "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch." in answer
 
 
-def test_chinese_is_found_as_english_is(tools: Toolbox) -> None:
-    answer = tools.call("search_files", {"query": "奶奶喜欢什么茶？"})
-    assert "facts/2026-06-01-奶奶.md  Mon\n   1  奶奶最喜欢惠明茶。" in answer
-
-
 def test_a_question_with_words_found_nowhere_says_so(tools: Toolbox) -> None:
     answer = tools.call("search_files", {"query": "xylophone"})
     assert answer.startswith("0 passages in 0 of 5 files")
@@ -430,11 +394,6 @@ def test_a_citation_opens_as_it_stands(tools: Toolbox) -> None:
 def test_odd_files_open(root: Path, tools: Toolbox, data: bytes) -> None:
     (root / "ann/odd.md").write_bytes(data)
     assert tools.call("open", {"path": "odd.md"}).startswith("odd.md  ")
-
-
-def test_a_binary_file_is_refused_by_name(root: Path, tools: Toolbox) -> None:
-    (root / "ann/picture.md").write_bytes(b"\x89PNG\0\0")
-    assert tools.call("open", {"path": "picture.md"}).startswith("Error: picture.md is no text file")
 
 
 def test_a_path_that_moved_to_the_archive_opens_and_says_where_it_is(tools: Toolbox) -> None:
@@ -527,13 +486,6 @@ def test_the_text_of_a_call_reaches_the_next_call_unharmed(root: Path, tools: To
     name, arguments = next_call(answer) or ("", {})
     assert arguments["pattern"] == pattern
     assert numbered(tools.call(name, arguments))
-
-
-def test_every_way_of_the_python_interface_leads_to_the_same_tools(root: Path) -> None:
-    user = Store(root).user("ann").folder
-    found = {hit.path for hit in User(user).search_files("oolong")}
-    assert found == {match.path for match in User(user).grep("oolong")} == {FACT, TALK, OLD}
-    assert all(path in Toolbox(user, lambda: NOW).call("grep", {"pattern": "oolong"}) for path in found)
 
 
 # -- a file of any size ------------------------------------------------------------------------------------------

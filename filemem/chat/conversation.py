@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from filemem.chat import quoting, recalling, requests
+from filemem.chat import recalling, requests
 from filemem.chat.core_memory import CoreMemory, block_sections, core_memory, preferences_section
 from filemem.chat.written_calls import CallFilter, mapping
 from filemem.errors import FilememError
@@ -124,9 +124,7 @@ class Conversation:
         self.model = model
         self.now = now
         self.transcript = transcript or Transcript(user)
-        self.does = (
-            does  # what the program does itself where a message asks for it; without, such a message is the model's
-        )
+        self.does = does  # what the program does itself where a message asks it to; without, that is the model's
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
         self.log: Callable[[dict[str, Any]], None] | None = None  # gets every request with its reply
@@ -137,13 +135,9 @@ class Conversation:
         self._summarised = 0  # turns that the running summary covers
         self._start = 0  # index of the first turn in the prompt
         self._toolless: Model | None = None  # the model that was found to use no tools
-        self._recalled: dict[
-            bool, str
-        ] = {}  # what a search for the last message found; True: for a model without tools
+        self._recalled: dict[bool, str] = {}  # what a search found; True: for a model without tools
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
-        self._shown: set[str] = (
-            set()
-        )  # the lines that the last request showed, as `path:line`; of a whole file its path
+        self._shown = set[str]()  # the lines that the last request showed, as `path:line`; of a whole file its path
         self._wrote_call = False  # was a call written into the last reply's text?
         self._last = False  # is this the request after which no call can be made?
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
@@ -154,10 +148,10 @@ class Conversation:
         Raises ModelError, or KeyboardInterrupt, or what `listen` raises to stop it, with the turn and whatever had been
         answered by then on disk.
         """
-        self.hear(text, listen)
+        self.record_turn(text, listen)
         return self.answer(listen)
 
-    def hear(self, text: str, listen: Listener = lambda event: None) -> None:
+    def record_turn(self, text: str, listen: Listener = lambda event: None) -> None:
         """Keep what the person said: unless it begins by asking that it be not, or was said before and not answered."""
         if self.kept and requests.unrecorded(text):
             self._paused = self.transcript
@@ -170,7 +164,7 @@ class Conversation:
         """Answer what was said last, keep the answer and return it; raises as `say` does."""
         said: list[str] = []
 
-        def hear(event: Event) -> None:
+        def tell(event: Event) -> None:
             if isinstance(event, Text):
                 said.append(event.text)
             listen(event)
@@ -179,7 +173,7 @@ class Conversation:
         self._taken_back = ""
         self._done, quotes = self._do(self._turns()), self.model.name == OfflineModel.name
         try:
-            answer = self._quoted(hear) if quotes else self._answer(hear)
+            answer = self._quoted(tell) if quotes else self._answer(tell)
             line = self.keep(ASSISTANT, answer)
             if self._taken_back:  # which the answer may tell of
                 journal.hold_back(self.user, self._taken_back, [f"{self.transcript.path}:{line}"], self.now())
@@ -187,7 +181,9 @@ class Conversation:
                 listen(Notice(told))
             return answer
         except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
-            self._keep_rest("".join(said).rstrip(), error)
+            partial = "".join(said).rstrip()  # a session never holds a question alone
+            failed = isinstance(error, ModelError) and not partial
+            self.keep(ASSISTANT, NO_ANSWER if failed else f"{partial} {INTERRUPTED}".strip())
             for told in self._done:
                 listen(Notice(told))
             raise
@@ -195,13 +191,6 @@ class Conversation:
             self._stands = None
             if self._paused is not None:
                 self.transcript, self._paused, self.tools.noting = self._paused, None, True
-
-    def _keep_rest(self, partial: str, error: BaseException) -> None:
-        """Keep what came of an answer, marked: a session never holds a question alone."""
-        if isinstance(error, ModelError) and not partial:
-            self.keep(ASSISTANT, NO_ANSWER)
-        else:
-            self.keep(ASSISTANT, f"{partial} {INTERRUPTED}".strip())
 
     def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
         """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
@@ -212,8 +201,10 @@ class Conversation:
                 listen(Notice(f"Taken out{' of what is kept' if self.kept else ''}: {kinds(found)}."))
         line = self.transcript.add(speaker, text, self.now())
         if self.transcript.lost:
-            gone, self.transcript.lost = len(self.transcript.lost), []
-            listen(Notice(lost_turns(self.transcript.path, gone)))
+            path, count, self.transcript.lost = self.transcript.path, len(self.transcript.lost), []
+            what = "A turn that was kept is" if count == 1 else f"{count:,} turns that were kept are"
+            how = f"put back with: filemem restore {path}"
+            listen(Notice(f"{what} not in {path} any more, saved over by an editor perhaps; {how}"))
         return line
 
     @property
@@ -260,7 +251,7 @@ class Conversation:
         turns, path = self._turns(), self.transcript.path
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
         current = CurrentConversation(path, turns[-1].line) if path else None
-        answer = "\n".join(self._done) or quoting.reply(self.user, said, self.now().date(), current, kept=self.kept)
+        answer = "\n".join(self._done) or recalling.reply(self.user, said, self.now().date(), current, kept=self.kept)
         listen(Text(answer))
         return answer
 
@@ -383,7 +374,8 @@ class Conversation:
             worked += [self._run(call, listen) for call in reply.calls]
             if not reply.calls:
                 asked_again = True
-                worked.append({"role": "user", "content": UNREAD.format(self._why_unread)})
+                why = "it could not be read" if self.offered else "there are no tools"
+                worked.append({"role": "user", "content": UNREAD.format(why)})
         else:
             last = self._last_word(worked, listen)
             if not last:  # what was said before the calls answers nothing
@@ -395,10 +387,6 @@ class Conversation:
                 raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
             return self._quoted(listen)
         return self._marked(answer)
-
-    @property
-    def _why_unread(self) -> str:
-        return "it could not be read" if self.offered else "there are no tools"
 
     def _last_word(self, worked: list[prompt.Message], listen: Listener) -> str:
         """What the model says when its steps are used up; empty where it does not answer even then."""
@@ -413,11 +401,6 @@ class Conversation:
             return ""
         return reply.text.strip()
 
-    def _give_up_tools(self, why: str, listen: Listener) -> None:
-        """From now on the model gets passages instead of tools; the person is told once."""
-        self._toolless = self.model
-        listen(Notice(f"{self.model.name} {why}, so it gets the best passages of the memory with each message."))
-
     def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
         """Ask for one reply; where the prompt exceeds the model's context, ask again with a shorter one. Not `with_tools` they
         are still named, as the turns have calls of them, and no call is allowed."""
@@ -428,7 +411,9 @@ class Conversation:
             try:
                 return self._ask(messages, listen, self.offered)
             except ToolsRefused:
-                self._give_up_tools("takes no tools", listen)
+                self._toolless = self.model  # from now on
+                how = "gets the best passages of the memory with each message"
+                listen(Notice(f"{self.model.name} takes no tools, so it {how}."))
                 continue
             except PromptTooLong:
                 if self._share <= LEAST_SHARE:
@@ -545,25 +530,15 @@ def cited(answer: str) -> list[str]:
     return list(dict.fromkeys(match[0] for match in CITED.finditer(answer)))
 
 
-def lost_turns(path: str, count: int) -> str:
-    """What to tell a person whose editor saved over turns."""
-    what = "A turn that was kept is" if count == 1 else f"{count:,} turns that were kept are"
-    return f"{what} not in {path} any more, saved over by an editor perhaps; put back with: filemem restore {path}"
-
-
 def plain_summary(before: str, new: list[Passage], budget: int) -> str:
     """The summary `before` and the first sentence of each `new` turn; beyond `budget` tokens the oldest lines are dropped."""
     lines = before.split("\n") if before else []
-    lines += [f"{turn.speaker}: {first_sentence(turn.text)}" for turn in new]
+    for turn in new:
+        sentence = _SENTENCE.match(turn.text.strip())
+        lines.append(f"{turn.speaker}: {one_line(sentence[0] if sentence else turn.text)}")
     while len(lines) > 1 and tokens.count("\n".join(lines)) > budget:
         del lines[0]
     return tokens.clip("\n".join(lines), budget)
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence of `text`, on one line, of at most 200 characters."""
-    match = _SENTENCE.match(text.strip())
-    return one_line(match[0] if match else text)
 
 
 def call_line(event: ToolCalled) -> str:

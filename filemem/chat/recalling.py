@@ -1,22 +1,30 @@
-"""Recall before the answer: one search of the memory for a message, whose best passages stand beside it in the prompt."""
+"""One search of the memory for a message: its best passages stand beside it in the prompt, or are the answer without a model."""
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from filemem import index
 from filemem.errors import FilememError
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.search import STRONG, Found, evidence, question, search_files
+from filemem.files.memory import PROFILE, SOURCE_MARK, FileDate, kind_of
+from filemem.files.transcript import ASSISTANT
+from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, in_chinese
+from filemem.search import PARTIAL, STRONG, Found, Hit, evidence, question, search_files
 from filemem.text import tokens
 from filemem.text.plain import escape_controls
 from filemem.tools import answers
 
 SURE, BESIDE_TOOLS, ALONE = 250, 400, 1200  # tokens: of a strong match, of another, of any for a model without tools
-MOST = 30  # passages for a model without tools
+MOST_PASSAGES = 30  # passages for a model without tools
 LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
 FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
 BEFORE = 2  # of the person's turns that such a message goes on with
+QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
+ALIKE = 0.7  # of the best score, from which on a passage answers about as well as the best one
+LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
+_ITEM = re.compile(r"^[-*+]\s+")
+_WEEKDAYS = "一二三四五六日"
 _NO_CALLS = re.compile(r"\n(?:[\d,]+ weaker left out|… marks what was left out of)[^\n]*$", re.MULTILINE)
 """What an answer says on how to see more, which `shown 3 of 12` says here."""
 
@@ -36,7 +44,9 @@ def recall(
     and how many of how many these are; of those weaker than `least` none, unless `weak`."""
     query = searched(said)
     try:
-        found = search_files(index.of(folder), query, limit=MOST if weak else None, today=today, current=current)
+        found = search_files(
+            index.of(folder), query, limit=MOST_PASSAGES if weak else None, today=today, current=current
+        )
     except FilememError as error:
         return f"Error: {error}" if weak else ""
     if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
@@ -70,3 +80,89 @@ def searched(said: Sequence[str]) -> str:
         text = "\n".join(said[-1 - BEFORE :])
     half = LONGEST_QUERY // 2
     return text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
+
+
+def reply(
+    folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, *, kept: bool
+) -> str:
+    """What is said to the last of a person's messages; `kept` tells whether it is in a transcript."""
+    message = said[-1]
+    chinese = in_chinese(message)
+    asks = "?" in message or "？" in message
+    try:
+        query = searched(said)
+        found = search_files(index.of(folder), query, limit=LOOKED_AT, today=today, current=current)
+    except FilememError:
+        found = Found([], 0, "", [], 0)
+    hits = list(_telling(folder, found.hits))
+    of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
+    sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
+    if hits and sure:
+        opening, hits = FOUND[chinese], hits[:QUOTES]
+    elif asks:
+        opening, hits = (NEAREST if hits else NOTHING)[chinese], hits[:NEAR]
+    else:
+        opening, hits = "", []
+    hits.sort(key=_place(hits))
+    quotes = "\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]) if opening else ""
+    plain = "" if asks else (SAID if kept else UNRECORDED)[chinese]
+    return "\n\n".join(filter(None, (plain, quotes)))
+
+
+def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
+    """The hits that tell something, best first; of those that tell the same only one. No question, answer or heading."""
+    lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
+    told: set[str] = set()
+    for hit in sorted(hits, key=_worth, reverse=True):
+        text = SOURCE_MARK.sub("", hit.text).strip()
+        places = {text, f"{hit.path}:{hit.line}", *hit.sources}
+        if hit.speaker == ASSISTANT or text.endswith(("?", "？")) or not told.isdisjoint(places):
+            continue
+        if hit.path == PROFILE and lines[hit.line - 1].startswith("#"):
+            continue
+        if kind_of(hit.path) == "sessions" and not hit.speaker:  # its front matter
+            continue
+        told |= places
+        yield hit
+
+
+def _worth(hit: Hit) -> float:
+    """What a hit counts: by its words the more, the more it holds of the question; by its meaning in full."""
+    meaning = hit.parts.get("meaning", 0.0)
+    return (hit.score - meaning) * (0.25 + hit.strength) + meaning
+
+
+def _place(hits: Sequence[Hit]) -> Callable[[Hit], tuple[bool, bool, int]]:
+    """What sorts quotes: of those that answer about as well the newest first, what was superseded last."""
+    best = max((hit.score for hit in hits), default=0.0)
+
+    def place(hit: Hit) -> tuple[bool, bool, int]:
+        alike = hit.score >= ALIKE * best
+        return bool(hit.newer), not alike, -hit.date.toordinal() if alike and hit.date else 0
+
+    return place
+
+
+def _quote(hit: Hit, *, chinese: bool) -> str:
+    """A passage as a list item under a blank line: who said it and what, then its day and `path:line`."""
+    shown = ("… " if hit.cut and not hit.text.startswith(hit.excerpt[:20]) else "") + hit.excerpt
+    lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", shown).split("\n"))
+    first, *rest = [answers.line_text(line, hit.date, hit.path, hit.line) for line in lines]
+    who = f"{hit.speaker or hit.title}: " if hit.speaker or hit.title else ""
+    when = (
+        FileDate(hit.date, False, "")
+        if hit.date and not (hit.when and hit.when.month and hit.date == hit.when.date)
+        else hit.when
+    )
+    where = ", ".join(filter(None, (day_of(when, chinese=chinese) if when else "", f"{hit.path}:{hit.line}")))
+    note = f"  ({hit.note})" if hit.note else ""
+    return "\n".join(["", f"- {who}{first}", *(f"  {line}" for line in rest), f"  {where}{note}"])
+
+
+def day_of(when: FileDate, *, chinese: bool) -> str:
+    """A file's day, or its month where that is all it has, as a person writes it."""
+    day = when.date
+    if chinese:
+        named = f"{day.year}年{day.month}月"
+        return named if when.month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
+    return f"{day:%B %Y}" if when.month else f"{day:%a} {day.day} {day:%B %Y}"

@@ -18,7 +18,7 @@ import click
 from filemem import index
 from filemem.chat import core_memory, requests
 from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
-from filemem.chat.quoting import day_of
+from filemem.chat.recalling import day_of
 from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call, split_line
 from filemem.cli.keep import edited, remembered, to_delete
 from filemem.cli.screen import (

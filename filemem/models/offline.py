@@ -47,7 +47,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 
 
 class OfflineModel:
-    """Stands for no model: a conversation with it quotes, see `chat.quoting`."""
+    """Stands for no model: a conversation with it quotes, see `chat.recalling`."""
 
     name = "offline"
 

@@ -237,7 +237,7 @@ class Chats:
             before = [Passage(0, 0, names[role], "", text) for role, text in asked.before]
             fleeting = ServedConversation(self.user, self._model(), self._now, OffTheRecord(self.user, before), ASKED)
             fleeting.take(asked, stop)
-            fleeting.hear(asked.text, listen)
+            fleeting.record_turn(asked.text, listen)
             return fleeting
         with self._lock:
             path, said = self._find(asked)
@@ -246,7 +246,7 @@ class Chats:
             )
             talk.take(asked, stop)
             if not said:
-                talk.hear(asked.text, listen)
+                talk.record_turn(asked.text, listen)
                 self._note((*asked.before, ("user", asked.text)), talk.transcript)
             self._busy.add(talk.transcript.path)
             return talk

