@@ -52,24 +52,21 @@ def recall(
     if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
         return ""
     if not found.hits:
-        return _text(found, query)
+        return _NO_CALLS.sub("", escape_controls(answers.searched(found)))
     room = sure if sure and found.certainty >= STRONG else room
     few, many = 1, len(found.hits)
     while few < many:  # as many as fit
         middle = (few + many + 1) // 2
-        few, many = (middle, many) if tokens.count(_shown(found, middle, query)) <= room else (few, middle - 1)
-    return _shown(found, few, query)
+        few, many = (middle, many) if tokens.count(_shown(found, middle)) <= room else (few, middle - 1)
+    return _shown(found, few)
 
 
-def _shown(found: Found, count: int, query: str) -> str:
+def _shown(found: Found, count: int) -> str:
     """The best `count` of the passages found."""
     best = sorted(found.hits, key=lambda hit: -hit.score)[:count]
     part = found._replace(hits=[hit for hit in found.hits if hit in best], more=0)
-    return f"shown {count} of {len(found.hits) + found.more}: {_text(part, query)}"
-
-
-def _text(found: Found, query: str) -> str:
-    return _NO_CALLS.sub("", escape_controls(answers.searched(found, {"query": query})))
+    shown = _NO_CALLS.sub("", escape_controls(answers.searched(part)))
+    return f"shown {count} of {len(found.hits) + found.more}: {shown}"
 
 
 def searched(said: Sequence[str]) -> str:

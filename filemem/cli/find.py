@@ -62,8 +62,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
         for hit in found.hits:
             yield Row({**_plain(hit), "file": f"{user.root}/{hit.path}"}, [])
         return 0 if found.hits else 1
-    given = {key: value for key, value in filters.items() if value is not None}
-    yield from answer(answers.searched(found, {"query": text, **given}))
+    yield from answer(answers.searched(found))
     if explain:
         yield f"\n{found.certainty:.0%} certain"
         yield from map(_explained, sorted(found.hits, key=lambda hit: -hit.score))

@@ -69,19 +69,22 @@ def _put_away(path: str, lapse: str = "") -> str:
     return "archived" if is_archived(path) and SUPERSEDED not in lapse else ""
 
 
-def next_call(tool: str, arguments: dict[str, Any]) -> str:
-    """A call as the model may send it."""
-    spelt = json.dumps(arguments, ensure_ascii=False)
-    return f"{tool} {spelt if escape_controls(spelt) == spelt else json.dumps(arguments)}"
+def next_call(tool: str, **arguments: Any) -> str:
+    """A call as the model may send it; what is None is left out."""
+    given = {key: value for key, value in arguments.items() if value is not None}
+    call = json.dumps(given, ensure_ascii=False)
+    return f"{tool} {call if escape_controls(call) == call else json.dumps(given)}"
 
 
 def line_text(text: str, day: dt.date | None, path: str, line: int, longest: int = LONGEST_LINE) -> str:
     """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `day`, from which
     they count, is known."""
     shown = escape_controls(text[:longest])
-    if day:
-        shown = _annotated(shown, day)
-    return shown + (_clipped(len(text), path, line, 1, longest) if len(text) > longest else "")
+    shown = _annotated(shown, day) if day else shown
+    if len(text) <= longest:
+        return shown
+    more = f"; {next_call('open', path=path, line=line, lines=1)} shows more" if longest < WHOLE_LINE else ""
+    return f"{shown} [clipped: {len(text):,} characters{more}]"
 
 
 @functools.lru_cache(maxsize=2_000)
@@ -89,14 +92,6 @@ def _annotated(text: str, day: dt.date) -> str:
     # The patterns for dates take as long to import as a grep to run, which shows a person the lines as they are.
     found: str = importlib.import_module("filemem.text.dates").annotate(text, day)
     return found
-
-
-def _clipped(length: int, path: str, line: int, lines: int, longest: int = LONGEST_LINE) -> str:
-    """The mark behind what was clipped, with the call that shows more where there is one."""
-    if longest >= WHOLE_LINE:
-        return f" [clipped: {length:,} characters]"
-    more = next_call("open", {"path": path, "line": line, **({"lines": lines} if lines == 1 else {})})
-    return f" [clipped: {length:,} characters; {more} shows more]"
 
 
 class _Days:
@@ -172,7 +167,7 @@ def page(
     if not total:
         return f"{head}\n(no text)"
     if last:
-        more = next_call("open", {"path": path, "line": last + 1, **({"lines": lines} if lines else {})})
+        more = next_call("open", path=path, line=last + 1, lines=lines)
         shown.append(f"Lines {line} to {last} of {total}; {more} shows the next.")
     return "\n".join([head, *shown])
 
@@ -183,29 +178,20 @@ def page(
 def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any], *, whole: bool = False) -> str:
     """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
     `whole`, as the files have them."""
-    counted = f"{_count(found.total, 'line')} in {_count(len(found.by_file), '', of=found.files)}"
     shown, following, cut = _lines_within(folder, found, whole=whole)
-    out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
+    counted = _looked_at(found.total, "line", len(found.by_file), found.files, found.archived_files)
+    out = [counted, *shown, *found.notes]
     if cut:
-        call = next_call("open", {"path": cut.path, "line": cut.line, "lines": 1})
+        call = next_call("open", path=cut.path, line=cut.line, lines=1)
         out.append(f"… marks what was left out of long lines; {call} shows the first whole.")
     if following:
-        more = next_call("grep", {**asked, "offset": following})
-        out += [_by_file(found)] if len(found.by_file) > 1 else []
+        more = next_call("grep", **{**asked, "offset": following})
+        if len(found.by_file) > 1:
+            counts = [f"{path} {count:,}" for path, count in itertools.islice(found.by_file.items(), MOST_FILES)]
+            left = len(found.by_file) - len(counts)
+            out.append(f"By file: {', '.join(counts)}{f', and {left:,} more files' if left else ''}.")
         out.append(f"Matches {found.offset + 1:,} to {following:,} of {found.total:,}; {more} shows the next.")
     return "\n".join(out)
-
-
-def _by_file(found: GrepPage) -> str:
-    """How many lines match in each file, of the first of them, in the answer's order."""
-    counted = [f"{path} {count:,}" for path, count in itertools.islice(found.by_file.items(), MOST_FILES)]
-    left = len(found.by_file) - len(counted)
-    return f"By file: {', '.join(counted)}{f', and {left:,} more files' if left else ''}."
-
-
-def line_like(line: str) -> str:
-    """What to say of a line where none matches: how lines read."""
-    return f"A line here reads {one_line(line, LONGEST_LEAD)!r}; search_files finds what is said in other words."
 
 
 def _around(text: str, places: list[tuple[int, int]]) -> str:
@@ -287,27 +273,21 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
     return out, found.next_offset, cut
 
 
-def _count(number: int, noun: str, of: int | None = None) -> str:
-    """`1 line`, `12 lines`, `4 of 214 files`."""
-    if of is not None:
-        return f"{number:,} of {of:,} file{'s' * (of != 1)}"
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def _archived(count: int) -> str:
-    return f", {count:,} of them archived" if count else ""
+def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> str:
+    """`12 lines in 4 of 214 files, 2 of them archived`."""
+    kept = f", {archived:,} of them archived" if archived else ""
+    return f"{number:,} {noun}{'s' * (number != 1)} in {files:,} of {of:,} file{'s' * (of != 1)}{kept}"
 
 
 # -- search_files ------------------------------------------------------------------------------------------------
 
 
-def searched(found: "Found", asked: dict[str, Any]) -> str:
+def searched(found: "Found") -> str:
     """The passages that search_files found, by file."""
     hits = found.hits
     files = dict.fromkeys(hit.path for hit in hits)
     archived = sum(is_archived(path) for path in files)
-    counted = f"{_count(len(hits), 'passage')} in {_count(len(files), '', of=found.files)}"
-    out = [f"{counted}{_archived(archived)}{found.strength}", *found.notes]
+    out = [_looked_at(len(hits), "passage", len(files), found.files, archived) + found.strength, *found.notes]
     shown = {(hit.path, hit.line) for hit in hits}
     path = ""
     for hit in hits:
@@ -320,7 +300,7 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
             out.append(_lead(hit, hit.before))
         out.append(_passage(hit))
     if cut := next((hit for hit in hits if hit.cut), None):
-        call = next_call("open", {"path": cut.path, "line": cut.line, "lines": cut.end_line - cut.line + 1})
+        call = next_call("open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1)
         out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
     if found.more:
         limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])

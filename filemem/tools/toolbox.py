@@ -52,27 +52,23 @@ class Toolbox:
         self.noting = True  # does what is opened count as recalled?
         self.open_files: dict[str, tuple[int, int | None]] = {}
         self.hits: int | None = None  # lines or passages that the last call found, where it was a search
-        self.strength: float | None = None  # of the best of them, 0 to 1, where it was search_files
         self.places: list[str] = []  # of what the last call has shown, as `path:line`
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
-        self.hits, self.strength, self.places = None, None, []
+        self.hits, self.places = None, []
         try:
             if name not in _TOOLS:
                 raise _WrongCall(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
-            return escape_controls(self._answer(name, checked(name, arguments, _TOOLS[name])))
+            tools: dict[str, Callable[..., str]] = {
+                "grep": self._grep,
+                "search_files": self._search_files,
+                "open": self.open,
+                "close": self._close,
+            }
+            return escape_controls(tools[name](**checked(name, arguments, _TOOLS[name])))
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
-
-    def _answer(self, name: str, checked: dict[str, Any]) -> str:
-        tools: dict[str, Callable[..., str]] = {
-            "grep": self._grep,
-            "search_files": self._search_files,
-            "open": self.open,
-            "close": self._close,
-        }
-        return tools[name](**checked)
 
     def _grep(
         self, pattern: str, path: str | None = None, speaker: str | None = None, context: int = 0, offset: int = 0
@@ -92,19 +88,16 @@ class Toolbox:
         self.hits = found.total
         self.places = [f"{line.path}:{line.line}" for line in found.lines if line.matches]
         if not found.total and (line := example(self._folder, corpus, path)):
-            found.notes.append(answers.line_like(line))
-        return answers.grepped(
-            self._folder,
-            found,
-            {"pattern": pattern, **_given(path=path, speaker=speaker, context=context or None)},
-        )
+            shown = one_line(line, answers.LONGEST_LEAD)
+            found.notes.append(f"A line here reads {shown!r}; search_files finds what is said in other words.")
+        asked = {"pattern": pattern, "path": path, "speaker": speaker, "context": context or None}
+        return answers.grepped(self._folder, found, asked)
 
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(index.of(self._folder), query, today=self._now().date(), current=self.current, **filters)
         self.hits = len(found.hits)
         self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
-        self.strength = max((hit.strength for hit in found.hits), default=None)
-        return answers.searched(found, {"query": query, **filters})
+        return answers.searched(found)
 
     def open(self, path: str, line: int = 1, lines: int | None = None) -> str:
         """The file's lines from `line` on; it joins the open files. Raises FilememError where it cannot be shown."""
@@ -200,7 +193,3 @@ def _check_value(name: str, key: str, value: Any, kind: str) -> None:
         raise _WrongCall(f"{key} of {name} is a whole number from {least:,} to {most:,}.")
     if kind == "string" and len(value) > 10_000:
         raise _WrongCall(f"{key} of {name} is {len(value):,} characters long; send at most 10,000.")
-
-
-def _given(**arguments: Any) -> dict[str, Any]:
-    return {key: value for key, value in arguments.items() if value is not None}
