@@ -5,7 +5,9 @@ The samples are small enough to check by eye; the formats are those of the publi
 
 import datetime as dt
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 from benchmarks.answers import data
 
@@ -108,3 +110,27 @@ def test_life() -> None:
     assert [len(session.turns) for session in bench.histories["tamsin"]] == [2, 1, 1]
     assert bench.questions[0].key.startswith("/Leeds|Canal Row/") and "and not /" in bench.questions[0].key
     assert [one.kind for one in bench.questions] == ["ask", "ask", "standing"]
+
+
+def test_the_page_tells_what_the_log_of_the_run_holds() -> None:
+    """Each row of the tables of docs/benchmarks.md follows from the log; the readings agree as often as is said."""
+    root = Path(data.__file__).parents[2]
+    log = (root / "benchmarks/answers/run-2026-11-23.jsonl").read_text(encoding="utf-8").splitlines()
+    page = (root / "docs/benchmarks.md").read_text(encoding="utf-8")
+    asked = [json.loads(line) for line in log]
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for one in asked:
+        groups.setdefault((one["set"], one["task"], one["recipe"]), []).append(one)
+    for (which, task, recipe), ones in groups.items():
+        sums = [f"{sum(one['requests'] for one in ones) / len(ones):.1f}"]
+        sums += [f"{sum(len(one['calls']) for one in ones) / len(ones):.1f}"]
+        sums += [f"{sum(one[key] for one in ones) / len(ones):,.0f}" for key in ("memory", "read")]
+        right = [str(sum(one["right"][reading] for one in ones)) for reading in (0, 1)]
+        cells = right[:1] if which == "first" else right
+        row = " | ".join([*cells, *sums])
+        assert re.search(rf"{task} .*?{'' if which == 'first' else '.*?'}\| {re.escape(row)} \|", page, re.DOTALL), (
+            task,
+            recipe,
+        )
+    agreed = sum(one["right"][0] == one["right"][1] for one in asked)
+    assert f"agree on {agreed} of {len(asked)}" in page
