@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
-from filemem import FilememError, Store
+from filemem import Store
 from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
 from filemem.chat.recalling import ALONE
 from filemem.files.transcript import Transcript
@@ -600,14 +600,6 @@ def test_a_profile_that_cannot_be_read_does_not_stop_the_talk(talk: Talk, server
     server.script(say("Hello."))
     assert talk.say("Hello.") == "Hello."
     assert "root:" not in system(server)
-
-
-def test_an_empty_window_raises_no_error_of_its_own(talk: Talk) -> None:
-    seen = talk.conversation.view()
-    assert seen.turns == []
-    assert [name for name, _ in [*seen.system, *seen.beside]] == ["rules", "profile", "program"]
-    with pytest.raises(FilememError):
-        talk.conversation.tools.open("../x")
 
 
 def test_a_talk_that_is_gone_on_with_is_not_summarised_again(tmp_path: Path, server: ScriptedServer) -> None:

@@ -283,25 +283,6 @@ def test_lines_pasted_together_are_one_message(store: Path, server: ScriptedServ
     assert len(server.requests) == 1
 
 
-def test_a_ctrl_d_typed_ahead_ends_the_talk_after_the_answer(store: Path, server: ScriptedServer) -> None:
-    server.script(say("Yes."))
-    with chat(store, server) as term:
-        term.expect("\n> ")
-        term.type("Are you there?\r\x04")
-        assert term.end() == 0
-        assert "Yes.\n" in term.screen
-    assert said(server) == "Are you there?"
-
-
-def test_wide_characters_are_edited_as_one(store: Path, server: ScriptedServer) -> None:
-    server.script(say("好。"))
-    with chat(store, server) as term:
-        term.expect("\n> ")
-        term.type("我喜欢咖啡\x7f\x7f茶\x1b[D绿\r")  # two characters back, and one put in before the last
-        term.expect("好。\n> ")
-    assert said(server) == "我喜欢绿茶"
-
-
 def test_what_was_typed_can_be_called_back_in_the_next_session(store: Path, server: ScriptedServer) -> None:
     server.default = say("Yes.")
     with chat(store, server) as term:
@@ -402,17 +383,6 @@ def test_the_session_itself_may_be_forgotten(store: Path) -> None:
         assert "Traceback" not in term.screen
 
 
-def test_a_long_file_is_read_on_by_the_command_that_open_names(store: Path) -> None:
-    (store / "memory_store/ann/long.md").write_text("".join(f"This is line number {n}.\n" for n in range(1, 1001)))
-    with chat(store, columns=200) as term:
-        term.expect("ends.\n> ")
-        term.type("/open long.md\r")
-        more = re.search(r"Lines 1 to (\d+) of 1000; (/open long\.md:(\d+)) shows the next\.\n> $", term.expect("\n> "))
-        assert more
-        term.type(f"{more[2]}\r")
-        term.expect(f"{int(more[1]) + 1:>4}  This is line number {more[3]}.\n")
-
-
 # -- what is shown -----------------------------------------------------------------------------------------------
 
 
@@ -437,10 +407,9 @@ def test_lines_are_broken_between_words(store: Path, server: ScriptedServer, tex
     assert text in session(store)
 
 
-@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_no_colour_where_none_is_wanted(store: Path, server: ScriptedServer, env: dict[str, str]) -> None:
+def test_no_colour_where_none_is_wanted(store: Path, server: ScriptedServer) -> None:
     server.script(calls(("grep", {"pattern": "oolong"})), say("Yes."), fail(401))
-    with chat(store, server, **env) as term:
+    with chat(store, server, NO_COLOR="1") as term:
         term.expect("\n> ")
         term.type("Tea?\r")
         term.expect("Yes.")
@@ -494,24 +463,6 @@ def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer
     assert offline.stdout == "It is in today's conversation.\n"
     assert offline.stderr.startswith("No model is configured")
     assert not [path for path in (store / "memory_store/ann/facts").rglob("*") if "rex" in path.name]
-
-
-# -- without a model ---------------------------------------------------------------------------------------------
-
-
-def test_a_line_of_the_profile_is_quoted_without_its_mark(store: Path) -> None:
-    (store / "memory_store/ann/profile.md").write_text(
-        "- Mara keeps a quokka. <!-- facts/2026/2026-05-02-gone.md -->\n"
-    )
-    done = run(store, None, "-m", "Who keeps a quokka?")
-    assert "\n- Mara keeps a quokka.\n  profile.md:1\n" in done.stdout
-
-
-def test_without_a_model_chinese_is_answered_in_chinese(store: Path) -> None:
-    done = run(store, None, "-m", "奶奶喜欢什么茶？")
-    assert "- 奶奶最喜欢惠明茶，景宁山里的，用玻璃杯泡，看叶子一片一片站起来。\n" in done.stdout
-    assert "  2026年6月1日 周一, facts/2026-06-01-奶奶.md:1\n" in done.stdout
-    assert "记忆里没有找到" in run(store, None, "-m", "谁会说斯瓦希里语？", "--user", "ben").stdout
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------
@@ -618,18 +569,6 @@ def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: Scrip
     assert session(store).replace("\n  ", "\n").startswith(f"- **ann**: {LONG}\n")
 
 
-@pytest.mark.parametrize("brackets", [True, False], ids=["bracketed", "raw"])
-def test_a_long_paste_is_one_message(store: Path, server: ScriptedServer, brackets: bool) -> None:
-    text = LONG[:30_000].strip()
-    server.script(say("Read."))
-    with chat(store, server) as term:
-        term.expect("\n> ")
-        term.type(f"\x1b[200~{text}\x1b[201~\r" if brackets else f"{text}\r")
-        term.expect("Read.\n> ")
-    assert said(server) == text
-    assert len(server.requests) == 1
-
-
 # -- sessions and models -----------------------------------------------------------------------------------------
 
 
@@ -655,17 +594,6 @@ def test_resume_names_a_session_by_its_path_or_a_part_of_its_name(store: Path, s
     assert "no session of ann is called tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, " in none.stderr
     assert run(store, server, "-m", "And?", "--resume", "../ben/x").returncode == 2
     assert run(store, server, "-m", "And?", "--resume", FACT).returncode == 2
-
-
-def test_a_session_in_the_archive_is_resumed_there(store: Path, server: ScriptedServer) -> None:
-    server.default = say("Yes.")
-    run(store, server, "-m", "My bicycle is blue.", "--today", "2026-11-20")
-    [path] = (store / "memory_store/ann/sessions").rglob("*.md")
-    place = store / "memory_store/ann/archive/sessions/2026" / path.name
-    place.parent.mkdir(parents=True)
-    path.rename(place)
-    assert run(store, server, "-m", "And?", "--resume", "bicycle").returncode == 0
-    assert place.read_text().count("- **") == 4
 
 
 def test_a_resumed_session_shows_its_last_turns(store: Path, server: ScriptedServer) -> None:

@@ -77,52 +77,27 @@ def _delta(name: str | None = None, arguments: Any = None, **other: Any) -> dict
     return {"tool_calls": [{"function": {"name": name, "arguments": arguments}, **other}]}
 
 
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        pytest.param(
-            [_delta("grep", '{"a', index=0), _delta(None, '":1}', index=0), _delta("open", "{}", index=1)],
-            [("grep", '{"a":1}'), ("open", "{}")],
-            id="without ids",
-        ),
-        pytest.param(
-            [_delta("grep", "{}", id="x"), _delta("open", "{", id="y"), _delta(None, "}")],
-            [("grep", "{}"), ("open", "{}")],
-            id="without index",
-        ),
-        pytest.param(
-            [_delta("grep", "{"), _delta(None, "}"), _delta("open", "{}")],
-            [("grep", "{}"), ("open", "{}")],
-            id="without index and ids",
-        ),
-        pytest.param(
-            [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="y", index=0)],
-            [("grep", "{}"), ("open", "{}")],
-            id="index 0 for all",
-        ),
-        pytest.param(
-            [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="x", index=1)],
-            [("grep", "{}"), ("open", "{}")],
-            id="one id for all",
-        ),
-        pytest.param(
-            [_delta("grep", '{"a', id="x", index=0), _delta("grep", '":1}', id="x", index=0)],
-            [("grep", '{"a":1}')],
-            id="name in every delta",
-        ),
-        pytest.param(
-            [_delta("grep", "{", id="x", index=0), _delta("", "}", id="z", index=0)],
-            [("grep", "{}")],
-            id="another id in every delta",
-        ),
-        pytest.param([_delta("grep", {"a": 1}, index=0)], [("grep", '{"a": 1}')], id="arguments as a mapping"),
-        pytest.param(
-            [_delta("open", "B", index=1), _delta("grep", "A", index=0), _delta(None, "b", index=1)],
-            [("open", "Bb"), ("grep", "A")],
-            id="interleaved",
-        ),
-    ],
-)
+BOTH = [("grep", "{}"), ("open", "{}")]
+LOOSE = {
+    "without ids": (
+        [_delta("grep", '{"a', index=0), _delta(None, '":1}', index=0), _delta("open", "{}", index=1)],
+        [("grep", '{"a":1}'), ("open", "{}")],
+    ),
+    "without index": ([_delta("grep", "{}", id="x"), _delta("open", "{", id="y"), _delta(None, "}")], BOTH),
+    "without index and ids": ([_delta("grep", "{"), _delta(None, "}"), _delta("open", "{}")], BOTH),
+    "index 0 for all": ([_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="y", index=0)], BOTH),
+    "one id for all": ([_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="x", index=1)], BOTH),
+    "name in every delta": ([_delta("grep", "{", id="x", index=0), _delta("grep", "}", id="x", index=0)], BOTH[:1]),
+    "another id in every delta": ([_delta("grep", "{", id="x", index=0), _delta("", "}", id="z", index=0)], BOTH[:1]),
+    "arguments as a mapping": ([_delta("grep", {"a": 1}, index=0)], [("grep", '{"a": 1}')]),
+    "interleaved": (
+        [_delta("open", "B", index=1), _delta("grep", "A", index=0), _delta(None, "b", index=1)],
+        [("open", "Bb"), ("grep", "A")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("parts", "expected"), LOOSE.values(), ids=LOOSE)
 def test_calls_of_loose_endpoints_are_told_apart(parts: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
     reply, _, _ = asked(deltas(*parts, finish="tool_calls"))
     assert [(call.name, call.arguments) for call in reply.calls] == expected

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem import Store
-from filemem.files.passages import LONGEST, WHOLE, pauses, windows
+from filemem.files.passages import LONGEST, WHOLE, windows
 
 _TEXT = st.text(st.sampled_from("ab 。.!?\n茶"), max_size=1500)
 _HOUSE = "We looked at the house and talked about every room of it at length. "
@@ -19,17 +19,6 @@ def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
     found = windows(text)
     assert "".join(text[start:end] for start, end in found) == text
     assert all(end - start <= LONGEST for start, end in found) or (len(found) == 1 and len(text) <= WHOLE)
-
-
-@given(st.text(st.sampled_from("abc de. "), max_size=1500))
-def test_a_window_ends_with_a_word_where_it_can(text: str) -> None:
-    for _, end in windows(text)[:-1]:
-        assert text[end - 1].isspace() or " " not in text[max(0, end - 100) : end]
-
-
-def test_a_pause_is_told_by_the_clock() -> None:
-    assert pauses(["09:30", "09:40", "", "11:00", "11:05", "08:00"]) == [False, False, False, True, False, True]
-    assert pauses([]) == []
 
 
 @pytest.fixture

@@ -43,7 +43,6 @@ _REFUSALS = {
     "tools": r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b",
 }
 BATCH = 64  # texts of a request: Gemini's endpoint takes 100, a small machine embeds so many in some seconds
-WIDEST = 20_000  # numbers of a vector; the largest models in use have 8,192
 
 
 class ToolCall(NamedTuple):
@@ -451,7 +450,7 @@ def _vectors(answer: Any, count: int) -> list["array[float]"]:
     """The vectors in an endpoint's answer, in the order of the texts; raises Failure for anything else."""
     try:
         found = [array("f", one["embedding"]) for one in sorted(answer["data"], key=lambda one: int(one["index"]))]
-        if len(found) != count or not 0 < len(found[0]) <= WIDEST or len({len(one) for one in found}) > 1:
+        if len(found) != count or not found[0] or len({len(one) for one in found}) > 1:
             raise ValueError
         return [array("f", (value / length for value in one)) for one in found if (length := _length(one))]
     except (TypeError, KeyError, ValueError, OverflowError):

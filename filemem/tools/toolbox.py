@@ -51,6 +51,12 @@ class Toolbox:
         self.current: CurrentConversation | None = None
         self.noting = True  # does what is opened count as recalled?
         self.open_files: dict[str, tuple[int, int | None]] = {}
+        self._tools: dict[str, Callable[..., str]] = {
+            "grep": self._grep,
+            "search_files": self._search_files,
+            "open": self.open,
+            "close": self._close,
+        }
         self.hits: int | None = None  # lines or passages that the last call found, where it was a search
         self.places: list[str] = []  # of what the last call has shown, as `path:line`
 
