@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -81,7 +82,24 @@ def test_a_strangers_settings_get_nothing(home: Path, server: ScriptedServer, wo
     assert KEY not in done.stdout + done.stderr
     if words[0] in ("chat", "maintain", "consolidate", "compact"):
         assert done.returncode == 0, done.stderr
-        assert server.base_url in done.stderr and "OPENAI_API_KEY" in done.stderr and "--trust" in done.stderr
+        assert server.base_url in done.stderr and "--trust" in done.stderr
+
+
+def test_a_copied_store_says_once_in_one_line_what_it_does_not_trust(tmp_path: Path) -> None:
+    """Its settings and its repository, and how to trust them; who then says so has both, and is told nothing more."""
+    store(tmp_path / "mine")
+    (tmp_path / "mine/filemem.yaml").write_text("model: gpt-x\nbase_url: http://127.0.0.1:9/v1\n")
+    shutil.copytree(tmp_path / "mine", tmp_path / "memory_store")
+    said = run(tmp_path, "chat", "-m", "Hello").stderr
+    assert said.count("\n") == 1 and all(
+        what in said for what in ("gpt-x", "127.0.0.1:9", "memory_store/.git", "--trust")
+    ), said
+    for words in (["remember", "Has a boat."], ["maintain"], ["consolidate"], ["remember", "Has a tent."]):
+        assert run(tmp_path, *words).stderr == "", words
+    assert "boat" not in git(tmp_path / "memory_store", "log", "--format=%s")
+    assert run(tmp_path, "remember", "Has a dog.", "--trust").stderr == ""
+    assert "boat" in git(tmp_path / "memory_store", "log", "--format=%s")
+    assert kept(tmp_path)[str(tmp_path / "memory_store/filemem.yaml")]["trusted"] is True
 
 
 def test_what_the_person_says_themselves_counts(home: Path, server: ScriptedServer) -> None:
@@ -96,7 +114,7 @@ def test_what_the_person_says_themselves_counts(home: Path, server: ScriptedServ
         assert server.requests, more
     server.forget()
     for more in ({"FILEMEM_MODEL": "gpt-x"}, {"FILEMEM_TRUST": str(home / "memory")}, {"FILEMEM_TRUST": "0"}):
-        assert "Not trusted" in run(home, "chat", "-m", "Hello", **more).stderr
+        assert "ot trusted" in run(home, "chat", "-m", "Hello", **more).stderr
         assert not server.requests, more
     assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""
     assert server.requests

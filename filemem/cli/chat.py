@@ -49,7 +49,7 @@ from filemem.forgetting.deletion import DeletionPlan
 from filemem.jobs.running import ASKED, forget, job
 from filemem.jobs.telling import as_json, consolidated, lines, waiting
 from filemem.models import Model, OpenAIModel
-from filemem.models.offline import NOTICE, OfflineModel, chosen_model, in_chinese
+from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, chosen_model, in_chinese
 from filemem.remembering import sessions
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.supersession import PROPOSE
@@ -208,8 +208,9 @@ class Chat:
         self._aside("/help lists the commands, Ctrl-D ends.")
 
     def _say_if_offline(self) -> None:
-        if self._talk.model.name == OfflineModel.name:
-            self._aside(NOTICE)
+        if self._talk.model.name == OfflineModel.name and not self._call.told:
+            held = config.withheld(self._talk.user.store, trust=self._talk.user.trust)
+            self._aside(NOT_TRUSTED if {"model", "base_url"} & {*held} else NOTICE)
 
     def _read(self) -> str | None:
         """The next message; None at the end of input. Lines that were pasted together stay together."""
@@ -644,7 +645,7 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
 
     None, too, where the store names an endpoint that the person has not agreed to: no other was meant.
     """
-    held = call.unsettled()
+    held = call.unsettled(folder)
     settings = config.of(folder)
     return (chosen_model(settings, name) if "base_url" not in held else None) or OfflineModel()
 
@@ -706,7 +707,7 @@ def chat_command(
     conversation = Conversation(user, the_model(call, user, model), call.clock, going_on, ASKED)
     if off:
         conversation.go_off_the_record()
-    _settle_wishes(conversation)
+    _settle_wishes(call, conversation)
     talk = Chat(call, conversation, verbose=verbose)
     with _logged(conversation, log), _recorded(conversation):
         if message is None and sys.stdin.isatty():
@@ -754,7 +755,7 @@ def _logged(talk: Conversation, path: str | None) -> Iterator[None]:
         yield
 
 
-def _settle_wishes(talk: Conversation) -> None:
+def _settle_wishes(call: Context, talk: Conversation) -> None:
     """Have the person agree, once, to what a folder that was not begun here says on how to talk with them."""
     folder = talk.user
     if talk.model.name == OfflineModel.name or not folder.exists():
@@ -764,8 +765,9 @@ def _settle_wishes(talk: Conversation) -> None:
     if said and folder.trust.kept(where, trust.WISHES) is None:
         asks = "\n  ".join(f"- {one_line(wish, 100)}" for wish in said)
         question = f"{one_line(where)} was not agreed to on this machine, and says how to talk with you:\n  {asks}"
-        if not folder.trust.settle(where, trust.WISHES, question):
-            say_dim(f"Not followed: what {one_line(where)} says on how to talk with you; {trust.REMEDY}.")
+        settled = folder.trust.settle(where, trust.WISHES, question)
+        if not settled and not call.told and folder.trust.first(where, trust.WISHES):
+            call.tell_untrusted(f"what {one_line(where)} says on how to talk with you", folder)
 
 
 @contextlib.contextmanager

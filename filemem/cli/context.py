@@ -36,7 +36,7 @@ class Context:
     today: dt.datetime | None = None
     as_of: dt.datetime | None = None
     scheduler: str | None = None
-    trust = json = new = all_users = False
+    trust = json = new = all_users = told = False  # told: of what is not trusted, in this call
 
     def folder_of_store(self) -> str:
         """Where the store is: as named, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
@@ -72,6 +72,9 @@ class Context:
             if len(names) > 1 and name not in names:
                 raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
         user = store.folder(name)
+        if self.trust:
+            with contextlib.suppress(FilememError):  # settings that are broken say so where they are used
+                self.unsettled()
         if must_exist and not user.exists():
             names = store.users()
             known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
@@ -134,7 +137,7 @@ class Context:
             return
         raise FilememError(f"there is no store {one_line(root)}; make it with filemem init, or add --new.")
 
-    def unsettled(self) -> dict[str, Any]:
+    def unsettled(self, folder: Folder | None = None) -> dict[str, Any]:
         """The store's settings that only the person may decide and that do not count, after they were asked on a terminal."""
         from filemem.files import config  # noqa: PLC0415  loads YAML
 
@@ -143,14 +146,29 @@ class Context:
         if not held and not (store.trust.given and config.asked(store.root)):
             return {}
         where = config.place(store.root)
-        asks = [f"{key}: {config.spelt(value)} ({config.PERSONS[key]})" for key, value in held.items()]
+        says = {key: f"{key}: {config.spelt(value)}" for key, value in held.items()}
+        asks = [f"{said} ({config.PERSONS[key]})" for key, said in says.items()]
         question = "\n  ".join([f"{one_line(where)} was not agreed to on this machine, and says:", *asks])
         if store.trust.settle(where, config.asked(store.root), question):
             config.read_again()
             return {}
-        told = f"Not trusted, so not used: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
-        screen.put(escape_controls(told), err=True)
+        if store.trust.first(where, config.asked(store.root)):
+            self.tell_untrusted(f"{', '.join(says.values())} in {one_line(where)}", folder)
         return held
+
+    def tell_untrusted(self, what: str, folder: Folder | None) -> None:
+        """Say in one line what of a store is not used, as the person has not agreed to it; its repository with it, once."""
+        from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
+
+        parts = [what]
+        try:
+            _ = folder and History(folder).home
+        except Untrusted as error:
+            parts += [error.what] if self.answers.first(*error.about) else []
+        except FilememError:
+            pass  # the job says it
+        self.told = True
+        screen.put(escape_controls(f"Not trusted, so not used: {'; '.join(parts)}; {REMEDY}."), err=True)
 
     @functools.cached_property
     def now(self) -> dt.datetime:

@@ -52,7 +52,7 @@ def _order(call: Context, job: str, options: dict[str, Any]) -> Order:
     """The order that every worker gets; the model's name is resolved here, once."""
     store = call.open_store()
     if "model" in options:
-        unsettled = call.unsettled()
+        unsettled = call.unsettled(None if call.all_users else call.the_user())
         model = chosen_model(config.load(store.root, trust=store.trust), options["model"])
         options["model"] = model.name if model and "base_url" not in unsettled else ""
     return Order(job, store.root, call.now, options, call.trust)

@@ -115,7 +115,7 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     find_parser(format_)
     store = call.open_store()
     user = None if format_ == "locomo" else call.the_user(must_exist=False) if dry_run else call.writer()
-    call.unsettled()
+    call.unsettled(user)
     with progress("importing") as show:
         name = user.name if user else None
         report = import_file(store, format_, file, user=name, seen=show, dry_run=dry_run, with_secrets=with_secrets)

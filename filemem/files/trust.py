@@ -49,7 +49,15 @@ class Trust:
     def kept(self, path: str, content: Content) -> bool | None:
         """The person's own answer, kept from before; None where there is none."""
         answer = {**_kept(), **self._answers}.get(path)
-        return bool(answer["trusted"]) if answer and answer["content"] == dict(content) else None
+        return answer["trusted"] if answer and answer["content"] == dict(content) else None
+
+    def first(self, path: str, content: Content) -> bool:
+        """Was the person never told that this is not used? From now on they were, and have not answered."""
+        answer = {**_kept(), **self._answers}.get(path)
+        if answer and answer["content"] == dict(content):
+            return False
+        self.keep(path, content, trusted=None)
+        return True
 
     def settle(self, path: str, content: Content, question: str) -> bool:
         """The answer, got now where there is none and somebody can be asked; what nobody has agreed to is refused."""
@@ -60,7 +68,7 @@ class Trust:
             self.keep(path, content, trusted=answer)
         return bool(answer)
 
-    def keep(self, path: str, content: Content, *, trusted: bool) -> None:
+    def keep(self, path: str, content: Content, *, trusted: bool | None) -> None:
         """Keep an answer, for this process at least: a configuration folder that cannot be written stops nothing."""
         self._answers[path] = {"trusted": trusted, "content": dict(content)}
         with contextlib.suppress(OSError, FilememError):

@@ -27,6 +27,7 @@ from filemem.history.git import (
     Identity,
     Repository,
     Step,
+    Untrusted,
     agree,
     fields,
     find,
@@ -181,6 +182,8 @@ class History:
             with self.folder.locked():
                 safe.log(self.folder.bookkeeping(POSTPONED), journal.line(job._asdict()))
             commit, left = self.catch_up(job)
+        except Untrusted as error:
+            return Recorded("", f"not committed yet: {error}" if self.folder.trust.first(*error.about) else "")
         except FilememError as error:
             return Recorded("", f"not committed yet: {error}")
         return Recorded(commit, f"left for you to commit, as you had changed it too: {first_few(left)}" if left else "")

@@ -79,7 +79,10 @@ class GitError(FilememError):
 
 
 class Untrusted(GitError):
-    """A repository that the person has not agreed to; the sentence says what it would have done."""
+    """A repository that the person has not agreed to; the sentence says what it would have done, `about` is what is asked."""
+
+    about: tuple[str, Mapping[str, str]] = ("", {})
+    what = ""
 
 
 class Declined(Untrusted):
@@ -314,7 +317,9 @@ def find(path: str, trust: Trust) -> Repository | None:
         if not answer:
             words = f"{one_line(place)} was not set up on this machine, so git is not used there{would}"
             remedy = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
-            raise (Untrusted if trust.known(place, content) is None else Declined)(f"{words}; {remedy}.")
+            error = (Untrusted if trust.known(place, content) is None else Declined)(f"{words}; {remedy}.")
+            error.about, error.what = (place, content), f"the git repository {one_line(place)}{would}"
+            raise error
     if trust.given or (trust.ask and not content["mark"]):
         agree(place, trust)
     return opened(place)
