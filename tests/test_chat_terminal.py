@@ -232,6 +232,25 @@ def test_a_failed_try_is_gone_on_with_by_the_next(store: Path, server: ScriptedS
     assert len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 2
 
 
+def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(store: Path, server: ScriptedServer) -> None:
+    """It waits for no model and is in no list, timeline or summary; what the person told, answered or not, waits."""
+    server.default = fail(401, "no")
+    assert run(store, server, "-m", "Which tea do I like? 我喜欢什么茶？").returncode == 2
+    [path] = (store / "memory_store/ann/sessions").rglob("*.md")
+    assert path.read_text().endswith("[no answer]\n") and "我喜欢什么茶？" in path.read_text()
+
+    def told(*words: str) -> str:
+        return filemem(*words, env=clean(store), cwd=store).stdout
+
+    assert path.name not in told("list") + told("timeline") and path.name in told("list", "sessions/**") + told(
+        "grep", "tea"
+    )
+    assert "Nothing new to read" in told("consolidate", "--dry-run")
+    assert path.stem not in told("compact", "--dry-run", "--today", "2030-01-01")
+    assert run(store, server, "-m", "I moved to Oslo.").returncode == 2
+    assert path.name in told("list") and "1 conversation" in told("consolidate", "--dry-run")
+
+
 # -- what is read while it goes on -----------------------------------------------------------------------------------
 
 

@@ -565,8 +565,8 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     if when is None or when.date != today:
         return None
     session = Transcript(folder, path)
-    answers = [turn.text for turn in session.turns() if turn.speaker == transcript.ASSISTANT]
-    return session if answers and set(answers) == {transcript.NO_ANSWER} else None
+    answers = {turn.text for turn in session.turns() if turn.speaker == transcript.ASSISTANT}
+    return session if answers == {transcript.NO_ANSWER} else None
 
 
 def _sessions(folder: Folder) -> list[str]:

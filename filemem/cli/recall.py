@@ -1,6 +1,7 @@
 """Commands that read files as they are: grep, open, list. They load no index, unless it is large."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,7 @@ from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, when_of
 from filemem.files.safe import listed
+from filemem.files.transcript import only_asked
 from filemem.grep import Listed, PlainFiles, grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
@@ -124,8 +126,8 @@ def list_command(call: Context, glob: str | None, sessions: bool, limit: int | N
     stats = [stat for stat in user.files() if wanted is None or wanted(stat.path)]
     stats = [stat for stat in stats if kind_of(stat.path) == "sessions" or not sessions]
     stats.sort(key=newest_first)
-    for stat in stats[:limit]:
-        row = _row(user, stat)
+    shown = ((stat, row) for stat in stats if (row := _row(user, stat, asked=bool(glob))))
+    for stat, row in itertools.islice(shown, limit):
         summed = row.get(episode.KEY, {}) if sessions else {}
         more = [("wanted", summed.get("intent")), ("outcome", summed.get("outcome"))]
         more += [(key, text) for key in episode.LISTS[:2] for text in summed.get(key, [])]
@@ -135,11 +137,13 @@ def list_command(call: Context, glob: str | None, sessions: bool, limit: int | N
     return 0 if stats else 1
 
 
-def _row(folder: Folder, stat: Stat) -> dict[str, Any]:
-    """A memory as `list` shows it."""
+def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
+    """A memory as `list` shows it; empty for a session that only holds unanswered questions, unless it is `asked` for."""
     when = when_of(stat.path)
     try:
         memory = Memory(stat.path, folder.read(stat.path, 20_000))
+        if not asked and only_asked(memory):
+            return {}
         said = next((one for one in memory.passages if one.line != memory.episode_line), None)
         title = memory.named or (said.text.split("\n")[0] if said else "")
         summed = memory.episode.as_json()

@@ -109,6 +109,14 @@ def last_said(session: Memory) -> tuple[dt.date | None, str]:
     return (last.day or session.date, last.time) if last else (session.date, "")
 
 
+def only_asked(session: Memory) -> bool:
+    """Does a session hold nothing but questions to which no answer came, as of a model that failed?"""
+    turns = [turn for turn in session.passages if turn.speaker]
+    said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
+    answers = {turn.text for turn in turns if turn.speaker == ASSISTANT}
+    return answers == {NO_ANSWER} and all(text.rstrip().endswith(("?", "？")) for text in said)
+
+
 def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], extra: str = "") -> str:
     """Write a session file of ready turns in one go; returns its path. `extra` is further front matter lines."""
     zone = f"timezone: {quoted(zone_name(at))}\n" if at.tzinfo else ""

@@ -28,7 +28,7 @@ from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.sections import Bullet, Compacted
-from filemem.files.transcript import ASSISTANT
+from filemem.files.transcript import ASSISTANT, only_asked
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
 from filemem.search import search_files
@@ -145,7 +145,7 @@ def plan(
         if done % 100 == 0:
             progress(done, len(sessions))
         source = _source(folder, path, known, today.toordinal() - days)
-        if source and not _settled(source, cited, summaries.values()):
+        if source and not _settled(source, cited, summaries.values()) and not only_asked(source.memory):
             due.append(source)
     progress(len(sessions), len(sessions))
     months = list(_months(folder, summaries.values(), known, today))

@@ -10,6 +10,7 @@ from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.passages import Passage
+from filemem.files.transcript import only_asked
 from filemem.text.dates import Span, mentioned, nearest, one_day
 
 _DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")  # "at Christmas" and "in May" say too little of a day
@@ -58,7 +59,7 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
         return
     when = memory.when
     passage = None if memory.binary else next(iter(memory.passages), None)
-    if passage is None or when is None:
+    if passage is None or when is None or only_asked(memory):
         return
     until = memory.particular("valid_until")
     text = plain(" ".join(passage.text[: MOST + 1].split()))

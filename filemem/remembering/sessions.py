@@ -11,7 +11,7 @@ from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, kind_of, when_of
 from filemem.files.passages import Passage
-from filemem.files.transcript import ASSISTANT
+from filemem.files.transcript import ASSISTANT, only_asked
 from filemem.remembering.consolidation_log import ConsolidationLog, turn_digest
 from filemem.remembering.supersession import display
 from filemem.text import tokens
@@ -88,7 +88,7 @@ def unread(folder: Folder, log: ConsolidationLog, besides: str = "", *, counted:
             found.append((when.date, when.time, path, stat.path))
     for *_, place in sorted(found):
         session = _read(folder, place, log, counted)
-        if session and session.unread:
+        if session and session.unread and not only_asked(session.memory):
             yield session
 
 
