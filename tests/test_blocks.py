@@ -6,11 +6,13 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from scripted_server import ScriptedServer, calls, say
 
 from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.files.folder import Folder
 from filemem.forgetting import sweeper
+from filemem.models import OpenAIModel
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
 
@@ -83,3 +85,18 @@ def test_a_block_cannot_forge_the_marks_or_break_a_line(ann: Folder) -> None:
 def test_a_block_never_fades(ann: Folder) -> None:
     years_on = NOW.date() + dt.timedelta(4000)
     assert all(item.reason for item in sweeper.standings(ann, years_on) if item.entry.path.startswith("blocks/"))
+
+
+def test_an_open_file_stands_in_the_prompt_once(tmp_path: Path) -> None:
+    """In the answer to the call that opened it, and from the next message on beside the message, as it is on disk then."""
+    memory = tmp_path / "ann" / "facts" / "tea.md"
+    memory.parent.mkdir(parents=True)
+    memory.write_text("Ann likes oolong.\n", encoding="utf-8")
+    with ScriptedServer(calls(("open", {"path": "facts/tea.md"})), say("Oolong."), say("Sencha.")) as server:
+        talk = Store(tmp_path).user("ann").conversation(OpenAIModel("test", server.base_url))
+        talk.say("Read me facts/tea.md")
+        memory.write_text("Ann likes sencha.\n", encoding="utf-8")
+        talk.say("And now?")
+        _, second, third = (str(request.body["messages"]) for request in server.requests)
+    assert (second.count("Ann likes oolong."), third.count("Ann likes oolong.")) == (1, 0)
+    assert third.count("Ann likes sencha.") == 1

@@ -137,6 +137,7 @@ class Conversation:
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._recalled: dict[bool, str] = {}  # what a search found; True: for a model without tools
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
+        self._opened_before: dict[str, tuple[int, int | None]] | None = None  # the files open when its answering began
         self._shown = set[str]()  # the lines that the last request showed, as `path:line`; of a whole file its path
         self._wrote_call = False  # was a call written into the last reply's text?
         self._last = False  # is this the request after which no call can be made?
@@ -170,6 +171,7 @@ class Conversation:
             listen(event)
 
         self._recalled.clear()
+        self._opened_before = {**self.tools.open_files}
         self._taken_back = ""
         self._done, quotes = self._do(self._turns()), self.model.name == OfflineModel.name
         try:
@@ -188,7 +190,7 @@ class Conversation:
                 listen(Notice(told))
             raise
         finally:
-            self._stands = None
+            self._stands = self._opened_before = None
             if self._paused is not None:
                 self.transcript, self._paused, self.tools.noting = self._paused, None, True
 
@@ -274,8 +276,11 @@ class Conversation:
             *block_sections(stands.blocks, round(config.of(self.user).block_tokens * self._share)),
             ("earlier in this conversation", prompt.data("summary", summary) if summary else ""),
         ]
+        pages, now_open = self.tools.pages(), self.tools.open_files
+        if (before := self._opened_before) is not None:  # what was opened since stands in the answers to the calls
+            pages = [page for page in pages if before.get(page[0]) == now_open[page[0]]]
         beside = [
-            ("open files", "\n".join(prompt.data(path, text) for path, text in self.tools.pages())),
+            ("open files", "\n".join(prompt.data(path, text) for path, text in pages)),
             ("recalled", self._recall(turns)),
             ("program", f"<program>\n{said}Now it is {spelt(self.now().date())} {self.now():%H:%M}.\n</program>"),
         ]
