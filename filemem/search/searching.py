@@ -46,7 +46,7 @@ ROOM = ((evidence.STRONG, 1900), (evidence.PARTIAL, 1350), (0.0, 580))
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
 STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
-PART = 20  # hits of each further part of an answer that was asked for more
+PART = 480  # tokens of the best passages, by file, before more of them
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
@@ -383,19 +383,33 @@ def _said(text: str) -> set[str]:
 def chosen(
     hits: list[Candidate], others: list[Candidate], limit: int | None, parsed: Query
 ) -> tuple[list[Candidate], int]:
-    """The hits to show, by file, its lines in order: the `limit` best ones, `others` last, else those that are worth their
-    room; and how many more there are."""
-    best = max((hit.score for hit in hits), default=0.0)
-    if not limit:
+    """The hits to show: the `limit` best ones, `others` last, else those that are worth their room; and how many more there
+    are. The best of them stand first, then more of them; each part by file, the file's lines in order."""
+    if limit:
+        said: set[str] = set()
+        told = [hit for hit in (*hits, *others) if _tells(hit, said)]
+        told.sort(key=lambda hit: hit.wordless)
+        picked, left = told[:limit], len(told[limit:])
+        shown, _ = _worth_their_room(picked, hits)  # comes first, then the rest
+        shown += [hit for hit in picked if hit not in shown]
+    else:
         shown, left = _worth_their_room(hits, hits)
-        return _by_file(shown, best, parsed), left + len(others)
-    said: set[str] = set()
-    told = [hit for hit in (*hits, *others) if _tells(hit, said)]
-    told.sort(key=lambda hit: hit.wordless)
-    shown, _ = _worth_their_room(told[:limit], hits)  # comes first, then the rest
-    rest = [hit for hit in told[:limit] if hit not in shown]
-    parts = [told[:limit]] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
-    return [hit for part in parts for hit in _by_file(part, best, parsed)], len(told[limit:])
+        left += len(others)
+    best = max((hit.score for hit in hits), default=0.0)
+    parts = [shown] if parsed.order else _parts(shown)
+    return [hit for part in parts for hit in _by_file(part, best, parsed)], left
+
+
+def _parts(hits: list[Candidate]) -> list[list[Candidate]]:
+    """Hits, best first, in parts of PART tokens."""
+    parts, spent = [list[Candidate]()], 0
+    for hit in hits:
+        if spent >= PART:
+            parts.append([])
+            spent = 0
+        parts[-1].append(hit)
+        spent += _cost(hit)
+    return parts
 
 
 def _tells(hit: Candidate, said: set[str]) -> bool:

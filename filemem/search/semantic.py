@@ -32,6 +32,7 @@ from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping
 WEIGHT = 0.5  # what likeness counts beside score/best
+FEW, UNLIKE = 20, 0.2  # of fewer passages the middle is this at most, as the local embedder has it
 LEAST = 0.08  # how much more alike than the middle of all a passage must be that has no word of the question
 NEW = 200  # passages that one question has embedded
 BATCH = 64  # at a time, by an endpoint; four times as many here
@@ -304,12 +305,13 @@ class Semantic:
             self._laid = weakref.ref(corpus), pairs[:, 0], pairs[:, 1], pairs[:, 2]
         return self._laid[1:]
 
-    @staticmethod
-    def gains(numbers: Vectors, likes: Vectors, wanted: Callable[[int], float], most: int) -> dict[int, float]:
+    def gains(self, numbers: Vectors, likes: Vectors, wanted: Callable[[int], float], most: int) -> dict[int, float]:
         """By passage what its meaning counts of the best score by words: of the `most` alike of those wanted, `wanted` being what
-        a passage counts, WEIGHT for each by which it is more alike than the middle of all."""
+        a passage counts, WEIGHT for each by which it is more alike than the middle of all, which of few may be an answer."""
         numpy, found = _numpy(), dict[int, float]()
         middle = float(numpy.median(likes)) if len(likes) else 0.0
+        if len(likes) < FEW and not self.by_endpoint:
+            middle = min(middle, UNLIKE)
         for place in numpy.argsort(-likes):
             if len(found) >= most or likes[place] <= middle:
                 break

