@@ -6,7 +6,7 @@
 
 A section is the machine's as long as its bytes are what the machine wrote, told by their digest in `.filemem/compacted.log`;
 one that a person has changed is theirs. That log has a line each time something was compacted, and the last one counts:
-`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `kept` where it stays as it is.
+`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `begun`, or `kept` where it stays as it is.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from filemem.files.folder import Folder
 from filemem.text import plain, tokens
 
 LOG = "compacted.log"
-DONE, KEPT = "done", "kept"
+DONE, KEPT, BEGUN = "done", "kept", "begun"
 _LINKS = re.compile(r"\(([^()\s][^()]*\.\w+:[\d, ]+)\)[ \t]*$", re.MULTILINE)
 _LINK = re.compile(r"([^,\s][^,]*?):\d+(?:,\d+)*")
 
@@ -114,15 +114,6 @@ def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
     return data + gap + new
 
 
-def without(data: bytes, path: str, known: str) -> bytes:
-    """The summary without the section of a source, if that is as the machine wrote it."""
-    place = find(data, path)
-    if place is None or digest(data[place[0] : place[1]]) != known:
-        return data
-    before, after = data[: place[0]], data[place[1] :]
-    return before + after[1:] if after else before.removesuffix(b"\n") if before.endswith(b"\n\n") else before
-
-
 def unlinked(text: str) -> str:
     """What a summary says and of whom, without headings and links."""
     bullets = filter(None, (parse(line, "", 0) for line in text.split("\n")))
@@ -178,6 +169,8 @@ def compacted(folder: Folder) -> dict[str, Compacted]:
 
 def note(folder: Folder, entries: dict[str, Compacted]) -> None:
     """Add lines to the log, durably."""
+    if not entries:
+        return
     lines = "".join("\t".join([source, *entry]) + "\n" for source, entry in entries.items())
     with folder.locked():
         safe.log(folder.bookkeeping(LOG), lines.encode("utf-8", "replace"))

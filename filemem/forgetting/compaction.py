@@ -1,11 +1,12 @@
 """Compaction: old conversations are summarised by month, old months by year, and the originals move to the archive.
 
-A summary is written only where it is under half of its sources; a source that is too short for it stays as it is.
+A summary is written only where it is under half of its sources; a source that is too short for it stays as it is, and so does
+one that a search for its most telling turn would no longer find in the archive.
 
-`plan` looks; `apply` writes a section for each source into its summary, moves the originals, asks the summary or the archive
-for the most telling turn of each, and takes back what can no longer be found. A job that is killed leaves sections that the
-log does not have; the next run goes on from them. Every source is logged with its digest, so nothing is done twice, and a
-conversation that was edited afterwards is compacted again.
+`plan` looks; `apply` logs which sources stay and which are begun with, writes the sections of these into their summary, moves
+the originals, and logs what is done. After a job that was killed the next run goes on with what is begun, without deciding
+anew. Every source is logged with its digest, so nothing is done twice, and a conversation that was edited afterwards is
+compacted again.
 
 What a summary says are a model's statements with the turns they rest on, else the most telling turns. A turn is worth more where
 it names a day, a number or a name, opens a conversation, answers a question, tells of its speaker, and in rare words, as the
@@ -29,6 +30,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.sections import Bullet, Compacted
 from filemem.files.transcript import ASSISTANT, only_asked
+from filemem.index.corpus import IndexedFile
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
 from filemem.search import search_files
@@ -92,9 +94,19 @@ class Source(NamedTuple):
         return archive.live(self.memory.path)
 
     @property
+    def new(self) -> bool:
+        """Has it no section yet, as far as the log knows?"""
+        return not self.old or self.old.state != sections.DONE
+
+    @property
+    def logged(self) -> str:
+        """What the log says of it as it is now: the state, empty where it says nothing."""
+        return self.old.state if self.old and self.old.digest == self.digest else ""
+
+    @property
     def room(self) -> float:
         """The tokens that its section may have besides its heading; what was summarised once keeps a section."""
-        if self.old and self.old.state == sections.DONE:
+        if not self.new:
             return math.inf
         return (tokens.count(self.memory.text) - 1) // 2 - tokens.count(sections.section(self.path, []).decode())
 
@@ -122,7 +134,6 @@ class Compaction(NamedTuple):
     after: int
     by: str
     archive_only: list[str]
-    taken_back: list[str]
     notes: list[str]
 
 
@@ -176,13 +187,15 @@ def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int)
         memory = folder.memory(path)
     except FilememError:
         return None
-    old, digest = known.get(archive.live(path)), sections.digest(memory.data)
-    if (old and old.digest == digest) or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
+    source = Source(memory, sections.digest(memory.data), known.get(archive.live(path)))
+    if source.logged in (sections.DONE, sections.KEPT) or memory.binary or len(memory.data) > LARGEST:
+        return None
+    if memory.particular("pinned"):
         return None
     hidden = journal.pending_deletions(folder)
     told = [passage for passage in memory.passages if passage.line != memory.episode_line]
     memory.passages = [passage for passage in told if not hidden.hides(path, passage.line)]
-    return Source(memory, digest, old) if any(passage.text.strip() for passage in memory.passages) else None
+    return source if any(passage.text.strip() for passage in memory.passages) else None
 
 
 def _settled(source: Source, cited: set[str], summaries: Collection[Memory]) -> bool:
@@ -197,6 +210,7 @@ def _batches(folder: Folder, due: list[Source], written: dict[str, bytes]) -> li
     found: dict[str, Batch] = {}
     sizes = {path: tokens.count(data.decode(errors="replace")) for path, data in written.items()}
     expected: dict[str, int] = {}
+    written = {begun.old.summary: b"" for begun in due if begun.old and begun.logged} | written
     for source in due:
         month = sections.of_month(_day(source))
         expected[month] = expected.get(month, 0) + _tokens(source, config.of(folder).summary_share)
@@ -210,13 +224,18 @@ def _batches(folder: Folder, due: list[Source], written: dict[str, bytes]) -> li
 def _home(
     folder: Folder, source: Source, sizes: dict[str, int], expected: dict[str, int], written: dict[str, bytes]
 ) -> str:
-    """The summary that takes up a source."""
+    """The summary that takes up a source: the one with which it is begun, else that which has room."""
+    if source.old and source.logged:
+        return _where(source.old.summary, written)
     for path, data in written.items():
         if sections.month_of(archive.live(path)) and sections.find(data, source.path):
             return path
     day, most = _day(source), config.of(folder).month_tokens
     summary = sections.of_month(day)
-    if sizes.get(summary, 0) + expected[summary] <= most:
+    by_weeks = any(
+        sections.month_of(path) == day.replace(day=1) for path in map(archive.live, written) if path != summary
+    )
+    if not by_weeks and sizes.get(summary, 0) + expected[summary] <= most:
         expected[summary] -= _tokens(source, config.of(folder).summary_share)
         return _where(summary, written)
     for part in range(1, 1000):
@@ -248,7 +267,7 @@ def _months(
     for memory in summaries:
         source = Source(memory, sections.digest(memory.data), known.get(archive.live(memory.path)))
         month = sections.month_of(source.path)
-        if month is None or month.toordinal() >= last or (source.old and source.old.digest == source.digest):
+        if month is None or month.toordinal() >= last or source.logged in (sections.DONE, sections.KEPT):
             continue
         by_hand = memory.archived and not source.old  # put there by a person, unless a run was cut off
         lost = by_hand and not any(sections.find(one.data, source.path) for one in summaries)
@@ -275,42 +294,41 @@ def apply(folder: Folder, found: CompactionPlan, at: dt.datetime, model: Model |
 
 def note_too_short(folder: Folder, short: Iterable[Source]) -> None:
     """Note what is too short to be summarised, so that it is looked at again only when it was edited."""
-    entries = {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short}
-    if entries:
-        sections.note(folder, entries)
+    sections.note(folder, {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short})
 
 
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
-    """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
+    """Ask the probes and log what they decide, write the sections, move the originals, log what is done."""
     own = config.of(folder).own
     turns = weighted_turns(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
     probes = probe_questions(turns)
-    today = at.date()
-    before = [source for source in batch.sources if _finds(folder, probes[source.path], source, batch.summary, today)]
-    made, by, notes = _sections(folder, batch, turns, model)
-    _write(folder, batch, made)
-    moving = [s.path for s in batch.sources if not s.memory.archived and (not s.old or s.old.state == sections.KEPT)]
-    stayed = archive.move_in(folder, moving, at)
-    lost = [source for source in before if not _finds(folder, probes[source.path], source, batch.summary, today)]
-    back = [source.path for source in lost if source.path in moving]
-    notes += (stayed | archive.move_out(folder, back)).values()
-    notes += [f"{s.path} is no longer found by its most telling turn." for s in lost if s.path not in back]
-    _take_out(folder, batch.summary, {path: sections.digest(made[path]) for path in back})
+    where = folder.absolute(batch.summary)
+    standing = safe.read(where) if safe.exists(where) else b""
+    fresh = [s for s in batch.sources if s.new and not s.logged and not s.memory.archived]
+    fresh = [source for source in fresh if not sections.find(standing, source.path)]
+    lost = [s.path for s in fresh if _would_be_lost(folder, probes[s.path], s.path, batch, at.date())]
+    state = {s.path: sections.KEPT if s.path in lost else sections.BEGUN for s in fresh}
+    sections.note(folder, {s.path: Compacted(s.digest, archive.live(batch.summary), "", state[s.path]) for s in fresh})
+    batch = batch._replace(sources=[source for source in batch.sources if source.path not in lost])
+    turns = [turn for turn in turns if turn.path not in lost]
+    made, by, notes = _sections(folder, batch, turns, model, standing)
+    if made:
+        _write(folder, batch, made)
+    moving = [source.path for source in batch.sources if source.new and not source.memory.archived]
+    notes += archive.move_in(folder, moving, at).values()
+    notes += [f"{path} stays as it is: its most telling turn would not be found in the archive." for path in lost]
     entries = {}
     for source in batch.sources:
-        state = sections.KEPT if source.path in back else sections.DONE
         section = sections.digest(made[source.path])
-        entries[source.path] = Compacted(source.digest, archive.live(batch.summary), section, state)
+        entries[source.path] = Compacted(source.digest, archive.live(batch.summary), section, sections.DONE)
     sections.note(folder, entries)
-    kept = [source for source in batch.sources if source.path not in back]
     return Compaction(
         summary=batch.summary,
-        sources=[source.path for source in kept],
-        before=sum(len(source.memory.data) for source in kept),
-        after=sum(len(made[source.path]) for source in kept),
+        sources=[source.path for source in batch.sources],
+        before=sum(len(source.memory.data) for source in batch.sources),
+        after=sum(map(len, made.values())),
         by=by,
-        archive_only=_archive_only(kept, made, own),
-        taken_back=back,
+        archive_only=_archive_only(batch.sources, made, own),
         notes=notes,
     )
 
@@ -335,17 +353,16 @@ def _rarity(folder: Folder) -> Callable[[str], float]:
 
 
 def _sections(
-    folder: Folder, batch: Batch, turns: list[SourceTurn], model: Model | None
+    folder: Folder, batch: Batch, turns: list[SourceTurn], model: Model | None, standing: bytes
 ) -> tuple[dict[str, bytes], str, list[str]]:
     """The section of each source by its path, who made them, and sentences on what went wrong. One that a run which was
     cut off has written already is taken as it is.
     """
-    where, share = folder.absolute(batch.summary), config.of(folder).summary_share
-    standing = safe.read(where) if safe.exists(where) else b""
+    share = config.of(folder).summary_share
     made: dict[str, bytes] = {}
     for source in batch.sources:
         place = sections.find(standing, source.path)
-        if place and source.old is None:
+        if place and source.new:
             made[source.path] = standing[place[0] : place[1]]
     wanted = [source for source in batch.sources if source.path not in made]
     notes: list[str] = []
@@ -400,22 +417,6 @@ def _write(folder: Folder, batch: Batch, made: dict[str, bytes]) -> None:
             folder.edit(batch.summary, changed)
         else:
             folder.create(batch.summary, changed(b"").decode())
-
-
-def _take_out(folder: Folder, summary: str, digests: dict[str, str]) -> None:
-    """Take the machine's own sections out of a summary again; one that holds nothing else goes with them."""
-    if not digests:
-        return
-
-    def changed(data: bytes) -> bytes:
-        for path, known in digests.items():
-            data = sections.without(data, path, known)
-        return data
-
-    with folder.locked():
-        folder.edit(summary, changed)
-        if not folder.read(summary).strip():
-            folder.delete(summary)
 
 
 def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPatterns) -> list[str]:
@@ -628,11 +629,15 @@ def _wrong(found: Sequence[Bullet], memories: Sequence[Memory]) -> str:
 # -- the gate ----------------------------------------------------------------------------------------------------
 
 
-def _finds(folder: Folder, probe: str, source: Source, summary: str, today: dt.date) -> bool:
-    """Does a search for the probe question find the source, live or archived, or its lines in the summary?"""
-    for hit in search_files(index.of(folder), probe, limit=FOUND, today=today, by_words=True).hits:
-        if archive.live(hit.path) == source.path or f"({source.path}:" in hit.text:
-            return True
-        if hit.path == summary and source.memory.kind != "sessions":
-            return True
-    return False
+def _would_be_lost(folder: Folder, probe: str, path: str, batch: Batch, today: dt.date) -> bool:
+    """Does a search for the probe question find a source while those of its batch are live, and not if they are archived?"""
+    paths = {source.path for source in batch.sources}
+
+    def finds(archived: bool) -> bool:
+        def rests(entry: IndexedFile) -> bool:
+            return archived if archive.live(entry.path) in paths else entry.archived
+
+        found = search_files(index.of(folder), probe, limit=FOUND, today=today, by_words=True, archived=rests)
+        return any(archive.live(hit.path) == path for hit in found.hits)
+
+    return finds(False) and not finds(True)

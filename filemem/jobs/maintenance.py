@@ -195,7 +195,6 @@ def compacted(item: Compaction) -> list[str]:
         count = counted(len(item.sources), "source")
         lost = f"; left out of the summary: {first_few(item.archive_only, NAMED)}" if item.archive_only else ""
         said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
-    said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
     return said + item.notes
 
 

@@ -2,6 +2,7 @@
 counts that no longer holds."""
 
 import datetime as dt
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -34,12 +35,14 @@ Time = tuple[dt.date, dt.date]  # the first and the last day of a time that a qu
 
 
 class Asked(NamedTuple):
-    """Which files, whose passages and those of which days (the first and the last, as ordinals) are asked for."""
+    """Which files, whose passages and those of which days (the first and the last, as ordinals) are asked for; and which
+    files count as archived."""
 
     test: Callable[[IndexedFile], bool] | None
     files: int
     speakers: frozenset[int] | None
     days: tuple[int, int] | None
+    archived: Callable[[IndexedFile], bool] = operator.attrgetter("archived")
 
     @property
     def for_all(self) -> bool:
@@ -61,8 +64,8 @@ class Asked(NamedTuple):
             if time and (lapse(entry, *time) or lapse(entry, today)):
                 return OUTDATED if lapse(entry, *time) else 1.0
             if lapse(entry, today):
-                return REPLACED if entry.archived else OUTDATED
-            return ARCHIVED if entry.archived else 1.0
+                return REPLACED if self.archived(entry) else OUTDATED
+            return ARCHIVED if self.archived(entry) else 1.0
 
         return factor
 

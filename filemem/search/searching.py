@@ -16,7 +16,7 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, kind_of
 from filemem.files.sections import parse
 from filemem.index import Index
-from filemem.index.corpus import ONLY_ASKING, Corpus
+from filemem.index.corpus import ONLY_ASKING, Corpus, IndexedFile
 from filemem.search import evidence, filters, question, ranking
 from filemem.search.candidates import THEN, Candidate, Hit, Reader
 from filemem.search.question import Query
@@ -86,12 +86,15 @@ def search_files(
     anchor: dt.date | None = None,
     current: CurrentConversation | None = None,
     by_words: bool = False,
+    archived: Callable[[IndexedFile], bool] | None = None,
 ) -> Found:
     """The best passages for a question, ranked as `ranking` has it, and `semantic`, which `by_words` leaves out. `after` and
     `before` count from `today`; the question's own days too, or from `anchor`, see `filters.named`. What the conversation
-    going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing."""
+    going on has in the prompt (`current`) is left out. `archived` tells what is to count as such, if not what is. Raises a
+    FilememError for a filter that means nothing."""
     corpus = index.corpus()
     asked = filters.asked(index.folder, corpus, path, speaker, filters.bounds(after, before, today))
+    asked = asked._replace(archived=archived) if archived else asked
     named = filters.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
