@@ -3,8 +3,10 @@ four tools and nothing else, and whatever the endpoint does costs one clear line
 """
 
 import datetime as dt
+import functools
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -542,16 +544,19 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
     assert server.requests[-1].body["messages"][1]["content"].startswith("First.\n\n") and said(server) == ["Second."]
 
 
-@pytest.mark.parametrize("step", [cut("Half of an"), cut("Half of an", cleanly=True), hang("Half of an")])
-def test_a_partial_answer_is_kept_and_marked(tmp_path: Path, server: ScriptedServer, step: Step) -> None:
+@pytest.mark.parametrize("half", ["Half of an", "Half of `an", "Half of <an"])
+@pytest.mark.parametrize("step", [cut, functools.partial(cut, cleanly=True), hang])
+def test_a_partial_answer_is_kept_and_marked(
+    tmp_path: Path, server: ScriptedServer, step: Callable[[str], Step], half: str
+) -> None:
     talk = Talk(tmp_path, server.base_url, timeout=0.3)
-    server.script(step, say("The whole answer."))
+    server.script(step(half), say("The whole answer."))
     with pytest.raises(ModelError):
         talk.say("Tell me.")
-    half = "- **ann** 09:30: Tell me.\n- **assistant** 09:30: Half of an [interrupted]\n"
-    assert talk.kept == half
+    kept = f"- **ann** 09:30: Tell me.\n- **assistant** 09:30: {half} [interrupted]\n"
+    assert talk.kept == kept
     assert talk.say("Go on.") == "The whole answer."
-    assert talk.kept == f"{half}- **ann** 09:30: Go on.\n- **assistant** 09:30: The whole answer.\n"
+    assert talk.kept == f"{kept}- **ann** 09:30: Go on.\n- **assistant** 09:30: The whole answer.\n"
     assert roles(server) == ["system", "user", "assistant", "user"]
 
 

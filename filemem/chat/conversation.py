@@ -433,16 +433,20 @@ class Conversation:
     def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
         """One reply, whose text streams without the calls that are written in it."""
         screen = CallFilter(lambda text: listen(Text(text)))
-        if self._last and tools and isinstance(self.model, OpenAIModel):
-            options, self.model.options = self.model.options, {**self.model.options, "tool_choice": "none"}
-            try:
-                reply = self._request(messages, tools, screen.feed)
-            finally:
-                self.model.options = options
-        else:
-            reply = self._request(messages, [] if self._last else tools, screen.feed)
+        barred = self.model if self._last and tools and isinstance(self.model, OpenAIModel) else None
+        options = barred.options if barred else {}
+        try:
+            if barred:  # the tools are named, as the turns have calls of them
+                barred.options = {**options, "tool_choice": "none"}
+            reply = self._request(messages, tools if barred or not self._last else [], screen.feed)
+        except ModelError:
+            screen.end()  # shows what waited to be told from a call
+            raise
+        finally:
+            if barred:
+                barred.options = options
         text, self._wrote_call = screen.end(), screen.found
-        written = [call._replace(id=f"written_{len(messages)}_{n}") for n, call in enumerate(screen.calls[:MOST_CALLS])]
+        written = [ToolCall(f"written_{len(messages)}_{n}", *call) for n, call in enumerate(screen.calls[:MOST_CALLS])]
         calls = reply.calls or tuple(written if tools else ())
         return reply._replace(text=text, calls=() if self._last else calls)
 

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from filemem.models import ToolCall
 from filemem.tools.toolbox import Toolbox
 
 LONGEST = 4_000  # characters that are looked at as they come; of more only the whole
@@ -54,7 +53,7 @@ class CallFilter:
         self._line = "\n"  # the end of what was shown
         self._behind = self._gap = False  # does what waits stand behind a call? is what is shown next a new paragraph?
         self.found = False
-        self.calls: list[ToolCall] = []
+        self.calls: list[tuple[str, str]] = []  # the tool's name and its arguments as JSON
 
     def feed(self, text: str) -> None:
         """Take the next piece."""
@@ -93,7 +92,7 @@ class CallFilter:
             self._waiting, self._behind, self.found = self._waiting[stop:], True, True
             for name, given in calls:
                 spelt = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
-                self.calls.append(ToolCall(f"written_{len(self.calls) + 1}", name, spelt))
+                self.calls.append((name, spelt))
 
     def _pass(self, length: int) -> None:
         text, self._waiting = self._waiting[:length], self._waiting[length:]

@@ -83,6 +83,7 @@ NOT_THERE = ("(there is no such line)", "（没有这一行）")
 LAST_TURNS = 4  # that a resumed session shows
 LAST_WORDS = 300  # characters shown of each
 LONGEST_CITED = 300  # characters
+NO_SESSION = "There is none yet; this one begins with a message."
 LISTED = 10  # sessions that /sessions shows
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
 _QUOTED = re.compile(f"`?({CITED.pattern})`?")
@@ -102,17 +103,12 @@ class Sources:
         self._waiting = ""
         self._numbers: dict[str, int] = {}
 
-    def feed(self, text: str) -> str:
-        """What of the text may be shown now; what may be the beginning of a citation waits."""
+    def feed(self, text: str, *, end: bool = False) -> str:
+        """What of the text may be shown now; what may be the beginning of a citation waits, but not for more at its `end`."""
         text = self._waiting + text
-        waits = _MAY_CITE.search(text)
+        waits = None if end else _MAY_CITE.search(text)
         cut = waits.start() if waits and len(text) - waits.start() < LONGEST_CITED else len(text)
         text, self._waiting = text[:cut], text[cut:]
-        return _QUOTED.sub(self._number, text)
-
-    def end(self) -> str:
-        """What was still waiting."""
-        text, self._waiting = self._waiting, ""
         return _QUOTED.sub(self._number, text)
 
     def _number(self, cited: re.Match[str]) -> str:
@@ -149,7 +145,7 @@ class Chat:
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
             "/search": self._search,
-            "/sessions": lambda _: self._sessions(),
+            "/sessions": lambda _: self._say("\n".join(_sessions(self._talk.user)) or NO_SESSION),
             "/model": self._model,
             "/memory": lambda _: self._memory(),
             "/remember": self._remember,
@@ -231,7 +227,7 @@ class Chat:
             return ""
         finally:
             if not self._talk.kept:
-                _retype(lambda typed: _but_last(typed, sum(bool(line.strip()) for line in lines)))
+                _retype(lambda typed: typed[: -sum(bool(line.strip()) for line in lines) or None])
         return "\n".join(lines).strip()
 
     def _take(self, message: str) -> int:
@@ -276,7 +272,7 @@ class Chat:
             finally:
                 self._sign("")
         if requests.unrecorded(message) or requests.to_forget(message):
-            _retype(lambda typed: _but_last(typed, 1 + requests.to_forget(message)))
+            _retype(lambda typed: typed[: -1 - requests.to_forget(message)])
         self._line_end()
         self._list_sources()
         self._tell({"event": "answer", "text": said, "session": self._talk.transcript.path})
@@ -360,7 +356,7 @@ class Chat:
             self._aside(f"[{number}] {day}{place}{'  ' if doubt else ''}{doubt[self._chinese] if doubt else ''}")
 
     def _line_end(self) -> None:
-        if self._cites and (rest := self._sources.end()):
+        if self._cites and (rest := self._sources.feed("", end=True)):
             self._show(rest, thinking=False)
         if self._open_line and not self._call.json:
             rest = self._wrapper.end()
@@ -399,9 +395,6 @@ class Chat:
             self._say(found)
         else:
             show(answer(found), as_json=False)
-
-    def _sessions(self) -> None:
-        self._say("\n".join(_sessions(self._talk.user)) or "There is none yet; this one begins with a message.")
 
     def _model(self, name: str) -> None:
         if name:
@@ -446,7 +439,8 @@ class Chat:
 
     def _open(self, path: str) -> None:
         name, line = split_line(self._talk.user, _needed(path, "/open profile.md"))
-        self._say(_NEXT.sub(_as_typed, self._talk.tools.open(name, line or 1)))
+        asked = "/open {path}:{line} shows the next."  # as a person types it
+        self._say(_NEXT.sub(lambda call: asked.format(**json.loads(call[1])), self._talk.tools.open(name, line or 1)))
 
     def _edit(self, path: str) -> None:
         user = self._talk.user
@@ -465,12 +459,6 @@ class Chat:
         if line.partition(" ")[0] in ("/open", "/edit", "/forget"):
             return [path for path in self._talk.user.paths() if path.startswith(word)]
         return [f"{word}\t"]
-
-
-def _as_typed(call: re.Match[str]) -> str:
-    """A call that shows the next lines, as a person types it."""
-    asked = json.loads(call[1])
-    return f"/open {asked['path']}:{asked['line']} shows the next."
 
 
 def _width() -> int:
@@ -499,10 +487,6 @@ def _retype(change: Callable[[list[str]], list[str]]) -> list[str]:
         for line in kept:
             readline.add_history(line)
     return kept
-
-
-def _but_last(lines: list[str], count: int) -> list[str]:
-    return lines[: max(0, len(lines) - count)]
 
 
 @contextlib.contextmanager
@@ -720,15 +704,12 @@ def chat_command(
 def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
     """Print every word that the model would see, or if the person said `message`."""
     seen = talk.view(message)
-    messages = seen.messages()
-    sections = [*seen.system, *seen.beside]
     if call.json:
-        sizes = {name: tokens.count(text) for name, text in sections}
-        show(iter([Row({"tokens": sizes, "messages": messages, "tools": talk.offered}, [])]), as_json=True)
+        sizes = {name: tokens.count(text) for name, text in [*seen.system, *seen.beside]}
+        show(iter([Row({"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}, [])]), as_json=True)
         return
     turns = [("assistant" if turn.speaker == transcript.ASSISTANT else "user", turn.text) for turn in seen.turns]
-    named = [*seen.system, *turns[:-1]]
-    named += [*seen.beside, *turns[-1:]]
+    named = [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
     for name, text in named:
         say(f"== {name} ({tokens.count(text)} tokens)\n{text}\n")
     whole = sum(tokens.count(text) for _, text in named)
