@@ -137,7 +137,7 @@ class Conversation:
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._recalled: dict[bool, str] = {}  # what a search found; True: for a model without tools
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
-        self._opened_before: dict[str, tuple[int, int | None]] | None = None  # the files open when its answering began
+        self._told = set[tuple[str, str]]()  # what calls for the last message opened, as they showed it
         self._shown = set[str]()  # the lines that the last request showed, as `path:line`; of a whole file its path
         self._wrote_call = False  # was a call written into the last reply's text?
         self._last = False  # is this the request after which no call can be made?
@@ -171,7 +171,7 @@ class Conversation:
             listen(event)
 
         self._recalled.clear()
-        self._opened_before = {**self.tools.open_files}
+        self._told.clear()
         self._taken_back = ""
         self._done, quotes = self._do(self._turns()), self.model.name == OfflineModel.name
         try:
@@ -190,7 +190,8 @@ class Conversation:
                 listen(Notice(told))
             raise
         finally:
-            self._stands = self._opened_before = None
+            self._stands = None
+            self._told.clear()
             if self._paused is not None:
                 self.transcript, self._paused, self.tools.noting = self._paused, None, True
 
@@ -276,9 +277,7 @@ class Conversation:
             *block_sections(stands.blocks, round(config.of(self.user).block_tokens * self._share)),
             ("earlier in this conversation", prompt.data("summary", summary) if summary else ""),
         ]
-        pages, now_open = self.tools.pages(), self.tools.open_files
-        if (before := self._opened_before) is not None:  # what was opened since stands in the answers to the calls
-            pages = [page for page in pages if before.get(page[0]) == now_open[page[0]]]
+        pages = [page for page in self.tools.pages() if page not in self._told]  # what changed since is shown anew
         beside = [
             ("open files", "\n".join(prompt.data(path, text) for path, text in pages)),
             ("recalled", self._recall(turns)),
@@ -472,6 +471,8 @@ class Conversation:
         start = time.perf_counter()
         answer = self.tools.call(call.name, call.arguments)
         spent = round(1000 * (time.perf_counter() - start))
+        if call.name == "open" and not answer.startswith("Error: "):
+            self._told.add(self.tools.pages()[-1])
         listen(ToolCalled(call.name, call.arguments, one_line(answer.split("\n", 1)[0], 160), spent))
         return {"role": "tool", "tool_call_id": call.id, "content": answer}
 
