@@ -14,7 +14,7 @@ from filemem.chat import core_memory
 from filemem.chat.conversation import Conversation
 from filemem.errors import FilememError, NotFound
 from filemem.files import config
-from filemem.files.folder import Folder, StoreFolder
+from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
@@ -152,10 +152,12 @@ class User:
         """The memory at a path, wherever it lies now; raises NotFound with the nearest paths, or Refused."""
         return self.folder.memory(self.folder.locate(path))
 
-    def prompt_context(self, message: str = "", *, tokens: int = 1200) -> str:
+    def prompt_context(
+        self, message: str = "", *, tokens: int = 1200, current: CurrentConversation | None = None
+    ) -> str:
         """What belongs into the prompt of a chat of your own: how the person wishes to be talked with, the profile and other
-        blocks, and what a search for `message` finds, within `tokens`; empty where nothing is known."""
-        return core_memory.prompt_context(self.folder, message, self._at(None).date(), room=tokens)
+        blocks, and what a search for `message` finds, within `tokens` and outside of `current`; empty where nothing is known."""
+        return core_memory.prompt_context(self.folder, message, self._at(None).date(), current, tokens)
 
     def tools(self) -> Toolbox:
         """The four tools for an agent."""

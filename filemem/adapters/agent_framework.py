@@ -1,18 +1,13 @@
 """Microsoft's Agent Framework: a `ContextProvider` that recalls before a run and keeps what was said after it."""
 
 import asyncio
-import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
 from agent_framework import AgentSession, ContextProvider, FunctionTool, SessionContext
 
-from filemem.adapters.functions import functions
-from filemem.adapters.kept import KeptSession
+from filemem.adapters.shared import KeptSession, functions
 from filemem.api import User
-from filemem.chat import core_memory
-
-ROOM = 1200  # tokens of what is recalled
 
 
 class FileMemoryProvider(ContextProvider):
@@ -29,9 +24,8 @@ class FileMemoryProvider(ContextProvider):
         """Put in what is known."""
         user, kept = self._kept(session, context)
         said = "\n".join(one.text for one in context.input_messages if one.role == "user")
-        today = dt.datetime.now().astimezone().date()
         current = await asyncio.to_thread(kept.current)
-        known = await asyncio.to_thread(core_memory.prompt_context, user.folder, said, today, current, ROOM)
+        known = await asyncio.to_thread(user.prompt_context, said, current=current)
         if known:
             context.extend_instructions(self.source_id, known)
         tools = [

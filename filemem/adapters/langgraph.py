@@ -19,15 +19,13 @@ from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, PutOp, Result, SearchItem, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from filemem.adapters.functions import functions
+from filemem.adapters.shared import functions
 from filemem.api import User
 from filemem.errors import FilememError, NotFound
 from filemem.files import front
 
-FOLDER, MOST = (
-    "store",
-    200,
-)  # passages of a search; as many more as it takes are looked for where a page lies behind them
+FOLDER = "store"
+MOST = 200  # passages of a search; as many more as it takes are looked for where a page lies behind them
 _MADE = "# created "  # begins a file, as YAML's comment
 _BYTES = ("utf-8", "surrogatepass")
 Key = tuple[tuple[str, ...], str]
@@ -122,10 +120,10 @@ class FileStore(BaseStore):
             value = front.load(memory.text)[0]
             namespace, key = _key(path)
             value = {"text": memory.text} if value is None else value
+            made = at
             with contextlib.suppress(ValueError):
                 made = dt.datetime.fromisoformat(_made(memory.text).removeprefix(_MADE).strip())
-                return Item(value=value, key=key, namespace=namespace, created_at=made, updated_at=at)
-            return Item(value=value, key=key, namespace=namespace, created_at=at, updated_at=at)
+            return Item(value=value, key=key, namespace=namespace, created_at=made, updated_at=at)
         return None
 
 

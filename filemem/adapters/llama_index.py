@@ -8,13 +8,9 @@ from llama_index.core.memory import BaseMemoryBlock, Memory
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from pydantic import ConfigDict, Field, PrivateAttr, create_model
 
-from filemem.adapters.functions import MemoryFunction, functions
-from filemem.adapters.kept import KeptSession, role
+from filemem.adapters.shared import KeptSession, MemoryFunction, functions, role
 from filemem.api import User
-from filemem.models import prompt
-from filemem.text import tokens
 
-LONGEST_QUERY = 2000  # characters of a message that are searched for
 _TYPES = {"string": str, "integer": int}
 
 
@@ -36,12 +32,8 @@ class FileMemoryBlock(BaseMemoryBlock[str]):
         )
 
     def _recalled(self, said: str) -> str:
-        parts = [self.user.prompt_context()]
-        if said.strip():
-            tools = {one.name: one for one in functions(self.user, self._kept.current if self._kept else lambda: None)}
-            found = tools["search_files"].call({"query": said[:LONGEST_QUERY]})
-            parts.append(prompt.data("search_files", tokens.clip(found, self.passage_tokens)))
-        return "\n\n".join(filter(None, parts))
+        current = self._kept.current() if self._kept else None
+        return self.user.prompt_context(said, tokens=self.passage_tokens, current=current)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         session = next((str(one.additional_kwargs.get("session_id", "")) for one in messages), "")

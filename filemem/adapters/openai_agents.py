@@ -14,8 +14,7 @@ from typing import Any
 from agents import FunctionTool
 from agents.memory import SessionSettings
 
-from filemem.adapters.functions import MemoryFunction, functions
-from filemem.adapters.kept import KeptSession, role
+from filemem.adapters.shared import KeptSession, MemoryFunction, functions, role
 from filemem.api import User
 from filemem.errors import NotFound
 from filemem.files import journal, safe
@@ -28,20 +27,20 @@ CALLS, RULES = ("function_call", "function_call_output"), ("system", "developer"
 
 def tools(user: User, session: "TranscriptSession | None" = None) -> list[FunctionTool]:
     """grep, search_files, open and close over one user's memories; of a `session` nothing is found that the model sees."""
-    return [_tool(function) for function in functions(user, session.current if session else lambda: None)]
 
+    def made(function: MemoryFunction) -> FunctionTool:
+        async def invoke(context: Any, arguments: str) -> str:
+            return await asyncio.to_thread(function.call, arguments)
 
-def _tool(function: MemoryFunction) -> FunctionTool:
-    async def invoke(context: Any, arguments: str) -> str:
-        return await asyncio.to_thread(function.call, arguments)
+        return FunctionTool(
+            name=function.name,
+            description=function.description,
+            params_json_schema=function.parameters,
+            on_invoke_tool=invoke,
+            strict_json_schema=False,  # a strict schema lets no argument be left out
+        )
 
-    return FunctionTool(
-        name=function.name,
-        description=function.description,
-        params_json_schema=function.parameters,
-        on_invoke_tool=invoke,
-        strict_json_schema=False,  # a strict schema lets no argument be left out
-    )
+    return [made(function) for function in functions(user, session.current if session else lambda: None)]
 
 
 class TranscriptSession:

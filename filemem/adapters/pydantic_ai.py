@@ -6,7 +6,7 @@ from pydantic_ai import RunContext, Tool
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
-from filemem.adapters.functions import functions
+from filemem.adapters.shared import functions
 from filemem.api import User
 from filemem.models import prompt
 

@@ -1,5 +1,6 @@
 """Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
 
+import asyncio
 import datetime as dt
 import importlib.util
 import io
@@ -73,17 +74,17 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
         wire = os.fdopen(os.dup(0), "rb")
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nothing started from here may read what is meant for the server
         greeted = greeting.greet(user, wire, sys.stdout.buffer)
-    from filemem.mcp import server, transports  # noqa: PLC0415  an extra brings what they need, in a second
+    from filemem.mcp import server  # noqa: PLC0415  an extra brings what they need, in a second
 
     built = server.MemoryServer(store, user, call.clock, write=write, connector=connector).build()
     if http:
         if host not in keys.LOOPBACK:
             say_dim(keys.EXPOSED)
-        transports.over_http(
+        server.over_http(
             built, store.root, call.user, host, port, lambda at: put(f"Serving at {at}; Ctrl-C ends.", err=True)
         )
     else:
-        transports.over_stdio(built, wire, *greeted)
+        asyncio.run(server.over_stdio(built, wire, *greeted))
 
 
 def _missing() -> str:
@@ -227,7 +228,7 @@ def install_command(
         say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
         say(hooks.settings(client, shlex.join(called)))
         return
-    where = clients.place(kind)
+    where = clients.expanded(kind.path)
     command = [program(), "mcp", "--store", user.store, "--user", user.name, *(["--write"] if write else [])]
     if client == "project":  # which others share: each has a store of their own
         command = ["filemem", "mcp", *command[6:]]
@@ -290,7 +291,8 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
             say_dim(note)
         who = f"{open_to} without a key" if open_to else "whoever has a key"
         say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
-        running.run(app.Service(store, chats, asked.name, log, open_to, origins).app(), listening)
+        service = app.Service(store, chats, asked.name, log, open_to, origins)
+        running.server(service.app()).run(sockets=[listening])
 
 
 def _open_to(call: Context, store: StoreFolder, host: str) -> str:

@@ -50,11 +50,6 @@ CLIENTS = {
 }
 
 
-def place(client: Client) -> str:
-    """Where this person's settings of a client are."""
-    return expanded(client.path)
-
-
 def expanded(path: str) -> str:
     """A path with this person's folders in the place of their names."""
     return os.path.abspath(os.path.expanduser(path.replace("$CODEX_HOME", os.environ.get("CODEX_HOME") or "~/.codex")))
@@ -71,7 +66,7 @@ def entry(client: Client, name: str, command: list[str]) -> str:
 
 def settings(client: Client, name: str, command: list[str], before: str) -> str:
     """The settings with the entry; the same where they have it. Raises FilememError where it cannot be put in safely."""
-    where = place(client)
+    where = expanded(client.path)
     servers = _parsed(client, before, where).get(client.key, {})
     wanted = _parsed(client, entry(client, name, command), where)[client.key][name]
     if not isinstance(servers, dict):
@@ -87,7 +82,7 @@ def settings(client: Client, name: str, command: list[str], before: str) -> str:
 
 def write(client: Client, before: str, after: str) -> None:
     """Write the settings, unless they have changed since; an earlier version is beside them as `.before-filemem`."""
-    where = os.path.realpath(place(client))
+    where = os.path.realpath(expanded(client.path))
     if not before:
         safe.make_folder(os.path.dirname(where))
         safe.create(where, after.encode())

@@ -6,12 +6,8 @@ import json
 from importlib import resources
 from typing import Any, BinaryIO
 
-VERSIONS = (
-    "2024-11-05",
-    "2025-03-26",
-    "2025-06-18",
-    "2025-11-25",
-)  # of the protocol, in which a client says `initialize`
+# Of the protocol, in which a client says `initialize`.
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 LONGEST = 100_000  # bytes of a line that is answered here
 HELLO = (
     b'{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": '
@@ -42,11 +38,8 @@ def greet(user: str, into: BinaryIO, out: BinaryIO) -> tuple[bytes, Any]:
         asked = json.loads(line)
         spoken, number = asked["params"]["protocolVersion"], asked["id"]
         known = asked["method"] == "initialize" and asked["jsonrpc"] == "2.0" and spoken in VERSIONS
-        if (
-            not known
-            or not isinstance(number, int | str)
-            or not {"capabilities", "clientInfo"} <= asked["params"].keys()
-        ):
+        whole = isinstance(number, int | str) and {"capabilities", "clientInfo"} <= asked["params"].keys()
+        if not (known and whole):
             return line, None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return line, None

@@ -8,24 +8,37 @@ import asyncio
 import contextlib
 import datetime as dt
 import json
+import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, BinaryIO
 
+import anyio
 import mcp_types as types
 from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from filemem.api import User
 from filemem.errors import FilememError, in_words
 from filemem.files.folder import Folder, StoreFolder
 from filemem.mcp import greeting, resources, writing
-from filemem.mcp.following import EVERY, Following
 from filemem.mcp.writing import Writing
+from filemem.serve import keys, running
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox, checked
 
+LARGEST = 16_000_000  # bytes of one message
+PATH = "/mcp"
+ALL_SESSIONS, OF_ONE = 1000, 16  # over HTTP at a time, in all and of one user
+SESSION = b"mcp-session-id"  # the header that names one
+IDLE = 1800.0  # seconds after which a session ends that nobody uses
+UNREAD = 16  # messages that wait to be read
+BROKEN = "this is no JSON-RPC message of at most 16 MB; send one JSON object, over a pipe on a line of its own."
 SESSIONS = 64  # of one user whose open files are known; the one that was used least recently begins anew
 TEXT_ALONE = ("claude-code", "codex-mcp-client")  # show a model a structured result for the text, its line ends escaped
 TITLES = {"grep": "Find lines", "search_files": "Search memory", "open": "Open a file", "close": "Close a file"}
@@ -66,7 +79,7 @@ class ServedUser:
 
     def __init__(self, folder: Folder, now: Now) -> None:
         self.folder = folder
-        self.following = Following(folder)
+        self.following = resources.Following(folder)
         self._now = now
         self._writing = Writing(folder)
         self._tools: dict[str, tuple[Toolbox, threading.Lock]] = {}  # of each session, for one thread at a time
@@ -118,7 +131,8 @@ class MemoryServer:
         self._served: dict[str, ServedUser] = {}
 
     def build(self) -> Server[Any]:
-        """The SDK's server with its handlers."""
+        """The SDK's server with its handlers, which logs nothing: a log is no place for words of clients, or for tokens."""
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)
         return _Server(
             "filemem",
             version=greeting.version(),
@@ -150,7 +164,7 @@ class MemoryServer:
     async def _lifespan(self, server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         async def look() -> None:
             while True:
-                await asyncio.sleep(EVERY)
+                await asyncio.sleep(resources.EVERY)
                 for served in list(self._served.values()):
                     await served.following.look()
 
@@ -166,11 +180,9 @@ class MemoryServer:
         if self._connector:
             tools = [_tool(name, *of[:3], writes=False, result=of[3]) for name, of in CONNECTOR.items()]
         else:
-            four = [one["function"] for one in Toolbox.schemas]
-            tools = [
-                _tool(one["name"], TITLES[one["name"]], one["description"], one["parameters"], writes=False)
-                for one in four
-            ]
+            four = (one["function"] for one in Toolbox.schemas)
+            described = ((one["name"], one["description"], one["parameters"]) for one in four)
+            tools = [_tool(name, TITLES[name], *more, writes=False) for name, *more in described]
         if self._write:
             tools += [_tool(name, *of, writes=name != "list_recent") for name, of in writing.TOOLS.items()]
         if _reads_text_alone(context):
@@ -269,3 +281,125 @@ def _tool(
     return types.Tool(
         name=name, title=title, description=purpose, input_schema=schema, output_schema=result, annotations=hints
     )
+
+
+async def over_stdio(server: Server[Any], wire: BinaryIO, first: bytes, greeted: Any) -> None:
+    """Serve the client at the other end of `wire` until it closes it, or is gone.
+
+    `first` is the line that was read of it, `greeted` the id of that request where it has been answered, else None.
+    """
+    lines: Any = _lines(wire, first)
+    async with stdio_server(stdin=lines) as (read, write):
+        into, out = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        said, told = anyio.create_memory_object_stream[SessionMessage](0)
+
+        async def forward() -> None:
+            """Hand on what the client says; what is no message is answered, and costs nothing else."""
+            async with into:
+                async for message in read:
+                    if isinstance(message, Exception):
+                        error = types.ErrorData(code=types.PARSE_ERROR, message=BROKEN)
+                        await write.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error)))
+                    else:
+                        await into.send(message)
+
+        async def answer() -> None:
+            """Hand on what the server says, but for the greeting that the client has."""
+            waiting = greeted is not None
+            async with told, write:
+                async for message in told:
+                    if waiting and getattr(message.message, "id", None) == greeted:
+                        waiting = False
+                    else:
+                        await write.send(message)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(forward)
+            group.start_soon(answer)
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
+                await server.run(out, said, server.create_initialization_options())
+            group.cancel_scope.cancel()
+
+
+async def _lines(wire: BinaryIO, first: bytes) -> AsyncIterator[str]:
+    """The client's lines, of which the first has begun; of one that is too long nothing. The thread that waits for them holds up
+    no end of the program."""
+    loop, waiting, room = asyncio.get_running_loop(), asyncio.Queue[str | None](), threading.Semaphore(UNREAD)
+
+    def read() -> None:
+        with contextlib.suppress(RuntimeError, OSError, ValueError):  # the loop has ended, or the pipe is closed
+            data = first if first.endswith(b"\n") else first + wire.readline(LARGEST + 1)
+            while data:
+                while len(data) > LARGEST and not data.endswith(b"\n"):
+                    data = b" " * LARGEST + wire.readline(LARGEST + 1)
+                room.acquire()
+                line = data.decode("utf-8", "replace") if len(data) <= LARGEST else ""
+                loop.call_soon_threadsafe(waiting.put_nowait, line)
+                data = wire.readline(LARGEST + 1)
+            loop.call_soon_threadsafe(waiting.put_nowait, None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while (line := await waiting.get()) is not None:
+        room.release()
+        yield line
+
+
+class TokenCheck:
+    """Whose token a request has, as the SDK asks; `only` is the one user who is served, where there is but one."""
+
+    def __init__(self, root: str, only: str | None) -> None:
+        self._root = root
+        self._only = only
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """The user of a token; None where it is nobody's, or not of those served here."""
+        user = await asyncio.to_thread(keys.MCP.user_of, self._root, token)
+        if user is None or user != (self._only or user):
+            return None
+        # What is kept of a request tells no token.
+        return AccessToken(token="", client_id=user, subject=user, scopes=[])
+
+
+def shared(app: Any) -> Any:
+    """An application in which a user has at most OF_ONE sessions; of more, the one that was used longest ago ends."""
+    sessions: dict[str, dict[bytes, None]] = {}  # of each user, that used last at the end
+
+    async def silent(*_: Any) -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def serve(scope: Any, receive: Any, send: Any) -> None:
+        asked = dict(scope)
+
+        async def note(event: dict[str, Any]) -> None:
+            if event["type"] == "http.response.start" and event["status"] < 300:
+                mine, session = sessions.setdefault(scope["user"].username, {}), dict(event["headers"]).get(SESSION, b"")
+                mine.pop(session, None)
+                if session and asked["method"] != "DELETE":
+                    mine[session] = None
+                for oldest in list(mine)[:-OF_ONE]:
+                    del mine[oldest]
+                    headers = [*(pair for pair in asked["headers"] if pair[0] != SESSION), (SESSION, oldest)]
+                    await app({**asked, "method": "DELETE", "headers": headers}, silent, silent)
+            await send(event)
+
+        await app(scope, receive, note)
+
+    return serve
+
+
+def over_http(
+    server: Server[Any], root: str, only: str | None, host: str, port: int, told: Callable[[str], None]
+) -> None:
+    """Serve at `host` and `port` (0: any that is free) until a signal ends it; `told` hears the address."""
+    with running.bound(host, port) as (listening, where):
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            max_request_body_size=LARGEST,
+            session_idle_timeout=IDLE,
+            max_sessions=ALL_SESSIONS,
+            host=host,
+            auth=AuthSettings(issuer_url=where, resource_server_url=None),
+            token_verifier=TokenCheck(root, only),
+        )
+        told(where + PATH)
+        running.server(shared(app)).run(sockets=[listening])

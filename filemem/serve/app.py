@@ -24,18 +24,18 @@ from filemem.chat.conversation import Event, Notice, Stopped, Text, ToolCalled, 
 from filemem.errors import Busy, FilememError
 from filemem.files.folder import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
-from filemem.serve import forms, keys, wire
+from filemem.serve import keys, wire
 from filemem.serve.chats import Chats
-from filemem.serve.forms import Completion, Finished, Form
-from filemem.serve.wire import BadRequest, ChatRequest
+from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form
 
 NAME = "filemem"  # of the model that clients choose
 LARGEST = 20_000_000  # bytes of a request
 SLOWEST = 30.0  # seconds in which its body must come
 LONGEST = 600.0  # seconds from a request to the end of its answer
 MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
-USERS_AT_HAND = 500  # whose index is kept in memory, a third of a megabyte each; who was asked longest ago is read anew
+USERS_AT_HAND = 16  # whose index is kept in memory; that of others is read anew from its file
 DETAILS = "x-filemem-details"
+FORMS: dict[str, Callable[..., Form]] = {"/v1/chat/completions": Completion, "/v1/responses": wire.Response}
 PROGRAM = "x-filemem-program"  # says of a prompt that it is a program's and no person's
 Log = Callable[[str], None]
 
@@ -58,7 +58,7 @@ class Service:
     ) -> None:
         self._store = store
         self._make = chats
-        self._model = model
+        self._names = list(dict.fromkeys([NAME, model]))
         self._log = log
         self._open_to = open_to
         self._origins = origins
@@ -75,17 +75,9 @@ class Service:
                 Route("/healthz", self._health),
                 Route("/v1/models", self._models),
                 Route("/v1/models/{name:path}", self._one_model),
-                Route("/v1/chat/completions", self._completions, methods=["POST"]),
-                Route("/v1/responses", self._responses, methods=["POST"]),
+                *(Route(path, self._answered, methods=["POST"]) for path in FORMS),
             ],
-            exception_handlers={
-                FilememError: self._failed,
-                OSError: self._failed,
-                HTTPException: self._not_found,
-                TimeoutError: self._failed,
-                Stopped: self._failed,
-                Exception: self._failed,
-            },
+            exception_handlers=dict.fromkeys((FilememError, OSError, HTTPException, Stopped, Exception), self._failed),
         )
 
     # -- what is asked -------------------------------------------------------------------------------------------
@@ -101,18 +93,10 @@ class Service:
         await self._user(request)
         return JSONResponse(_model(self._known(request.path_params["name"])))
 
-    async def _completions(self, request: Request) -> Response:
-        user = await self._user(request)
-        return await self._answered(request, user, wire.parsed(await self._body(request)), Completion)
-
-    async def _responses(self, request: Request) -> Response:
-        user = await self._user(request)
-        asked = wire.parsed(await self._body(request), response=True)
-        return await self._answered(request, user, asked, forms.Response)
-
-    async def _answered(self, request: Request, user: str, asked: ChatRequest, form: Callable[..., Form]) -> Response:
-        began = time.monotonic()
-        model = self._known(asked.model)
+    async def _answered(self, request: Request) -> Response:
+        user, form = await self._user(request), FORMS[request.url.path]
+        asked = wire.parsed(await self._body(request), response=form is wire.Response)
+        began, model = time.monotonic(), self._known(asked.model)
         beginnings = await asyncio.to_thread(keys.CHAT.programs_of, self._store.root, user)
         if request.headers.get(PROGRAM) or asked.text.lstrip().startswith(beginnings):
             asked = asked._replace(program=True)
@@ -122,10 +106,6 @@ class Service:
             lambda _: self._log(f"{user}: {answer.outcome}, {time.monotonic() - began:.1f} s")
         )
         return await answer.response()
-
-    @property
-    def _names(self) -> list[str]:
-        return list(dict.fromkeys([NAME, self._model]))
 
     def _known(self, name: str) -> str:
         if name not in self._names:
@@ -175,33 +155,25 @@ class Service:
             self._log(f"{user}: refused, too many answers are under way")
             raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
         self._chats[user] = self._chats.pop(user) if user in self._chats else self._make(user)
-        for oldest in list(self._chats)[:-USERS_AT_HAND]:
-            del self._chats[oldest]
+        for idle in list(self._chats)[:-USERS_AT_HAND]:
+            self._chats[idle].rest()
         self._under_way[user] += 1
-
-        def freed(_: Any) -> None:
-            self._under_way[user] -= 1
-
         answer.start(self._threads, self._chats[user])
-        answer.ended.add_done_callback(freed)
+        answer.ended.add_done_callback(lambda _: self._under_way.subtract([user]))
 
     # -- what went wrong -----------------------------------------------------------------------------------------
 
     async def _failed(self, request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            what = f"{request.method} {request.url.path[:80]} is not known"
+            error = BadRequest(error.status_code, f"{what}; here are /v1/models, {', '.join(FORMS)} and /healthz.")
         status, sentence, code = client_error(error)
         if status == 500:
             self._log(f"error: {error}")
         headers = {"x-should-retry": "false"} if status >= 500 else {"retry-after": "1"} if status == 429 else {}
         if status in (408, 413):
             headers["connection"] = "close"
-        return JSONResponse(forms.error(status, sentence, code), status, headers)
-
-    async def _not_found(self, request: Request, error: Exception) -> Response:
-        status = getattr(error, "status_code", 404)
-        what = "here are /v1/models, /v1/chat/completions, /v1/responses and /healthz"
-        return JSONResponse(
-            forms.error(status, f"{request.method} {request.url.path[:80]} is not known; {what}."), status
-        )
+        return JSONResponse(wire.error(status, sentence, code), status, headers)
 
 
 def client_error(error: BaseException) -> tuple[int, str, str | None]:
@@ -319,7 +291,7 @@ class _UnderWay:
             for event in self._form.end(done, self._details(done)):
                 yield event
         except (FilememError, OSError, TimeoutError) as error:
-            yield self._form.failed(forms.error(*client_error(error)))
+            yield self._form.failed(wire.error(*client_error(error)))
         finally:
             self._hang_up("the client left")
 

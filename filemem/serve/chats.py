@@ -10,7 +10,6 @@ import datetime as dt
 import json
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +23,7 @@ from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcr
 from filemem.importers import intake
 from filemem.jobs.running import ASKED, job
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
-from filemem.serve.forms import Finished, calls
-from filemem.serve.wire import BadRequest, ChatRequest
+from filemem.serve.wire import BadRequest, ChatRequest, Finished, calls
 from filemem.text.plain import digest
 
 RECORD = "chats.jsonl"
@@ -33,7 +31,6 @@ LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older 
 LONG, OFTEN = 300, 3  # characters of a text, chats in which it stands: then a program says it, such as its examples
 MOST_LONG = 1000  # texts that are counted
 MOST_CALLS = 1000  # responses whose calls of the client's functions are known
-MOST_AT_HAND = 1  # conversations whose window and summary are kept from one request to the next
 Said = tuple[tuple[str, str], ...]
 
 
@@ -113,7 +110,7 @@ class Chats:
         self._now = now
         self._lock = threading.Lock()
         self._busy: set[str] = set()
-        self._at_hand: OrderedDict[str, ServedConversation] = OrderedDict()
+        self._last: ServedConversation | None = None  # whose window and summary the next request may go on with
         self._long: dict[str, set[str]] = {}  # the chats in which each long text has stood
         self._calls: dict[str, list[dict[str, Any]]] = {}  # of each response, and what came of those before it
 
@@ -126,8 +123,13 @@ class Chats:
         """
         asked = self._continued(asked)
         model = self._model() if asked.program else None
-        if isinstance(model, OpenAIModel):
-            return self._passed_on(asked, model, stop, listen, begun)
+        if isinstance(model, OpenAIModel):  # a program's prompt: nothing is searched with it, and nothing kept
+            begun(model)
+            if stop.is_set():
+                raise Stopped
+            model.options = asked.options
+            reply = model.ask(asked.messages, asked.tools, lambda text: listen(Text(text)))
+            return Finished(reply.text, reply.calls, reply.usage, reply.finish, "")
         asked = _recorded(self._of_the_person(asked._replace(kept=asked.kept and not asked.program)))
         talk = self._begin(asked, stop, listen)
         path = talk.transcript.path
@@ -145,11 +147,14 @@ class Chats:
             with self._lock:
                 self._busy.discard(path)
                 if asked.kept:
-                    self._at_hand[talk.transcript.path] = talk
-                while len(self._at_hand) > MOST_AT_HAND:
-                    self._at_hand.popitem(last=False)
+                    self._last = talk
             if asked.kept:
                 self._commit(talk)
+
+    def rest(self) -> None:
+        """Free what is held of the user's files; the next request reads them anew."""
+        self._last = None
+        self.user.cached.clear()
 
     def _commit(self, talk: ServedConversation) -> None:
         """Commit what an answer added to a conversation, where the memories are kept in git."""
@@ -185,28 +190,10 @@ class Chats:
         """Know what was called of a client's functions, for a request that goes on with this response."""
         if asked.kept:
             self._note((*asked.before, ("user", asked.text)), talk.transcript, asked.id)
-            self._calls[asked.id] = [
-                *asked.since,
-                {"role": "assistant", "content": None, "tool_calls": calls(talk.delegated)},
-            ]
+            called = {"role": "assistant", "content": None, "tool_calls": calls(talk.delegated)}
+            self._calls[asked.id] = [*asked.since, called]
             for oldest in list(self._calls)[:-MOST_CALLS]:
                 del self._calls[oldest]
-
-    def _passed_on(
-        self,
-        asked: ChatRequest,
-        model: OpenAIModel,
-        stop: threading.Event,
-        listen: Listener,
-        begun: Callable[[Model], None],
-    ) -> Finished:
-        """The model's own answer to a program's prompt: nothing is searched with it, and nothing kept."""
-        begun(model)
-        if stop.is_set():
-            raise Stopped
-        model.options = asked.options
-        reply = model.ask(asked.messages, asked.tools, lambda text: listen(Text(text)))
-        return Finished(reply.text, reply.calls, reply.usage, reply.finish, "")
 
     def _of_the_person(self, asked: ChatRequest) -> ChatRequest:
         """The request with what a program says in every chat among the instructions, where it steers nothing else."""
@@ -241,9 +228,9 @@ class Chats:
             return fleeting
         with self._lock:
             path, said = self._find(asked)
-            talk = self._at_hand.pop(path, None) or ServedConversation(
-                self.user, self._model(), self._now, Transcript(self.user, path), ASKED
-            )
+            talk, self._last = self._last, None
+            if not talk or not path or talk.transcript.path != path:
+                talk = ServedConversation(self.user, self._model(), self._now, Transcript(self.user, path), ASKED)
             talk.take(asked, stop)
             if not said:
                 talk.record_turn(asked.text, listen)
@@ -260,8 +247,10 @@ class Chats:
         here = {path for _, _, path in record if path} - self._busy
         paths = {key: path for key, _, path in record if path in here}
         again = paths.get(_key((*asked.before, ("user", asked.text))))
-        if again and self._stands(again) and (asked.before or self._unanswered(again)):
-            return again, True
+        if again and self._stands(again):
+            last_said = Transcript(self.user, self.user.locate(again)).turns()[-1:]
+            if asked.before or any(turn.speaker != ASSISTANT or turn.text == NO_ANSWER for turn in last_said):
+                return again, True
         if not asked.before:
             return "", False
         last = {path: (key, words) for key, words, path in record}
@@ -279,10 +268,6 @@ class Chats:
         with contextlib.suppress(FilememError):
             return bool(self.user.locate(path))
         return False
-
-    def _unanswered(self, path: str) -> bool:
-        turns = Transcript(self.user, self.user.locate(path)).turns()
-        return bool(turns) and (turns[-1].speaker != ASSISTANT or turns[-1].text == NO_ANSWER)
 
     # -- the record ----------------------------------------------------------------------------------------------
 

@@ -18,9 +18,7 @@ from filemem.text.plain import digest
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # where nobody else can ask
 EXPOSED = "Others on this network can reach this, and read what passes, keys too: put TLS in front of it."
-PROGRAMS = (
-    "### Task:",
-)  # how prompts begin that programs write and no person, such as Open WebUI's for titles and tags
+PROGRAMS = ("### Task:",)  # how prompts begin that programs write, such as Open WebUI's for titles and tags
 Keys = dict[str, dict[str, Any]]  # by hash: whose it is, since when, how prompts begin that programs write with it
 
 
@@ -75,11 +73,8 @@ class KeyRing(NamedTuple):
         with contextlib.suppress(NotFound):
             try:
                 found = json.loads(safe.read(place).decode("utf-8", "surrogateescape"))
-                blank: dict[str, Any] = {"programs": []}
                 return {
-                    where: {
-                        hash: blank | {"user": one["user"], "made": one["made"]} | one for hash, one in keys.items()
-                    }
+                    where: {hash: {"programs": [], **one, "user": one["user"]} for hash, one in keys.items()}
                     for where, keys in found.items()
                 }
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -65,8 +65,3 @@ def server(app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE) -
             timeout_graceful_shutdown=LINGERING,
         )
     )
-
-
-def run(app: Any, listening: socket.socket) -> None:
-    """Serve until the process is told to end."""
-    server(app).run(sockets=[listening])

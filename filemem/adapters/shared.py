@@ -1,7 +1,13 @@
-"""A framework's session as a transcript: found again by the origin in its front matter, in whatever process."""
+"""What adapters share: a framework's session as a transcript, found again by the origin in its front matter in whatever process;
+and the four tools as plain functions, for frameworks that each have their own class for a tool."""
 
+import asyncio
 import contextlib
 import datetime as dt
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from filemem.api import User
 from filemem.errors import FilememError
@@ -33,10 +39,9 @@ class KeptSession:
 
     def current(self, most: int | None = None) -> CurrentConversation | None:
         """The session as the conversation going on: all of it, or what its last `most` turns are."""
-        session = self._session()
-        said = [passage for passage in session.passages if passage.speaker] if session else []
+        said = self.turns()
         shown = said if most is None else said[-most:] if most > 0 else []
-        return CurrentConversation(session.path, shown[0].line) if session and shown else None
+        return CurrentConversation(self._path, shown[0].line) if shown else None
 
     def say(self, role: str, text: str) -> None:
         """Keep what the `user` or the `assistant` said, secrets taken out unless the store is set otherwise."""
@@ -76,6 +81,7 @@ class KeptSession:
         with contextlib.suppress(FilememError):
             memory = self.folder.memory(self.folder.locate(self._path)) if self._path else None
             if memory and memory.front.get("origin") == self._origin:
+                self._path = memory.path
                 return memory
         for path in reversed(self.folder.paths()):
             if "sessions" in path.split("/")[:2] and self._is(path):
@@ -92,3 +98,37 @@ class KeptSession:
 def role(turn: Passage) -> str:
     """Who said a turn, as chat messages name it."""
     return "assistant" if turn.speaker == transcript.ASSISTANT else "user"
+
+
+class MemoryFunction(NamedTuple):
+    """One tool: its JSON Schema, and the call, which takes JSON or a mapping and answers with text, never an exception."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    call: Callable[[str | dict[str, Any]], str]
+
+    def run(self, **arguments: Any) -> str:
+        """The answer to a call."""
+        return self.call(arguments)
+
+    async def arun(self, **arguments: Any) -> str:
+        """The answer to a call, without holding up the event loop."""
+        return await asyncio.to_thread(self.call, arguments)
+
+
+def functions(user: User, current: Callable[[], CurrentConversation | None] = lambda: None) -> list[MemoryFunction]:
+    """The four tools over one user's memories; they may be called from several threads, and share the open files.
+
+    `current` is asked for the conversation going on, which a search leaves out.
+    """
+    toolbox, lock = user.tools(), threading.Lock()
+
+    def call(name: str, arguments: str | dict[str, Any]) -> str:
+        with lock:
+            toolbox.current = current()
+            return toolbox.call(name, arguments)
+
+    tools = (schema["function"] for schema in toolbox.schemas)
+    described = ((one["name"], one["description"], one["parameters"]) for one in tools)
+    return [MemoryFunction(*one, functools.partial(call, one[0])) for one in described]
