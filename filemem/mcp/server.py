@@ -372,7 +372,8 @@ def shared(app: Any) -> Any:
 
         async def note(event: dict[str, Any]) -> None:
             if event["type"] == "http.response.start" and event["status"] < 300:
-                mine, session = sessions.setdefault(scope["user"].username, {}), dict(event["headers"]).get(SESSION, b"")
+                session = dict(event["headers"]).get(SESSION, b"")
+                mine = sessions.setdefault(scope["user"].username, {})
                 mine.pop(session, None)
                 if session and asked["method"] != "DELETE":
                     mine[session] = None
