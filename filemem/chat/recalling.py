@@ -21,7 +21,8 @@ LONGEST_QUERY = 2000  # characters of a message that are searched for: its begin
 FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
 BEFORE = 2  # of the person's turns that such a message goes on with
 QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
-ALIKE = 0.7  # of the best score, from which on a passage answers about as well as the best one
+MEANING = 4  # times what a search counts it, for quotes: a few weak words weigh less here
+ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
 LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
@@ -124,9 +125,9 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
 
 
 def _worth(hit: Hit) -> float:
-    """What a hit counts: by its words the more, the more it holds of the question; by its meaning in full."""
+    """What a hit counts: by its words the more, the more it holds of the question; and by its meaning."""
     meaning = hit.parts.get("meaning", 0.0)
-    return (hit.score - meaning) * (0.25 + hit.strength) + meaning
+    return (hit.score - meaning) * hit.strength + MEANING * meaning
 
 
 def _place(hits: Sequence[Hit]) -> Callable[[Hit], tuple[bool, bool, int]]:
