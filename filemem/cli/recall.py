@@ -21,9 +21,8 @@ from filemem.cli.screen import Line, Output, Row, answer, colours, say_dim
 from filemem.errors import FilememError
 from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
-from filemem.files.memory import Memory, is_archived, kind_of, when_of
+from filemem.files.memory import Memory, is_archived, kind_of, only_asked, when_of
 from filemem.files.safe import listed
-from filemem.files.transcript import only_asked
 from filemem.grep import Listed, PlainFiles, grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers

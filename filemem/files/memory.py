@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from filemem.errors import Fault, Problem
 from filemem.files import episode
 from filemem.files.episode import Episode
-from filemem.files.passages import Passage, paragraphs, top_heading, turns, whole, windows
+from filemem.files.passages import ASSISTANT, NO_ANSWER, Passage, paragraphs, top_heading, turns, whole, windows
 from filemem.text.plain import one_line
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -488,3 +488,11 @@ _CHECKS: dict[str, tuple[Any, str]] = {
         "partly_superseded_by is the path of the newer memory",
     ),
 }
+
+
+def only_asked(session: Memory) -> bool:
+    """Does a session hold nothing but questions to which no answer came, as of a model that failed?"""
+    turns = [turn for turn in session.passages if turn.speaker]
+    said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
+    answers = {turn.text for turn in turns if turn.speaker == ASSISTANT}
+    return answers == {NO_ANSWER} and all(text.rstrip().endswith(("?", "？")) for text in said)

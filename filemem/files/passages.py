@@ -8,6 +8,7 @@ from typing import NamedTuple
 from filemem.text.plain import printable
 
 ASSISTANT = "assistant"
+NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
 _HEADS = re.compile("^" + TURN_HEAD.pattern, re.MULTILINE)
 _TURN = re.compile(TURN_HEAD.pattern + "(?: (.*)|)$")

@@ -16,7 +16,7 @@ from filemem.files.passages import Passage, format_turn, needed_day
 
 ASSISTANT = passages.ASSISTANT
 INTERRUPTED = "[interrupted]"
-NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
+NO_ANSWER = passages.NO_ANSWER
 LOOKED_AT = 500  # turns, the last ones, that a conversation going on misses when they are gone
 EVENTS = "events"  # the name of a day's file of what was told without talk
 
@@ -107,14 +107,6 @@ def last_said(session: Memory) -> tuple[dt.date | None, str]:
     """The day of a session's last turn and its clock, where it has one; the file's own date where nothing was said yet."""
     last = next((passage for passage in reversed(session.passages) if passage.speaker), None)
     return (last.day or session.date, last.time) if last else (session.date, "")
-
-
-def only_asked(session: Memory) -> bool:
-    """Does a session hold nothing but questions to which no answer came, as of a model that failed?"""
-    turns = [turn for turn in session.passages if turn.speaker]
-    said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
-    answers = {turn.text for turn in turns if turn.speaker == ASSISTANT}
-    return answers == {NO_ANSWER} and all(text.rstrip().endswith(("?", "？")) for text in said)
 
 
 def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], extra: str = "") -> str:

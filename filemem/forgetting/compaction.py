@@ -27,9 +27,9 @@ from filemem.errors import FilememError
 from filemem.files import archive, config, journal, safe, sections
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, Memory
+from filemem.files.memory import LARGEST, Memory, only_asked
 from filemem.files.sections import Bullet, Compacted
-from filemem.files.transcript import ASSISTANT, only_asked
+from filemem.files.transcript import ASSISTANT
 from filemem.index.corpus import IndexedFile
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says

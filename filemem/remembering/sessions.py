@@ -9,9 +9,9 @@ from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, Memory, kind_of, when_of
+from filemem.files.memory import LARGEST, Memory, kind_of, only_asked, when_of
 from filemem.files.passages import Passage
-from filemem.files.transcript import ASSISTANT, only_asked
+from filemem.files.transcript import ASSISTANT
 from filemem.remembering.consolidation_log import ConsolidationLog, turn_digest
 from filemem.remembering.supersession import display
 from filemem.text import tokens
