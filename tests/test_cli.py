@@ -190,14 +190,25 @@ def test_a_new_user_is_announced_in_one_line(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["remember", "A"], ["chat", "-m", "hi"], ["hi"], ["import", "markdown", "memory_store"]]
+    "words",
+    [
+        ["remember", "A"],
+        ["chat", "-m", "hi"],
+        ["hi"],
+        ["import", "markdown", "memory_store"],
+        ["serve"],
+        ["serve", "keys", "add", "ann"],
+        ["mcp"],
+        ["mcp", "install", "cursor"],
+    ],
+    ids=" ".join,
 )
 def test_a_slip_in_the_stores_name_makes_no_new_store(here: Path, words: list[str]) -> None:
     """A new one is made by init, with --new, or after asking on a terminal (test_chat_terminal.py)."""
     sentence = told(run(*words, "--store", "memroy_store", "--user", "ann"))
     assert sentence == f"there is no store {here}/memroy_store; make it with filemem init, or add --new."
     assert not (here / "memroy_store").exists()
-    if words[0] != "import":
+    if words[0] not in ("import", "serve", "mcp"):
         made = run(*words, "--store", "new", "--user", "ann", "--new", FILEMEM_TRUST="1").stderr
         assert made.startswith(f"New store {here}/new, with ann as its first user.\n")
     run("init", "other")

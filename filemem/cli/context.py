@@ -62,6 +62,13 @@ class Context:
             raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
         return store
 
+    def served_store(self) -> StoreFolder:
+        """The store of this call, which others will write to; one that was named and is not there takes --new."""
+        store = self.open_store()
+        if not os.path.isdir(store.root) and (self.store or os.environ.get("FILEMEM_STORE")):
+            self._agree_to_store(store.root)
+        return store
+
     def the_user(self, *, must_exist: bool = True) -> Folder:
         """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
         store = self.open_store()

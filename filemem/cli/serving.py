@@ -51,6 +51,7 @@ def program() -> str:
     "--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, instead of the four tools."
 )
 @_write_option
+@new_option
 @pass_call
 def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool, write: bool) -> None:
     """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
@@ -62,9 +63,9 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     """
     if click.get_current_context().invoked_subcommand:
         return
+    store = call.served_store()
     if not _installed():
         raise FilememError(_missing())
-    store = call.open_store()
     user = None if http else call.the_user(must_exist=False).name
     if http and not keys.MCP.of(store.root):
         raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
@@ -205,6 +206,7 @@ def check_command(call: Context) -> int:
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known.")
 @_write_option
+@new_option
 @pass_call
 def install_command(
     call: Context, client: str, name: str, only_print: bool, yes: bool, sessions: bool, write: bool
@@ -218,6 +220,7 @@ def install_command(
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
         raise FilememError("--name takes up to forty letters, digits, - and _.")
+    begins = not os.path.isdir(call.served_store().root)
     user, kind = call.the_user(must_exist=False), clients.CLIENTS[client]
     if sessions:
         from filemem.mcp import hooks  # noqa: PLC0415
@@ -229,7 +232,7 @@ def install_command(
         say(hooks.settings(client, shlex.join(called)))
         return
     where = clients.expanded(kind.path)
-    command = [program(), "mcp", "--store", user.store, "--user", user.name, *(["--write"] if write else [])]
+    command = [program(), "mcp", "--store", user.store, "--user", user.name, *["--write"] * write, *["--new"] * begins]
     if client == "project":  # which others share: each has a store of their own
         command = ["filemem", "mcp", *command[6:]]
     say(clients.entry(kind, name, command).rstrip("\n"))
@@ -258,6 +261,7 @@ def install_command(
     "--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask (CORS); none by default."
 )
 @model_option
+@new_option
 @pass_call
 def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
     """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
@@ -268,7 +272,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     """
     if click.get_current_context().invoked_subcommand:
         return
-    store = call.open_store()
+    store = call.served_store()
     open_to = _open_to(call, store, host)
     try:
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
@@ -317,6 +321,7 @@ def keys_group() -> None:
 @keys_group.command("add")
 @click.argument("name")
 @click.option("--program", "programs", multiple=True, metavar="TEXT", help="A prompt that begins so is a program's.")
+@new_option
 @pass_call
 def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
     """Make a key for a user, and print it once.
@@ -325,7 +330,7 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
 
     Example: filemem serve keys add mara
     """
-    store = call.open_store()
+    store = call.served_store()
     user = store.folder(name).name
     put(keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()]))
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
