@@ -1,5 +1,6 @@
 """The chat without a model: it quotes what a search finds, keeps as a fact what it is asked to, and claims nothing else."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -193,6 +194,31 @@ def test_what_was_superseded_stands_below_what_holds(mara: Life) -> None:
     answer = mara.say("Where does Mara live by the canal?")
     assert answer.index("Bruges") < answer.index("Ghent")
     assert "superseded by facts/2026-07-05-home.md" in answer
+
+
+PASTED = [
+    "What does this do?\n```python\n# I live in Oslo\nhome = 'Oslo'\n```",
+    "What does this do?\n\n# I live in Oslo\ndef home():\n    return 1",
+    "Please shorten this mail:\n> Hi Mara, I live in Oslo now, come and visit.\n> Tom",
+    "From: Tom <tom@example.org>\nTo: Mara\nSubject: home\n\nI live in Oslo these days.",
+    'Please translate: "I live in Oslo, right by the sea."',
+    "这段代码是什么意思？\n```python\n# 我住在奥斯陆\nx = 1\n```",
+    "帮我回这封邮件：\n> 我现在住在奥斯陆，欢迎来玩。\n> 小李",
+]
+
+
+@pytest.mark.parametrize("text", PASTED, ids=lambda text: text.split("\n")[0][:20])
+def test_what_is_pasted_is_never_what_the_person_says_of_themselves(mara: Life, text: str) -> None:
+    """Code, mails and quotes: no answer, no strong match; and behind what the person said, however new."""
+    chinese = "奥斯陆" in text
+    question = "我住在哪里？" if chinese else "Where do I live?"
+    mara.say(text)
+    assert "Oslo" not in mara.say(question) and "奥斯陆" not in mara.say(question)
+    assert "strong match" not in mara.run("call", "search_files", json.dumps({"query": question}))
+    mara.say("我住在绍兴。" if chinese else "I live in Diss.", "2026-11-01")
+    assert ("绍兴" if chinese else "Diss") in mara.say(question)
+    found = mara.run("call", "search_files", json.dumps({"query": question}))
+    assert found.find("奥斯陆" if chinese else "Oslo") in (-1, *range(found.index("绍兴" if chinese else "Diss"), 9999))
 
 
 # -- what is taken back ------------------------------------------------------------------------------------------------

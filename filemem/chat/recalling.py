@@ -114,7 +114,12 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
     for hit in sorted(hits, key=_worth, reverse=True):
         text = SOURCE_MARK.sub("", hit.text).strip()
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
-        if hit.speaker == ASSISTANT or text.endswith(("?", "？")) or not told.isdisjoint(places):
+        if (
+            hit.speaker == ASSISTANT
+            or "pasted" in hit.parts
+            or text.endswith(("?", "？"))
+            or not told.isdisjoint(places)
+        ):
             continue
         if hit.path == PROFILE and lines[hit.line - 1].startswith("#"):
             continue

@@ -19,6 +19,7 @@ from filemem.search.evidence import TermCoverage
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
 from filemem.text import dates, terms, tokens
+from filemem.text.own_words import own_part
 
 A_WEEK = 7  # days that a text may tell of at once to be of each of them
 CHAIN = 10  # times that a memory is followed to what replaced it
@@ -169,6 +170,12 @@ class Candidate:
         return self._passages[1].speaker
 
     @property
+    def is_pasted(self) -> bool:
+        """Does what it holds of the question stand in what the person quoted or pasted, and not in what they say?"""
+        own = own_part(self.text, self.speaker) if self.speaker else self.text
+        return own != self.text and 2 * len(self._reader.found_in(own)) < len(self._reader.found_in(self.text))
+
+    @property
     def before(self) -> str:
         """The text of the passage before it, empty where there is none."""
         passage, _ = self._passages
@@ -291,6 +298,10 @@ class Reader:
             for stem, share in (*word.others, (word.stem, 1.0))
         }
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
+
+    def found_in(self, text: str) -> set[str]:
+        """The stems of the question that a text has."""
+        return {terms.stem(token) for token in terms.tokens(text)} & self.stems
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already and what sums the prompt up."""

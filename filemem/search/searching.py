@@ -33,6 +33,7 @@ MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit,
 ALIKE = 400  # passages whose meaning counts, the most alike
 STRONG, PARTIAL = 0.65, 0.35  # certainty from which on a match is strong, and in part
 ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it itself, the rest by its neighbours' too
+PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
 DOUBTFUL = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
 TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best score, nothing stands out: so much less
 WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given,
@@ -241,6 +242,9 @@ def _hits(
         scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
     found = with_originals(without_episodes(list(reader.candidates(scored))))
     hits = with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
+    if parsed.own and any(hit.is_pasted for hit in hits[:TENTH]):
+        first = [hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit for hit in hits[:TENTH]]
+        hits = sorted([*first, *hits[TENTH:]], key=lambda hit: -hit.score)
     beyond = max(0, ranked.matching - most)
     return (hits if parsed.past else _current_above(reader, hits, asked)), beyond
 
@@ -547,7 +551,7 @@ def confidence(hits: list[Hit], found: Sequence[Candidate], parsed: Query, corpu
     itself = len(best.has) / max(1, len(best.has) + len(best.near) + len(best.lacks))
     named = [corpus.speaker_names[place] for place in parsed.about | parsed.others]
     another = parsed.about and best.speaker and terms.fold(best.speaker) not in named
-    doubts = bool(another) + ("question" in best.parts) + beside
+    doubts = bool(another) + ("question" in best.parts) + 2 * ("pasted" in best.parts) + beside
     tenth = found[TENTH].score / best.score if len(found) > TENTH else 0.0
     held = (1 - ITSELF) * best.strength + ITSELF * itself
     return held * DOUBTFUL**doubts * (1 - min(1.0, max(0.0, tenth - CLEAR)))

@@ -21,6 +21,8 @@ _LABEL = re.compile(  # [10:02] Tom: …, Tom 10:02 over a line, From: …, **To
     re.MULTILINE,
 )
 _HANDED_OVER = re.compile(r"[:：][ \t]*\n(?=[ \t]*\n|(?![ \t]*(?:[-*•·]|\(?\d{1,3}[.)、]))[^\n]{60})")
+_PARAGRAPH = re.compile(r"[^\n]+(?:\n[^\n]+)*")
+_CODE = re.compile(r"(?:[{}]|\w\([^()\n]{0,80}\)[ \t]*[:;])[ \t]*$", re.MULTILINE)  # home():
 _RULE = re.compile(r"^[ \t]*[-=_*]{3,}.*$", re.MULTILINE)
 
 
@@ -36,6 +38,9 @@ def own_part(text: str, name: str = "") -> str:
 
     for pattern in (_FENCE, _QUOTE_LINE, _QUOTED, _MARKUP):
         for match in pattern.finditer(text):
+            blank(*match.span())
+    for match in _PARAGRAPH.finditer(text):
+        if _CODE.search(match[0]):
             blank(*match.span())
     labels = list(_LABEL.finditer(text))
     heads = {match["head"] for match in labels} - {None}  # one alone is a heading, several are a dialogue
