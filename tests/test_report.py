@@ -5,6 +5,7 @@ import base64
 import datetime as dt
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -306,6 +307,18 @@ def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None
     assert coming
     rows = found.table("What fades next")[: len(coming)]
     assert [(row[1], row[2].rpartition(":")[0]) for row in rows] == [(str(day), path) for day, path in coming]
+
+
+def test_the_curve_is_drawn_down_to_the_threshold(user: Folder) -> None:
+    """In the page itself, for a store's own constants, with a dot for each memory that fades next."""
+    busy(user)
+    Path(user.store, "filemem.yaml").write_text("stability_days: 50\nthreshold: 0.2\n")
+    found = shown(Store(user.store).user("ann").folder)
+    [picture] = found.named("svg")
+    assert picture["role"] == "img" and "under 20%" in str(picture["aria-label"])
+    days = [str(math.floor(-50 * importance / 5 * math.log(0.2) + 0.5)) for importance in (3, 5, 7)]
+    assert [said for said in found.texts if said in days] == days
+    assert len(found.named("circle")) == len(found.table("What fades next"))
 
 
 def test_a_page_on_many_memories_is_no_longer_than_on_some(user: Folder) -> None:

@@ -26,7 +26,9 @@ from filemem.forgetting.sweeper import YOUNG, MemoryStatus, after, curve, standi
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line
+from filemem.text.retention import IMPORTANCE, Curve, Strength, days_until, retention
 
+DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades
 CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
 GENERATOR = "filemem report"
@@ -248,16 +250,50 @@ def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
 
 
 def _fading(folder: Folder, fading: list[tuple[float, MemoryStatus]], today: dt.date) -> list[Html]:
-    """What the sweep archives next, unless it is recalled, and when."""
+    """The curve; what the sweep archives next, unless it is recalled, and when."""
+    drawn = _curve(curve(config.of(folder)), [one.strength for _, one in fading[:FADING] if one.strength])
     if not fading:
-        return [element("p", "Nothing fades: what is known holds until something replaces it.")]
+        return [element("p", "Nothing fades: what is known holds until something replaces it."), drawn]
     rows: list[list[Node]] = []
     for left, one in fading[:FADING]:
         memory, passage = _first(folder, one.entry.path)
         day = after(today, max(0, math.ceil(left)))
         rows.append([_said(passage), str(day), _path(f"{memory.path}:{passage.line}")])
     shown = _table("What fades next, unless it is recalled", ["Memory", "#On", "Where"], rows)
-    return [shown, *_more(len(fading), len(rows), "filemem status")]
+    return [drawn, shown, *_more(len(fading), len(rows), "filemem status")]
+
+
+def _curve(shape: Curve, next_: list[Strength]) -> Html:
+    """How retention falls without recall, by importance, down to the threshold; a dot for each of those that fade next."""
+    stabilities = {importance: shape.stability * importance / IMPORTANCE for importance in DRAWN}
+    end = days_until(stabilities[max(DRAWN)], shape.threshold)
+    wide, high = 320, 150  # of the field, in the drawing's units
+
+    def at(days: float, left: float) -> str:
+        return f"{32 + wide * min(days, end) / end:.1f} {10 + high * (1 - left):.1f}"
+
+    def label(days: float, left: float, said: str, **how: Node) -> Html:
+        x, y = at(days, left).split()
+        return element("text", said, x=x, y=y, **how)
+
+    drawn = [element("path", d=f"M{at(0, 1)} V{10 + high} H{32 + wide}", class_="axis")]
+    drawn += [element("path", d=f"M{at(0, shape.threshold)} H{32 + wide}", class_="threshold")]
+    for importance, stability in stabilities.items():
+        until = days_until(stability, shape.threshold)
+        points = (at(until * n / 40, retention(until * n / 40, stability)) for n in range(41))
+        drawn.append(element("path", d="M" + " L".join(points)))
+        drawn.append(label(until, shape.threshold, str(importance), dy=-5, text_anchor="end"))
+        drawn.append(label(until, 0, f"{until:.0f}", dy=14, text_anchor="end"))
+    drawn += [label(0, left, f"{left:.0%}", dx=-4, dy=4, text_anchor="end") for left in (1.0, shape.threshold)]
+    for one in next_:
+        x, y = at(one.days, one.retention).split()
+        drawn.append(element("circle", cx=x, cy=y, r=3))
+    told = (
+        f"Retention R = exp(-t/S) of what fades, by the days t without recall, for importance {', '.join(map(str, DRAWN))}; "
+        f"under {shape.threshold:.0%} it is archived. A recall begins the curve anew, and makes it flatter."
+    )
+    picture = element("svg", *drawn, viewBox=f"0 0 {wide + 40} {high + 32}", role="img", aria_label=told)
+    return element("figure", picture, element("figcaption", told + " A dot: what fades next." * bool(next_)))
 
 
 def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
