@@ -92,3 +92,16 @@ def test_the_pictures_show_what_the_commands_print_now() -> None:
     """Drawn from a real session, they are made anew with `python docs/demo.py`."""
     done = subprocess.run([sys.executable, str(ROOT / "docs/demo.py"), "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_commands_of_contributing_work() -> None:
+    """Its set-up is that of the README's tests, of its checks those that take no minutes run, and the one file is there."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    setup, checks = re.findall(r"^```sh\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
+    assert f"{setup} && {checks}\n" in blocks("sh")
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    run = [checks.replace(".venv/bin/pytest", "true"), *re.findall(r"`(\.venv/bin/pytest [^`]*)`", text)]
+    run[1] += " --collect-only"
+    for command in run:
+        said = subprocess.run(["bash", "-c", command.replace(".venv/bin/", "")], cwd=ROOT, env=env, capture_output=True)
+        assert said.returncode == 0, said.stdout.decode() + said.stderr.decode()
