@@ -100,6 +100,11 @@ class Index:
                 self._corpus = Corpus(self._snapshot)
             return self._corpus
 
+    def rest(self) -> None:
+        """Free what a search has made of the snapshot and of files, and the next one makes anew."""
+        with self._thread_lock:
+            self._corpus, self.shelf = None, MemoryCache()
+
     def discard(self) -> None:
         """Delete the cache, so that nothing stays in it of files that were deleted; the next question builds it anew.
 

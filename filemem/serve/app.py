@@ -33,7 +33,7 @@ LARGEST = 20_000_000  # bytes of a request
 SLOWEST = 30.0  # seconds in which its body must come
 LONGEST = 600.0  # seconds from a request to the end of its answer
 MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
-USERS_AT_HAND = 16  # whose index is kept in memory; that of others is read anew from its file
+USERS_AT_HAND = 500  # whose index is kept in memory; that of who asked longest ago is read anew from its file
 DETAILS = "x-filemem-details"
 FORMS: dict[str, Callable[..., Form]] = {"/v1/chat/completions": Completion, "/v1/responses": wire.Response}
 PROGRAM = "x-filemem-program"  # says of a prompt that it is a program's and no person's
@@ -155,8 +155,8 @@ class Service:
             self._log(f"{user}: refused, too many answers are under way")
             raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
         self._chats[user] = self._chats.pop(user) if user in self._chats else self._make(user)
-        for idle in list(self._chats)[:-USERS_AT_HAND]:
-            self._chats[idle].rest()
+        for oldest in list(self._chats)[:-USERS_AT_HAND]:
+            del self._chats[oldest]
         self._under_way[user] += 1
         answer.start(self._threads, self._chats[user])
         answer.ended.add_done_callback(lambda _: self._under_way.subtract([user]))

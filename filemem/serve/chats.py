@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from filemem import index
 from filemem.chat import requests
 from filemem.chat.conversation import Conversation, Listener, Prompt, Stopped, Text
 from filemem.errors import FilememError
@@ -53,6 +54,7 @@ class ServedConversation(Conversation):
     def view(self, message: str = "") -> Prompt:
         """The prompt, with the client's own instructions behind those of filemem."""
         seen = super().view(message)
+        index.of(self.user).rest()  # which many would hold at once while their models answer
         rules, *rest = seen.system
         return seen._replace(system=[rules, ("client", self.asked.system), *rest])
 
@@ -150,11 +152,6 @@ class Chats:
                     self._last = talk
             if asked.kept:
                 self._commit(talk)
-
-    def rest(self) -> None:
-        """Free what is held of the user's files; the next request reads them anew."""
-        self._last = None
-        self.user.cached.clear()
 
     def _commit(self, talk: ServedConversation) -> None:
         """Commit what an answer added to a conversation, where the memories are kept in git."""
