@@ -32,6 +32,7 @@ LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older 
 LONG, OFTEN = 300, 3  # characters of a text, chats in which it stands: then a program says it, such as its examples
 MOST_LONG = 1000  # texts that are counted
 MOST_CALLS = 1000  # responses whose calls of the client's functions are known
+_SEARCHES = threading.BoundedSemaphore(8)  # more at once are no faster, and each holds what it reads of a user's files
 Said = tuple[tuple[str, str], ...]
 
 
@@ -54,9 +55,14 @@ class ServedConversation(Conversation):
     def view(self, message: str = "") -> Prompt:
         """The prompt, with the client's own instructions behind those of filemem."""
         seen = super().view(message)
-        index.of(self.user).rest()  # which many would hold at once while their models answer
         rules, *rest = seen.system
         return seen._replace(system=[rules, ("client", self.asked.system), *rest])
+
+    def _recall(self, turns: list[Passage]) -> str:
+        with _SEARCHES:
+            found = super()._recall(turns)
+            index.of(self.user).rest()
+            return found
 
     def _shown_turns(self) -> list[Passage]:
         """The turns up to what the person said last: an answer to that, which the client wants anew, is left out."""
@@ -112,7 +118,6 @@ class Chats:
         self._now = now
         self._lock = threading.Lock()
         self._busy: set[str] = set()
-        self._last: ServedConversation | None = None  # whose window and summary the next request may go on with
         self._long: dict[str, set[str]] = {}  # the chats in which each long text has stood
         self._calls: dict[str, list[dict[str, Any]]] = {}  # of each response, and what came of those before it
 
@@ -148,8 +153,6 @@ class Chats:
         finally:
             with self._lock:
                 self._busy.discard(path)
-                if asked.kept:
-                    self._last = talk
             if asked.kept:
                 self._commit(talk)
 
@@ -225,9 +228,7 @@ class Chats:
             return fleeting
         with self._lock:
             path, said = self._find(asked)
-            talk, self._last = self._last, None
-            if not talk or not path or talk.transcript.path != path:
-                talk = ServedConversation(self.user, self._model(), self._now, Transcript(self.user, path), ASKED)
+            talk = ServedConversation(self.user, self._model(), self._now, Transcript(self.user, path), ASKED)
             talk.take(asked, stop)
             if not said:
                 talk.record_turn(asked.text, listen)
