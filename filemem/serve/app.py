@@ -4,6 +4,7 @@ A model, and whoever writes files, work in threads: a slow or dying client or mo
 """
 
 import asyncio
+import datetime as dt
 import itertools
 import threading
 import time
@@ -17,13 +18,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from filemem.chat.conversation import Event, Notice, Stopped, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
 from filemem.files.folder import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
+from filemem.overview import report
 from filemem.serve import keys, wire
 from filemem.serve.chats import Chats
 from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form
@@ -72,6 +74,7 @@ class Service:
         return Starlette(
             middleware=[pages] if self._origins else [],
             routes=[
+                Route("/", self._page),
                 Route("/healthz", self._health),
                 Route("/v1/models", self._models),
                 Route("/v1/models/{name:path}", self._one_model),
@@ -84,6 +87,10 @@ class Service:
 
     async def _health(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
+
+    async def _page(self, request: Request) -> Response:
+        user = self._store.folder(await self._user(request))
+        return HTMLResponse((await asyncio.to_thread(report.page, user, dt.datetime.now().astimezone()))[0])
 
     async def _models(self, request: Request) -> Response:
         await self._user(request)

@@ -550,6 +550,18 @@ def test_a_request_with_two_keys_is_refused(served: Served) -> None:
     assert answer.status == 400 and "one Authorization header" in json.loads(answer.read())["error"]["message"]
 
 
+def test_the_page_is_for_the_key_s_owner(served: Served) -> None:
+    there = urlsplit(served.url)
+    for key, status in ((served.keys["mara"], 200), ("fm-unknown", 401)):
+        connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=20)
+        connection.request("GET", "/", headers={"Authorization": f"Bearer {key}"})
+        answer = connection.getresponse()
+        assert (answer.status, b"<title>mara's memories" in answer.read().replace(b"&#x27;", b"'")) == (
+            status,
+            status == 200,
+        )
+
+
 def test_an_emoji_written_as_two_halves_is_one(served: Served) -> None:
     served.model.script(say("A cup."))
     body = b'{"model": "filemem", "messages": [{"role": "user", "content": "\\ud83c\\udf75?"}]}'
