@@ -48,6 +48,7 @@ class Served:
             "FILEMEM_STORE": str(root / "store"),
             "XDG_CONFIG_HOME": str(root / "config"),
         }
+        (root / "store").mkdir(exist_ok=True)
         self.keys = {name: self.run("serve", "keys", "add", name).stdout.strip() for name in ("mara", "joao")}
         self.log = root / "log"
         with self.log.open("wb") as log:
