@@ -264,7 +264,7 @@ def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:
     settings(tmp_path, "imports:\n  - claude-code: ../projects\n")
     store = str(tmp_path / "store")
     done = filemem("maintain", "--store", store)
-    assert "imports: claude-code: ../projects (filemem maintain reads what lies there, and keeps it)" in done.stderr
+    assert "Not trusted, so not used: imports: claude-code: ../projects in " in done.stderr
     assert "take in" not in done.stdout and not (tmp_path / "store/mara/sessions").exists()
     assert "Took in sessions/" in filemem("maintain", "--store", store, env=clean(FILEMEM_TRUST=store)).stdout
 
@@ -276,7 +276,7 @@ def test_the_hook_that_is_printed_takes_a_session_in_when_it_ends(tmp_path: Path
     """As Claude Code runs it: by a shell, with the session on standard input; at once done, and the work goes on."""
     file = claude_code(tmp_path / "projects") / "-home-mara/s-1.jsonl"
     store = tmp_path / "st ore"
-    printed = filemem("mcp", "install", "claude-code", "--sessions", "--store", str(store), "--user", "mara")
+    printed = filemem("mcp", "install", "claude-code", "--sessions", "--store", str(store), "--user", "mara", "--new")
     (hook,) = json.loads(printed.stdout)["hooks"]["SessionEnd"][0]["hooks"]
     program, *words = shlex.split(hook["command"])
     assert words == ["mcp", "hook", "claude-code", "--store", str(store), "--user", "mara", "--new"] and program

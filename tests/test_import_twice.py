@@ -356,7 +356,7 @@ def test_what_does_not_exist_or_is_no_file_is_one_error(tmp_path: Path, store: P
     with pytest.raises(NotFound):
         run(store, format, tmp_path / "nothing")
     if format == "markdown":
-        assert "no plain file" in run(store, format, tmp_path / "pipe").skipped[0].why
+        assert "not a regular file" in run(store, format, tmp_path / "pipe").skipped[0].why
     else:
         with pytest.raises(FilememError):
             run(store, format, tmp_path / "pipe")
