@@ -184,7 +184,7 @@ def test_the_plugin_calls_what_there_is() -> None:
     plugin = ROOT / listed["source"]
     manifest = json.loads((plugin / ".claude-plugin/plugin.json").read_text())
     hooks = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
-    printed = filemem("mcp", "install", "claude-code", "--sessions", "--store", "s", "--user", "mara")
+    printed = filemem("mcp", "install", "claude-code", "--sessions", "--store", "s", "--user", "mara", "--new")
     assert list(hooks) == list(json.loads(printed.stdout)["hooks"])
     assert {one["hooks"][0]["command"].partition("exec ")[2] for [one] in hooks.values()} == {
         "filemem mcp hook claude-code --new"
