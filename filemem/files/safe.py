@@ -344,7 +344,8 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     """Replace the file's bytes by `change(bytes)`; False when that is None or the same.
 
     What is on disk is compared with what was read right before the rename; where a person saved in between, `change` is asked
-    again with their bytes. Raises Changed after TRIES such rounds.
+    again with their bytes. Raises Changed after TRIES such rounds. Another's rename within the microseconds between that look
+    and our own can't be told by calls that every system has.
     """
     for _ in range(TRIES):
         with _about(path), _rested(path, os.O_RDWR) as old:
