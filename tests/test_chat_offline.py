@@ -241,7 +241,7 @@ def test_the_last_exchange_is_taken_back(mara: Life, words: str) -> None:
     assert fact.rpartition("/")[2] not in mara.run("call", "grep", '{"pattern": "zopiclone|kept as"}')
     assert not re.search(b"take.zopiclone", (mara.home / ".filemem/said.jsonl").read_bytes())
     assert "Ghent" in mara.say("Where do I live?", "2026-11-03")
-    for place in dict.fromkeys(re.findall(r"filemem forget (\S+?)[)）]", answer)):  # each turn, the answer to it too
+    for place in dict.fromkeys(re.findall(r"/forget (\S+)", answer)):  # each turn, the answer to it too
         mara.run("forget", place, "--yes")
     assert b"I take zopiclone" not in mara.all_bytes()
 

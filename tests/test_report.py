@@ -353,6 +353,15 @@ def test_the_command_writes_the_page_for_its_owner_only(mara: Folder, tmp_path: 
     assert sorted(os.listdir(tmp_path)) == ["memory_store", "report.html"]
 
 
+def test_without_a_name_it_lies_in_a_temporary_folder_of_the_owner(
+    mara: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    where = Path(run(mara, "report").output.removeprefix("Wrote ").partition(": ")[0])
+    assert where.read_text(encoding="utf-8") == text_of(mara)
+    assert where.parent.stat().st_mode & 0o777 == 0o700
+
+
 def test_nothing_but_a_report_is_overwritten_without_a_word(mara: Folder, tmp_path: Path) -> None:
     where = tmp_path / "notes.html"
     where.write_text("<!doctype html><p>Mine.")

@@ -10,7 +10,7 @@ import select
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 import click
@@ -22,7 +22,6 @@ from filemem.chat.recalling import day_of
 from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call, split_line
 from filemem.cli.keep import edited, remembered, to_delete
 from filemem.cli.screen import (
-    Line,
     Row,
     Wrapper,
     answer,
@@ -45,7 +44,6 @@ from filemem.files.memory import LARGEST, is_archived, when_of
 from filemem.files.safe import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
-from filemem.forgetting.deletion import DeletionPlan
 from filemem.jobs.running import ASKED, forget, job
 from filemem.jobs.telling import as_json, consolidated, lines, waiting
 from filemem.models import Model, OpenAIModel
@@ -368,14 +366,6 @@ class Chat:
         """What a slash command prints."""
         self._tell({"event": "notice", "text": text}, _fitted(text, sys.stdout))
 
-    def _through(self, lines: Generator[Line, None, DeletionPlan]) -> DeletionPlan:
-        """Print what a command tells on its way; returns what it comes to."""
-        while True:
-            try:
-                self._say(str(next(lines)))
-            except StopIteration as end:
-                return end.value  # type: ignore[no-any-return]
-
     def _tell(self, facts: dict[str, Any], *lines: str) -> None:
         """Facts for a script, or lines for a person."""
         show(iter([Row(facts, lines)]), as_json=self._call.json)
@@ -423,9 +413,12 @@ class Chat:
         word, _, about = _needed(what, "/forget the words, or a path:line").partition(" ")
         about = about.strip().strip('"“”') if word == "--about" else ""
         asks = sys.stdin.isatty()
-        found = self._through(to_delete(user, "" if about else what, about, asks=asks))
-        if not found:
+        found = to_delete(user, "" if about else what, about, asks=asks)
+        if not found and not found.left:
             raise FilememError(f"nothing holds all the words of {about or what!r}; name others, or a path.")
+        if not found:
+            self._say("Nothing was deleted.")
+            return
         self._say("\n".join(deletion.planned(found)))
         if not asks or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")

@@ -183,7 +183,8 @@ def _usage(error: click.ClickException) -> str:
     """What is wrong with the words of a call, and where its help is."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "filemem"
-    return f"{error.format_message().rstrip('.').strip()}; see {path} --help."
+    said = error.format_message().rstrip(".").strip()
+    return f"{said}." if said.endswith("--help") else f"{said}; see {path} --help."
 
 
 def _leave(sentence: str) -> None:

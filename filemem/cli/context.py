@@ -83,6 +83,10 @@ class Context:
             with contextlib.suppress(FilememError):  # settings that are broken say so where they are used
                 self.unsettled()
         if must_exist and not user.exists():
+            if not os.path.isdir(store.root):
+                raise FilememError(
+                    f"there is no store {store.root}; name another with --store, or begin with: filemem chat."
+                )
             names = store.users()
             known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
             raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")

@@ -1,6 +1,8 @@
 """Commands that find and look over: search; call, which does what an agent does; timeline and report."""
 
 import os
+import sys
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -135,17 +137,19 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
 
 @command(
     "report",
-    click.option("--output", "-o", required=True, metavar="FILE", type=click.Path(), help="The page to write."),
+    click.option("--output", "-o", metavar="FILE", type=click.Path(), help="Write the page there, and open nothing."),
     click.option("--force", "-f", is_flag=True, help="Overwrite a file that is not a report."),
 )
-def report_command(call: Context, output: str, force: bool) -> Iterator[Line]:
-    """Write a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
+def report_command(call: Context, output: str | None, force: bool) -> Iterator[Line]:
+    """Open a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
 
-    It is one HTML file that needs no network and no script. An earlier report is overwritten; another file is only with -f.
+    It is one HTML file that needs no network and no script, in a temporary folder of yours. With -o it is written where you
+    say: an earlier report is overwritten; another file is only with -f.
 
     Example: filemem report -o report.html
     """
-    user = call.the_user()
+    user, opens = call.the_user(), not output
+    output = output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html")
     where = os.path.join(os.path.realpath(os.path.dirname(output) or "."), os.path.basename(output))
     if os.path.isdir(where):
         raise FilememError(f"{one_line(output)} is a folder; name a file.")
@@ -159,6 +163,8 @@ def report_command(call: Context, output: str, force: bool) -> Iterator[Line]:
     _spare(where, force=force)
     safe.write(where, text.encode())
     yield f"Wrote {output}: {memories:,} memories."
+    if opens and sys.stdout.isatty():
+        click.launch(output)
 
 
 def _spare(where: str, *, force: bool) -> None:

@@ -21,7 +21,20 @@ from filemem.cli.context import (
     new_option,
     split_line,
 )
-from filemem.cli.screen import Line, Output, Row, Safe, ask, choose, confirmed, dim, progress, say_aside, say_working
+from filemem.cli.screen import (
+    Line,
+    Output,
+    Row,
+    Safe,
+    ask,
+    choose,
+    confirmed,
+    dim,
+    progress,
+    say,
+    say_aside,
+    say_working,
+)
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.archive import live
 from filemem.files.folder import Folder
@@ -215,7 +228,6 @@ def _command(editor: list[str], file: str, line: int | None) -> list[str]:
 
 # -- forgetting --------------------------------------------------------------------------------------------------
 
-Plan = Generator[Line, None, DeletionPlan]
 Code = Generator[Line, None, int]
 SHOWN = 10  # places in git that are named
 FORGET_ASKS = (
@@ -261,7 +273,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         return (yield from _forget_user(call, user, how))
     asks = not how["yes"] and not how["dry_run"]
     only_named = cut_off is not None or (how["purge_history"] and split_line(user, what or "")[1] is None)
-    found = yield from to_delete(user, what or "", about or "", asks=asks, or_only_named=only_named)
+    found = to_delete(user, what or "", about or "", asks=asks, or_only_named=only_named)
     past = purge.search(History(user), found).own if how["purge_history"] and found.every and not found else []
     if not found and not past:
         yield "Nothing was deleted." if found.left and not found.every else "Nothing was found."
@@ -292,7 +304,7 @@ def _check(call: Context, what: str | None, about: str | None, how: dict[str, bo
         raise FilememError(FORGET_ASKS)
 
 
-def to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named: bool = False) -> Plan:
+def to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named: bool = False) -> DeletionPlan:
     """What would go; where it `asks`, the person picks among several. `or_only_named`: git may have a path that is gone."""
     name, line = split_line(user, what) if what else ("", None)
     what = f"{name}:{line}" if line is not None else name
@@ -300,10 +312,6 @@ def to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named:
         with progress("looking") as show:
             found = deletion.plan(user, what, about=about, progress=show)
         if asks and found.matcher.about and len(found.items) > 1:
-            yield from (
-                f"{number:>3}  {item.place}  {one_line(item.text, 100) or f'({item.why})'}"
-                for number, item in enumerate(found.items, 1)
-            )
             found = deletion.plan(user, what, about=about, choose=_choose)
         return found
     except NotFound:
@@ -314,11 +322,13 @@ def to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named:
 
 def _choose(found: list[DeletionItem]) -> list[DeletionItem]:
     """Those of the candidates that the person means."""
+    for number, item in enumerate(found, 1):
+        say(f"{number:>3}  {item.place}  {one_line(item.text, 100) or f'({item.why})'}")
     question = "Which of these? all, or numbers such as 1,3-5"
     while True:
-        answer = ask(question, default="none").strip()
-        if answer in ("none", "all"):
-            return found if answer == "all" else []
+        answer = ask(question, default="none").strip().lower()
+        if answer in ("none", "n", "no", "all", "y", "yes"):
+            return found if answer[0] in "ay" else []
         if re.fullmatch(r"\d{1,9}(?:-\d{1,9})?(?:[, ]+\d{1,9}(?:-\d{1,9})?)*", answer):
             pairs = [part.partition("-") for part in re.split(r"[, ]+", answer)]
             wanted = {

@@ -24,10 +24,7 @@ UNRECORDED = ("Off the record: nothing of this is kept.", "不留记录：这些
 KEPT = ("Kept as a fact: “{}”, {}", "已记为一条事实：“{}”，{}")
 NOT_KEPT = ("Not kept as a fact: {}", "没有记为事实：{}")
 TAKEN_BACK = ("Kept back from now on, and not deleted yet:", "从现在起不再提，但还没有删除：")
-DELETE = (
-    "To delete it for good: /forget {0} (in the shell: filemem forget {0}).",
-    "要彻底删除：/forget {0}（命令行：filemem forget {0}）。",
-)
+DELETE = ("To delete it for good: /forget {}", "要彻底删除：/forget {}")
 NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以忘掉的内容。")
 _OLDER = (
     "I found no strong match;",
