@@ -23,7 +23,7 @@ import real
 
 from benchmarks.answers import marks
 from benchmarks.answers.data import Question
-from benchmarks.table import grid
+from benchmarks.answers.marks import grid
 from filemem import Store, User
 from filemem.files import journal
 from filemem.files.folder import Folder

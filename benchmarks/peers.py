@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import real
 
 from benchmarks.answers import marks
-from benchmarks.table import grid
+from benchmarks.answers.marks import grid
 from filemem import Store
 
 BUDGETS = (500, 2_000)  # tokens

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from benchmarks.table import grid
+from benchmarks.answers.marks import grid
 from filemem.text.redaction import redact
 
 ALPHABETS = {

@@ -30,7 +30,7 @@ from typing import Any
 
 import real
 
-from benchmarks.table import grid
+from benchmarks.answers.marks import grid
 from filemem.files.folder import Folder
 from filemem.index import Index
 from filemem.search import search_files

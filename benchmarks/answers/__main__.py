@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from inspect_ai import eval_set
 
-from benchmarks.answers import scripted, tables
-from benchmarks.answers.recipes import RECIPES, Absent, recipe
-from benchmarks.answers.tasks import TASKS
+from . import scripted, tables
+from .recipes import RECIPES, Absent, recipe
+from .tasks import TASKS
 
 
 class Published(NamedTuple):

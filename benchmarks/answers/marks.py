@@ -1,4 +1,4 @@
-"""Marks of an answer that need no model: refusal, patterns, evidence shown, a judge's verdict read."""
+"""Marks of an answer that need no model: refusal, patterns, evidence shown, a judge's verdict read; and tables in Markdown."""
 
 import json
 import re
@@ -79,3 +79,10 @@ def blind(answer: str, names: Iterable[str]) -> str:
     for name in names:
         answer = re.sub(re.escape(name), "memory", answer, flags=re.IGNORECASE)
     return answer.replace("<", "‹").replace(">", "›").strip()
+
+
+def grid(head: str, rows: Iterable[Iterable[object]]) -> str:
+    """A table, as every program of the benchmarks prints its figures; the names of its columns are parted by `|`."""
+    names = head.split("|")
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)

@@ -24,12 +24,13 @@ from inspect_ai.agent import AgentPrompt, AgentState, react
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, get_model, messages_from_openai
 from inspect_ai.tool import ToolDef, ToolInfo
 
-from benchmarks.answers.data import Session, Turn
 from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.files.folder import StoreFolder
 from filemem.importers.intake import import_file
 from filemem.models import Reply, ToolCall, Usage
+
+from .data import Session, Turn
 
 Answer = Callable[[str, dt.datetime], Awaitable[list[ChatMessage]]]
 Recipe = Callable[[list[Session], Path], Answer]

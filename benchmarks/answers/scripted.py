@@ -8,8 +8,9 @@ import re
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from benchmarks.answers import marks
 from filemem.text import tokens
+
+from . import marks
 
 _PATTERN = re.compile(r"/(.+?)/(?= and |, and |$)")
 QUOTED = 250  # tokens that are quoted

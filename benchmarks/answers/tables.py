@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from inspect_ai.log import EvalSample, list_eval_logs, read_eval_log
 
-from benchmarks.table import grid
+from .marks import grid
 
 DRAWS = 1000
 

@@ -1,12 +1,11 @@
 """The tasks as Inspect runs them: a bench, a recipe that answers, two judges, and what an answer took.
 
-`inspect eval benchmarks/answers/tasks.py@locomo -T data=$PWD/locomo10.json --model MODEL --model-role grader=JUDGE` runs one.
+`inspect eval filemem/locomo -T data=$PWD/locomo10.json --model MODEL --model-role grader=JUDGE` runs one.
 """
 
 import functools
 import hashlib
 import platform
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -23,13 +22,12 @@ from inspect_ai.model import ChatMessage, ModelOutput, get_model
 from inspect_ai.scorer import Score, Scorer, Target, grouped, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # `inspect eval` loads this file by its path
-
-from benchmarks.answers import data as readers
-from benchmarks.answers import marks
-from benchmarks.answers.data import Bench
-from benchmarks.answers.recipes import RECIPES, Absent, Answer, Recipe, recipe
 from filemem.text import tokens
+
+from . import data as readers
+from . import marks
+from .data import Bench
+from .recipes import RECIPES, Absent, Answer, Recipe, recipe
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE / "samples"
