@@ -1,8 +1,10 @@
 """Commands that find and look over: search; call, which does what an agent does; timeline and report."""
 
 import os
+import pathlib
 import sys
 import tempfile
+import webbrowser
 from collections.abc import Iterator
 from typing import Any
 
@@ -164,7 +166,7 @@ def report_command(call: Context, output: str | None, force: bool) -> Iterator[L
     safe.write(where, text.encode())
     yield f"Wrote {output}: {memories:,} memories."
     if opens and sys.stdout.isatty():
-        click.launch(output)
+        webbrowser.open(pathlib.Path(output).as_uri())
 
 
 def _spare(where: str, *, force: bool) -> None:
