@@ -254,7 +254,7 @@ def test_the_log_has_every_request_with_its_reply(talk: Talk, server: ScriptedSe
     asked, answered, failed = steps
     assert (asked["tokens_in"], asked["tokens_out"], asked["calls"][0]["name"]) == (120, 7, "grep")
     assert answered["messages"] == server.requests[1].body["messages"] and answered["text"] == "Oolong."
-    assert "(401)" in failed["error"] and all(type(step["milliseconds"]) is int for step in steps)
+    assert "(401)" in failed["error"]
 
 
 # -- without tools -----------------------------------------------------------------------------------------------
@@ -327,7 +327,8 @@ WRITTEN = [  # a call, or several, in a model's own spelling; the first eleven a
     '{"tool_calls": [' + CALL + "]}",
     '{"tool": "search_files", "query": "oolong"}',
     '{"type": "function", "function": {"name": "search_files", "arguments": "{\\"query\\": \\"oolong\\"}"}}',
-    "{'name': 'search_files', 'arguments': {'query': 'oolong', 'limit': None,}}",
+    f"Let me look.\n\nAction: search_files\nAction Input: {GIVEN}\nObservation: the tuba",
+    f"**Action:**\n```json\n{CALL}\n```",
     f"[TOOL_CALLS]search_files[ARGS]{GIVEN}",
     "<function=search_files>\n<parameter=query>\noolong\n</parameter>\n</function>",
     '<invoke name="search_files">\n<parameter name="query">oolong</parameter>\n</invoke>',
@@ -355,24 +356,17 @@ def test_a_call_written_as_text_is_made_and_not_shown(
     assert server.requests[-1].body["tools"] and notices(talk) == []
 
 
-@pytest.mark.parametrize(
-    ("settings", "written"),
-    [
-        ("", CALL[:-4]),
-        ("", "{'name': 'grep', 'arguments': {oolong}}"),
-        ("tools: false\n", CALL),
-        ("recall: before\n", CALL),
-    ],
-)
-def test_a_written_call_that_cannot_be_made_is_asked_again_once(
+@pytest.mark.parametrize("settings", ["", "tools: false\n", "recall: before\n"])
+@pytest.mark.parametrize("written", [CALL[:-4], "{'name': 'grep', 'arguments': {oolong}}"])
+def test_a_written_call_that_cannot_be_made_is_not_shown_and_quotes_answer(
     tmp_path: Path, server: ScriptedServer, settings: str, written: str
 ) -> None:
     talk = Talk(tmp_path, server.base_url, settings)
-    server.script(say(written), say("Oolong."), say(written), say(written))
-    assert talk.say("Which tea do I like?") == "Oolong." == talk.streamed.strip()
-    assert roles(server) == ["system", "user", "assistant", "user"] and "cannot be made" in system(server)
-    assert FACT in talk.say("Which oolong tea?"), "quotes, where it does so again"
-    assert len(server.requests) == 4 and "grep" not in talk.kept + talk.streamed
+    server.script(say("One moment. ", written), say("Oolong."))
+    assert FACT in talk.say("Which oolong tea?") and "One moment." in talk.streamed
+    assert not re.search("grep|search_files|[{}]", talk.kept + talk.streamed)
+    assert talk.say("Which tea do I like?") == "Oolong."
+    assert [len(request.body.get("tools", ())) for request in server.requests] == [0 if settings else 4] * 2
 
 
 PLAIN = [
@@ -477,11 +471,9 @@ def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, serve
     assert "I moved to Porto." in talk.kept  # and on disk for good
 
 
-def test_where_the_model_gives_no_summary_the_first_sentences_do(tmp_path: Path, server: ScriptedServer) -> None:
+def test_where_the_model_gives_no_summary_the_turns_do(tmp_path: Path, server: ScriptedServer) -> None:
     long_talk(tmp_path, server, fail(400, "no"))
-    assert "ann: My cat is called 糖糖.\n" in system(server)
-    assert "ann: I moved to Porto.\n" in system(server)
-    assert "She is old." not in system(server)
+    assert "ann: My cat is called 糖糖. She is old.\n" in system(server)
 
 
 def test_the_window_is_not_summarised_anew_at_every_turn(tmp_path: Path, server: ScriptedServer) -> None:
@@ -492,24 +484,6 @@ def test_the_window_is_not_summarised_anew_at_every_turn(tmp_path: Path, server:
     summaries = [request for request in server.requests if summarises(request.body)]
     assert 2 <= len(summaries) <= 10
     assert len(server.requests) == 40 + len(summaries)
-
-
-def test_a_prompt_that_the_model_cannot_hold_is_asked_again_with_less(tmp_path: Path, server: ScriptedServer) -> None:
-    def small(body: dict[str, Any]) -> Step:
-        size = sum(len(message["content"] or "") for message in body["messages"])
-        return say("It fits.") if size < 6000 else fail(400, "prompt is too long", code="context_length_exceeded")
-
-    talk = Talk(tmp_path, server.base_url)
-    (talk.root / "facts/long.md").write_text("a line of a long file\n" * 800)
-    server.script(calls(("open", {"path": "facts/long.md"})), *[small] * 9)
-    assert talk.say("Open the long one.") == "It fits."
-    assert any(isinstance(event, Notice) and "too long" in event.text for event in talk.events)
-    assert "[cut: the context is full]" in results(server)["call_a"]
-    server.default = fail(400, "prompt is too long", code="context_length_exceeded")
-    server.forget()
-    with pytest.raises(ModelError, match="longer than the model can take"):
-        talk.say("And again?")
-    assert len(server.requests) <= 5
 
 
 # -- failures ----------------------------------------------------------------------------------------------------

@@ -466,7 +466,7 @@ def test_nothing_but_text_reaches_a_pipe(store: Path, server: ScriptedServer) ->
     done = run(store, server, "-v", "-m", "Tea?")
     assert done.returncode == 0
     assert done.stdout == "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"
-    assert done.stderr == 'open "facts/hostile.md" -> facts/hostile.md 1 line\n'
+    assert done.stderr == 'open {"path": "facts/hostile.md"} -> facts/hostile.md 1 line\n'
 
 
 def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer) -> None:
@@ -476,7 +476,7 @@ def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer
     server.script(calls(("grep", {"pattern": "oolong"})), say("Oolong, still."))
     done = run(store, server, "-v", "I live in Oslo. Which tea do I like?")
     assert done.stdout == "Oolong, still.\n" and len(server.requests) == 3
-    for told in ("does not stream", 'grep "oolong" -> 1 line'):
+    for told in ("does not stream", 'grep {"pattern": "oolong"} -> 1 line'):
         assert told in done.stderr
     offline = run(store, None, "-m", "I have a dog called Rex.")
     assert offline.stdout == "It is in today's conversation.\n"

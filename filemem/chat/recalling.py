@@ -1,8 +1,9 @@
 """One search of the memory for a message: its best passages stand beside it in the prompt, or are the answer without a model."""
 
+import bisect
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from filemem import index
 from filemem.errors import FilememError
@@ -43,11 +44,9 @@ def recall(
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
     and how many of how many these are; of those weaker than `least` none, unless `weak`."""
-    query = searched(said)
+    limit = MOST_PASSAGES if weak else None
     try:
-        found = search_files(
-            index.of(folder), query, limit=MOST_PASSAGES if weak else None, today=today, current=current
-        )
+        found = search_files(index.of(folder), searched(said), limit=limit, today=today, current=current)
     except FilememError as error:
         return f"Error: {error}" if weak else ""
     if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
@@ -55,11 +54,10 @@ def recall(
     if not found.hits:
         return _NO_CALLS.sub("", escape_controls(answers.searched(found)))
     room = sure if sure and found.certainty >= STRONG else room
-    few, many = 1, len(found.hits)
-    while few < many:  # as many as fit
-        middle = (few + many + 1) // 2
-        few, many = (middle, many) if tokens.count(_shown(found, middle)) <= room else (few, middle - 1)
-    return _shown(found, few)
+    fits = bisect.bisect_right(
+        range(2, len(found.hits) + 1), room, key=lambda count: tokens.count(_shown(found, count))
+    )
+    return _shown(found, 1 + fits)
 
 
 def _shown(found: Found, count: int) -> str:
@@ -83,67 +81,45 @@ def searched(said: Sequence[str]) -> str:
 def reply(
     folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, *, kept: bool
 ) -> str:
-    """What is said to the last of a person's messages; `kept` tells whether it is in a transcript."""
-    message = said[-1]
-    chinese = in_chinese(message)
-    asks = "?" in message or "？" in message
+    """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
+    chinese, asks = in_chinese(said[-1]), "?" in said[-1] or "？" in said[-1]
     try:
-        query = searched(said)
-        found = search_files(index.of(folder), query, limit=LOOKED_AT, today=today, current=current)
+        found = search_files(index.of(folder), searched(said), limit=LOOKED_AT, today=today, current=current)
     except FilememError:
         found = Found([], 0, "", [], 0)
-    hits = list(_telling(folder, found.hits))
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
-    if hits and sure:
-        opening, hits = FOUND[chinese], hits[:QUOTES]
-    elif asks:
-        opening, hits = (NEAREST if hits else NOTHING)[chinese], hits[:NEAR]
-    else:
-        opening, hits = "", []
-    hits.sort(key=_place(hits))
-    quotes = "\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]) if opening else ""
-    plain = "" if asks else (SAID if kept else UNRECORDED)[chinese]
-    return "\n\n".join(filter(None, (plain, quotes)))
+    hits = list(_telling(folder, found.hits))[: QUOTES if sure else NEAR if asks else 0]
+    parts = [] if asks else [(SAID if kept else UNRECORDED)[chinese]]
+    if hits or asks:
+        # Of those that answer about as well the newest first, what was superseded last.
+        good = ALIKE * max((hit.score for hit in hits), default=0.0)
+        hits.sort(key=lambda hit: hit.date.toordinal() if hit.date and hit.score >= good else 0, reverse=True)
+        hits.sort(key=lambda hit: (bool(hit.newer), hit.score < good))
+        opening = (FOUND if hits and sure else NEAREST if hits else NOTHING)[chinese]
+        parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
+    return "\n\n".join(parts)
 
 
 def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
-    """The hits that tell something, best first; of those that tell the same only one. No question, answer or heading."""
+    """The hits that tell something, by words the more they hold of the question and by meaning, best first; of those that tell
+    the same only one. No question, answer, heading or front matter."""
     lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
     told: set[str] = set()
-    for hit in sorted(hits, key=_worth, reverse=True):
+
+    def worth(hit: Hit) -> float:
+        meaning = hit.parts.get("meaning", 0.0)
+        return (hit.score - meaning) * hit.strength + MEANING * meaning
+
+    for hit in sorted(hits, key=worth, reverse=True):
         text = SOURCE_MARK.sub("", hit.text).strip()
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
-        if (
-            hit.speaker == ASSISTANT
-            or "pasted" in hit.parts
-            or text.endswith(("?", "？"))
-            or not told.isdisjoint(places)
-        ):
-            continue
-        if hit.path == PROFILE and lines[hit.line - 1].startswith("#"):
-            continue
-        if kind_of(hit.path) == "sessions" and not hit.speaker:  # its front matter
-            continue
-        told |= places
-        yield hit
-
-
-def _worth(hit: Hit) -> float:
-    """What a hit counts: by its words the more, the more it holds of the question; and by its meaning."""
-    meaning = hit.parts.get("meaning", 0.0)
-    return (hit.score - meaning) * hit.strength + MEANING * meaning
-
-
-def _place(hits: Sequence[Hit]) -> Callable[[Hit], tuple[bool, bool, int]]:
-    """What sorts quotes: of those that answer about as well the newest first, what was superseded last."""
-    best = max((hit.score for hit in hits), default=0.0)
-
-    def place(hit: Hit) -> tuple[bool, bool, int]:
-        alike = hit.score >= ALIKE * best
-        return bool(hit.newer), not alike, -hit.date.toordinal() if alike and hit.date else 0
-
-    return place
+        heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")
+        front = kind_of(hit.path) == "sessions" and not hit.speaker
+        asked = text.endswith(("?", "？")) or hit.speaker == ASSISTANT or "pasted" in hit.parts
+        if not (heading or front or asked or told & places):
+            told |= places
+            yield hit
 
 
 def _quote(hit: Hit, *, chinese: bool) -> str:
@@ -152,11 +128,8 @@ def _quote(hit: Hit, *, chinese: bool) -> str:
     lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", shown).split("\n"))
     first, *rest = [answers.line_text(line, hit.date, hit.path, hit.line) for line in lines]
     who = f"{hit.speaker or hit.title}: " if hit.speaker or hit.title else ""
-    when = (
-        FileDate(hit.date, False, "")
-        if hit.date and not (hit.when and hit.when.month and hit.date == hit.when.date)
-        else hit.when
-    )
+    of_month = hit.when and hit.when.month and hit.date == hit.when.date
+    when = hit.when if of_month or not hit.date else FileDate(hit.date, False, "")
     where = ", ".join(filter(None, (day_of(when, chinese=chinese) if when else "", f"{hit.path}:{hit.line}")))
     note = f"  ({hit.note})" if hit.note else ""
     return "\n".join(["", f"- {who}{first}", *(f"  {line}" for line in rest), f"  {where}{note}"])
