@@ -132,39 +132,43 @@ def test_what_a_model_thinks_is_dim_on_a_terminal_and_nowhere_else(store: Path, 
     assert [event["event"] for event in events(run(store, server, "--json", "-m", "Tea?"))] == ["text", "answer"]
 
 
-def test_citations_are_numbers_with_dated_sources_below(store: Path, server: ScriptedServer) -> None:
-    """A pipe and the session have them as they are; one that the model was not shown is marked."""
-    cites = f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not `facts/none.md:3`."
-    server.script(say(cites), say(cites))
+@pytest.mark.parametrize(
+    ("question", "text", "shown"),
+    [
+        (
+            "Which oolong tea?",
+            f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not `facts/none.md:3`.",
+            [
+                "Oolong ([1]), 奶奶爱惠明茶[2?]。Not [3?].",
+                f"[1] Fri 1 May 2026  {FACT}:1",
+                "[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)",
+                "[3] facts/none.md:3  (there is no such line)",
+            ],
+        ),
+        (
+            "我喜欢什么oolong茶？",
+            f"乌龙茶（{FACT}:1，{FACT}:9，profile.md:2）。",
+            [
+                "乌龙茶（[1]，[2?]，[3]）。",
+                f"[1] 2026年5月1日 周五  {FACT}:1",
+                f"[2] {FACT}:9  （没有这一行）",
+                "[3] profile.md:2",
+            ],
+        ),
+    ],
+)
+def test_citations_are_numbers_with_dated_sources_below(
+    store: Path, server: ScriptedServer, question: str, text: str, shown: list[str]
+) -> None:
+    """In the person's language; a pipe and the session have them as they are; one that the model was not shown is marked."""
+    server.default = say(text)
     with chat(store, server, columns=200) as term:
         term.expect("\n> ")
-        term.type("Which oolong tea?\r")
-        answer = term.expect("\n> ")
-    assert answer.split("\n")[1:-1] == [
-        "Oolong ([1]), 奶奶爱惠明茶[2?]。Not [3?].",
-        f"[1] Fri 1 May 2026  {FACT}:1",
-        "[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)",
-        "[3] facts/none.md:3  (there is no such line)",
-    ]
-    assert f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3 [?]`." in session(
-        store
-    )
-    marked = run(store, server, "-m", "Which oolong tea?", "--user", "ben", "--new").stdout
-    assert marked == f"Oolong ({FACT}:1 [?]), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3` [?].\n"
-
-
-def test_a_source_is_checked_by_its_line_and_dated_in_the_persons_language(store: Path, server: ScriptedServer) -> None:
-    server.script(say(f"乌龙茶（{FACT}:1，{FACT}:9，profile.md:2）。"))
-    with chat(store, server, columns=200) as term:
-        term.expect("\n> ")
-        term.type("我喜欢什么oolong茶？\r")
-        answer = term.expect("\n> ")
-    assert answer.split("\n")[1:-1] == [
-        "乌龙茶（[1]，[2?]，[3]）。",
-        f"[1] 2026年5月1日 周五  {FACT}:1",
-        f"[2] {FACT}:9  （没有这一行）",
-        "[3] profile.md:2",
-    ]
+        term.type(f"{question}\r")
+        assert term.expect("\n> ").split("\n")[1:-1] == shown
+    unseen = text.split("，")[1] if "，" in text else "facts/2026-06-01-奶奶.md:1"
+    marked = f"{unseen.partition('，')[0]} [?]"
+    assert marked in session(store) and marked in run(store, server, "-m", question).stdout
 
 
 def test_a_sign_of_work_stands_on_a_terminal_until_the_answer_begins(store: Path, server: ScriptedServer) -> None:
@@ -302,104 +306,74 @@ def test_lines_pasted_together_are_one_message(store: Path, server: ScriptedServ
     assert len(server.requests) == 1
 
 
-def test_what_was_typed_can_be_called_back_in_the_next_session(store: Path, server: ScriptedServer) -> None:
-    server.default = say("Yes.")
-    with chat(store, server) as term:
-        term.expect("\n> ")
-        term.type("Remember the 茶\r")
-        term.expect("Yes.")
-        term.expect("\n> ")
-        term.type("\x04")
-        assert term.end() == 0
-    history = store / "memory_store/ann/.filemem/history"
-    assert history.stat().st_mode & 0o777 == 0o600
-    with chat(store, server) as term:
-        term.expect("\n> ")
-        term.type("\x1b[A!\r")
-        term.expect("Yes.")
-        term.expect("\n> ")
-    assert said(server) == "Remember the 茶!"
-
-
-def test_tab_completes_commands_and_paths(store: Path) -> None:
-    with chat(store) as term:
-        term.expect("ends.\n> ")
-        term.type("/op\tfacts/2026/\t\r")
-        term.expect("Likes oolong tea.\n> ")
-
-
 # -- slash commands ----------------------------------------------------------------------------------------------
 
 
-def test_the_slash_commands(store: Path) -> None:
+def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer) -> None:
+    """Each is the command of its name, for this user; none is a turn; what it deletes is asked about, and may be this talk."""
     editor = store / "editor"
     editor.write_text("#!/bin/sh\necho '- Plays the tuba.' >> \"$1\"\n")
     editor.chmod(0o700)
+    server.default = say("Yes.")
     user = store / "memory_store/ann"
-    with chat(store, columns=200, EDITOR=str(editor)) as term:
+    at = ("--today", "2026-11-20T09:45")
+    with chat(store, server, *at, columns=200, EDITOR=str(editor)) as term:
         term.expect("ends.\n> ")
         steps = [
-            ("/help", "Tab completes a command or a path.\n"),
+            ("/help", "Ctrl-C stops an answer.\n"),
+            ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
+            ("/search", "say what, as in: /search What tea do I like?\n"),
             ("/memory", "tokens  in all\n"),
-            ("/remember Owns a kettle.", "-owns-a-kettle.md\n"),
-            ("/remember", "say what, as in: /remember Prefers oolong tea.\n"),
-            ("/open profile.md", "profile.md  3 lines\n   1  # Ann\n   2\n   3  An engineer.\n"),
+            ("/remember --Owns a kettle.", "-owns-a-kettle.md"),
+            ("/open profile.md", "profile.md  3 lines\n   1  # Ann\n"),
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
             ("/open profle.md", "profle.md does not exist; nearest: profile.md.\n"),
             ("/open ../bob/x", "not a path inside ann's memories"),
-            ("/open", "name a memory, as in: /open profile.md\n"),
             ("/edit profile.md", ""),
-            ("/memory", "tokens  open files\n"),
             ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
             ("n", "Nothing was deleted.\n"),
             ("/forget facts/hostile.md", "[y/N]: "),
+            ("\x04", "Nothing was deleted.\n"),
+            ("/forget facts/hostile.md", "[y/N]: "),
             ("y", "Deleted facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
+            ("/model", "gpt-x answers.\n"),
+            ("/model gpt-y", "From now on gpt-y answers.\n"),
         ]
         for typed, answer in steps:
-            term.type(f"{typed}\r")
+            term.type(typed if typed == "\x04" else f"{typed}\r")
             term.expect(answer)
             if not answer.endswith("[y/N]: "):
                 term.expect("> ")
-        term.type("/quit\r")
-        assert term.end() == 0
-        assert "Error: " not in term.screen
-        assert "Traceback" not in term.screen
-    assert (user / "profile.md").read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
-    assert not (user / "facts/hostile.md").exists()
-    assert not (user / "sessions").exists()  # commands are no turns
-
-
-@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
-def test_a_question_broken_off_deletes_nothing_and_the_talk_goes_on(store: Path, key: str) -> None:
-    with chat(store) as term:
-        term.expect("ends.\n> ")
-        term.type("/forget profile.md\r")
-        term.expect("[y/N]: ")
-        if key == "\x03":
-            term.interrupt("Nothing was deleted.\n> ")
-        else:
-            term.type(key)
-            term.expect("Nothing was deleted.\n> ")
-        term.type("/quit\r")
-        assert term.end() == 0
-    assert (store / "memory_store/ann/profile.md").exists()
-
-
-def test_the_session_itself_may_be_forgotten(store: Path) -> None:
-    with chat(store, columns=200) as term:
-        term.expect("ends.\n> ")
-        term.type("I bought a kettle.\r")
-        term.expect("It is in today's conversation.\n> ")
-        [path] = (store / "memory_store/ann/sessions").rglob("*.md")
-        term.type(f"/forget {path.relative_to(store / 'memory_store/ann')}\r")
-        term.expect("[y/N]: ")
+        assert not (user / "sessions").exists()
+        for typed, answer in [
+            ("My canoe leaks.", "Yes.\n"),
+            ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
+            ("/sessions", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
+            ("/model offline", "No model is configured"),
+            ("Which oolong do I like?", f"{FACT}:1"),
+        ]:
+            term.type(f"{typed}\r")
+            term.expect(answer)
+            term.expect("> ")
+        term.type("/forget canoe\r")
+        term.expect(": ")
+        term.interrupt("Nothing was deleted.\n> ")
+        term.type("/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md\r")
+        term.expect("hold it, too? [y/N]: ")
+        term.type("n\r")
+        term.expect("for good? [y/N]: ")
         term.type("y\r")
         term.expect("Deleted ")
         term.expect("\n> ")
-        term.type("\x04")
+        term.type("Still there?\r")
+        term.expect("\n> ")
+        term.type("/quit\r")
         assert term.end() == 0
-        assert "Traceback" not in term.screen
+        assert "Error: " not in term.screen and "Traceback" not in term.screen
+    assert [request.body["model"] for request in server.requests] == ["gpt-y"]
+    assert (user / "profile.md").read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
+    assert not (user / "facts/hostile.md").exists() and "canoe" not in session(store)
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------
@@ -413,7 +387,6 @@ CHINESE = "外婆最喜欢的是惠明茶，景宁山里的，用玻璃杯泡，
     ("text", "shown"),
     [
         (ENGLISH, "An answer of several long words, so that\nit takes two lines.\n"),
-        (f"- {ENGLISH}", "- An answer of several long words, so\n  that it takes two lines.\n"),
         (CHINESE, "外婆最喜欢的是惠明茶，景宁山里的，用玻璃\n杯泡，看叶子站起来。\n"),
     ],
 )
@@ -459,12 +432,8 @@ def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server:
             term.expect("> ")
         for sign in ("\x1b]0;", "\x07", "\x1b[31mred", "\x1b[2J", "\u202e"):
             assert sign not in term.raw
-
-
-def test_nothing_but_text_reaches_a_pipe(store: Path, server: ScriptedServer) -> None:
     server.script(calls(("open", {"path": "facts/hostile.md"})), say(HOSTILE))
     done = run(store, server, "-v", "-m", "Tea?")
-    assert done.returncode == 0
     assert done.stdout == "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"
     assert done.stderr == 'open {"path": "facts/hostile.md"} -> facts/hostile.md 1 line\n'
 
@@ -522,27 +491,6 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
     assert said(server) == "Grüß dich, 世界"
 
 
-@pytest.mark.parametrize("given", ["", " \n\n"])
-def test_an_empty_message_is_refused(store: Path, given: str) -> None:
-    done = run(store, None, given=given)
-    assert done.returncode == 2
-    assert done.stderr.startswith("filemem: the message is empty")
-    assert not (store / "memory_store/ann/sessions").exists()
-
-
-def test_resume_goes_on_with_the_last_session(store: Path, server: ScriptedServer) -> None:
-    server.default = say("Yes.")
-    assert run(store, server, "--resume", "-m", "Hi").returncode == 2  # there is none yet
-    run(store, server, "-m", "My bicycle is blue.")
-    run(store, server, "--resume", "-m", "Which colour?")
-    contents = [message["content"] for message in server.requests[-1].body["messages"][1:]]
-    assert [*contents[:-1], said(server)] == ["My bicycle is blue.", "Yes.", "Which colour?"]
-    with chat(store, server, "--resume") as term:
-        term.expect("4 turns.")
-        term.expect("\n> ")
-    assert session(store).count("- **") == 4
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_end_keeps_what_had_come(store: Path, server: ScriptedServer, number: int) -> None:
     server.script(hang("Half "))
@@ -559,19 +507,6 @@ def test_a_signal_to_end_keeps_what_had_come(store: Path, server: ScriptedServer
         else b"Traceback" not in errors
     )
     assert session(store) == "- **ann**: Tell me\n- **assistant**: Half [interrupted]\n"
-
-
-def test_a_signal_to_end_at_the_prompt_leaves_the_terminal_in_order(store: Path, server: ScriptedServer) -> None:
-    server.script(say("Yes."))
-    with chat(store, server) as term:
-        term.expect("\n> ")
-        term.type("Remember the tea\r")
-        term.expect("Yes.")
-        term.expect("\n> ")
-        assert term.end_by(signal.SIGTERM) == 128 + signal.SIGTERM
-        assert "Traceback" not in term.screen
-    assert session(store) == "- **ann**: Remember the tea\n- **assistant**: Yes.\n"
-    assert "Remember the tea" in (store / "memory_store/ann/.filemem/history").read_text()
 
 
 # -- messages of any length --------------------------------------------------------------------------------------
@@ -591,71 +526,6 @@ def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: Scrip
 # -- sessions and models -----------------------------------------------------------------------------------------
 
 
-def test_resume_names_a_session_by_its_path_or_a_part_of_its_name(store: Path, server: ScriptedServer) -> None:
-    server.default = say("Yes.")
-    for day, text in [("2026-11-20", "My bicycle is blue."), ("2026-11-21", "My boat is blue."), ("2026-11-22", "茶")]:
-        run(store, server, "-m", text, "--today", day)
-    bicycle = "sessions/2026/2026-11-20-0000-my-bicycle-is-blue.md"
-    names = [bicycle, "BICYCLE", "2026-11-20", f"memory_store/ann/{bicycle}"]
-    for name in names:
-        assert run(store, server, "-m", "And?", "--resume", name, "--today", "2026-11-23").returncode == 0, name
-    assert (store / "memory_store/ann" / bicycle).read_text().count("- **") == 2 + 2 * len(names)
-    assert run(store, server, "--resume", "--message=And?", "--today", "2026-11-24").returncode == 0
-    assert "And?" in next((store / "memory_store/ann/sessions").rglob("*茶.md")).read_text()
-    several = run(store, server, "-m", "And?", "--resume", "blue")
-    assert several.returncode == 2
-    assert (
-        several.stderr
-        == f"filemem: blue fits 2 sessions; say which: {bicycle.replace('20-0000-my-bicycle', '21-0000-my-boat')}, {bicycle}.\n"
-    )
-    none = run(store, server, "-m", "And?", "--resume", "tuba")
-    assert none.returncode == 2
-    assert "no session of ann is called tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, " in none.stderr
-    assert run(store, server, "-m", "And?", "--resume", "../ben/x").returncode == 2
-    assert run(store, server, "-m", "And?", "--resume", FACT).returncode == 2
-
-
-def test_a_resumed_session_shows_its_last_turns(store: Path, server: ScriptedServer) -> None:
-    server.default = say("Yes,\nindeed.")
-    for text in ("My bicycle is blue.", "My boat is red.", "x" * 999):
-        run(store, server, "-m", text, *(["--resume"] if text[0] != "M" or "boat" in text else []))
-    with chat(store, server, "--resume", "bicycle", columns=400) as term:
-        shown = term.expect("\n> ")
-    assert "6 turns.\nann: My boat is red.\nassistant: Yes, indeed.\nann: xxx" in shown
-    assert "bicycle is blue." not in shown
-    assert "x" * 300 not in shown
-
-
-def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServer) -> None:
-    server.default = say("Yes.")
-    run(store, server, "-m", "My bicycle is blue.", "--today", "2026-11-20T09:30")
-    with chat(store, server, "--today", "2026-11-20T09:45", columns=200, FILEMEM_MODEL="gpt-x") as term:
-        term.expect("\n> ")
-        steps = [
-            ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
-            ("/search", "say for what, as in: /search What tea do I like?\n"),
-            ("/sessions", "2026-11-20 09:30    2 turns  sessions/2026/2026-11-20-0930-my-bicycle-is-blue.md\n"),
-            ("/model", "gpt-x answers.\n"),
-            ("/model gpt-y", "From now on gpt-y answers.\n"),
-            ("My canoe leaks.", "Yes.\n"),
-            ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
-            ("/model offline", "From now on offline answers.\nNo model is configured"),
-        ]
-        for typed, answer in steps:
-            term.type(f"{typed}\r")
-            term.expect(answer)
-            term.expect("> ")
-        term.type("Which oolong do I like?\r")
-        term.expect(f"{FACT}:1")
-        term.type("/quit\r")
-        assert term.end() == 0
-    assert [
-        request.body["model"]
-        for request in server.requests
-        if request.body["messages"][-1]["content"].endswith("My canoe leaks.")
-    ] == ["gpt-y"]
-
-
 @pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False), ("", False)])
 def test_a_store_that_is_not_there_is_asked_about(tmp_path: Path, answer: str, made: bool) -> None:
     """Enter alone begins none where the name was given, as it may be a slip."""
@@ -669,3 +539,33 @@ def test_a_store_that_is_not_there_is_asked_about(tmp_path: Path, answer: str, m
             term.type("\x04")
         assert term.end() == (0 if made else 2)
     assert (tmp_path / "memroies").exists() == made
+
+
+def test_resume_goes_on_with_the_last_session_or_one_named_by_its_path_or_a_part_of_its_name(
+    store: Path, server: ScriptedServer
+) -> None:
+    server.default = say("Yes,\nindeed.")
+    assert run(store, server, "--resume", "-m", "Hi").returncode == 2  # there is none yet
+    for day, text in [("2026-11-20", "My bicycle is blue."), ("2026-11-21", "My boat is blue."), ("2026-11-22", "茶")]:
+        run(store, server, "-m", text, "--today", day)
+    bicycle = "sessions/2026/2026-11-20-0000-my-bicycle-is-blue.md"
+    names = [bicycle, "BICYCLE", "2026-11-20", f"memory_store/ann/{bicycle}"]
+    for name in names:
+        assert run(store, server, "-m", "And? " + "x" * 400, "--resume", name, "--today", "2026-11-23").returncode == 0
+    contents = [message["content"] for message in server.requests[-1].body["messages"][1:]]
+    assert contents[:2] == ["My bicycle is blue.", "Yes,\nindeed."] and said(server).startswith("And? ")
+    assert (store / "memory_store/ann" / bicycle).read_text().count("- **") == 2 + 2 * len(names)
+    assert run(store, server, "--resume", "--message=And?", "--today", "2026-11-24").returncode == 0
+    assert "And?" in next((store / "memory_store/ann/sessions").rglob("*茶.md")).read_text()
+    for name, told in [
+        ("blue", f"filemem: blue fits 2 sessions; say which: {bicycle[:23]}1-0000-my-boat-is-blue.md, {bicycle}.\n"),
+        ("tuba", "no session of ann is called tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, "),
+        ("../ben/x", "no session"),
+        (FACT, "no session"),
+    ]:
+        done = run(store, server, "-m", "And?", "--resume", name)
+        assert done.returncode == 2 and told in done.stderr
+    with chat(store, server, "--resume", "bicycle", columns=400) as term:
+        shown = term.expect("\n> ")
+    assert "10 turns.\nann: And? xxx" in shown and "assistant: Yes, indeed.\n" in shown
+    assert "bicycle is blue." not in shown and "x" * 300 not in shown

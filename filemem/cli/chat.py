@@ -1,94 +1,75 @@
-"""The command that talks: chat, in the terminal or as JSON events; reading lines, showing events, the slash commands."""
+"""The command that talks: chat, in the terminal or as JSON events."""
 
 import contextlib
 import datetime as dt
 import json
 import os
-import queue
 import re
 import select
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
 from filemem import index
-from filemem.chat import core_memory, requests
+from filemem.chat import core_memory
 from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
 from filemem.chat.recalling import day_of
-from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call, split_line
-from filemem.cli.keep import edited, remembered, to_delete
-from filemem.cli.screen import (
-    Row,
-    Wrapper,
-    answer,
-    colours,
-    columns,
-    confirmed,
-    dim,
-    progress,
-    put,
-    say,
-    say_aside,
-    say_dim,
-    show,
-    wrapped,
-)
+from filemem.cli import screen
+from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call, split_line, usage
+from filemem.cli.screen import Row, Safe, Wrapper, colours, dim, say, say_dim
 from filemem.errors import Busy, FilememError, NotFound, in_words
-from filemem.files import config, safe, transcript, trust
+from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, is_archived, when_of
-from filemem.files.safe import Place
+from filemem.files.memory import is_archived, when_of
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion
-from filemem.jobs.running import ASKED, forget, job
-from filemem.jobs.telling import as_json, consolidated, lines, waiting
+from filemem.jobs.running import ASKED, job
+from filemem.jobs.telling import consolidated, lines
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, chosen_model, in_chinese
 from filemem.remembering import sessions
-from filemem.remembering.consolidation import Applied
-from filemem.remembering.supersession import PROPOSE
 from filemem.search import semantic
 from filemem.text import tokens
 from filemem.text.plain import counted, escape_controls, first_few, one_line
-from filemem.text.redaction import OwnPatterns, redact
-from filemem.tools.toolbox import Toolbox
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
-    import readline
+    import readline  # noqa: F401  lines are edited and called back, and what is pasted stays whole
 
-MOST_TYPED = 1000  # lines kept of what was typed
 HELP = """\
 /search WORDS   the best passages for some words or a question
-/sessions       the latest conversations; filemem chat --resume NAME goes on with one
-/model [NAME]   which model answers, or have another one answer; offline quotes only
-/memory         what is in the prompt, with token counts
+/open PATH      read a memory; also PATH:LINE
 /remember TEXT  keep one fact
 /forget WORDS   delete what holds them and what tells of it, after a question; also a path
-/open PATH      read a memory, which then stays in the prompt; also PATH:LINE
 /edit PATH      change a memory in your editor
+/sessions       the latest conversations; filemem chat --resume NAME goes on with one
+/memory         what is in the prompt, with token counts
+/model [NAME]   which model answers, or have another one answer; offline quotes only
 /off            keep nothing of what is said from here on
 /quit           end; so does Ctrl-D
 
-Ctrl-C stops an answer. Tab completes a command or a path."""
+Ctrl-C stops an answer."""
+EXAMPLES = {  # of the commands that a chat has under their own names
+    "/search": "What tea do I like?",
+    "/open": "profile.md",
+    "/remember": "Prefers oolong tea.",
+    "/forget": "the words, or a path:line",
+    "/edit": "profile.md",
+}
 EVENTS = {Text: "text", Thought: "thought", ToolCalled: "call", Notice: "notice"}  # as a script has them
 WORKING = ("looking …", "在查 …")
 UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
 NOT_THERE = ("(there is no such line)", "（没有这一行）")
-LAST_TURNS = 4  # that a resumed session shows
-LAST_WORDS = 300  # characters shown of each
+MARK = "\001\x1b[1m\002> \001\x1b[0m\002"  # as readline wants what takes no room
+LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
 LONGEST_CITED = 300  # characters
-NO_SESSION = "There is none yet; this one begins with a message."
-LISTED = 10  # sessions that /sessions shows
+WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
 _QUOTED = re.compile(f"`?({CITED.pattern})`?")
 _MAY_CITE = re.compile(
     r"`?(?:(?:facts|sessions|lessons|summaries|blocks)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)?`?$"
 )
-_NEXT = re.compile(r'open (\{"path": .*\}) shows the next\.$', re.MULTILINE)
 
 
 class Sources:
@@ -99,7 +80,7 @@ class Sources:
         self._known = known
         self._numbered = numbered
         self._waiting = ""
-        self._numbers: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}  # by place, of the answer that streams
 
     def feed(self, text: str, *, end: bool = False) -> str:
         """What of the text may be shown now; what may be the beginning of a citation waits, but not for more at its `end`."""
@@ -113,45 +94,25 @@ class Sources:
         known = self._known(cited[1])
         if not self._numbered:
             return cited[0] + ("" if known else UNSEEN)
-        mark = "" if known else "?"
-        return f"[{self._numbers.setdefault(cited[1], len(self._numbers) + 1)}{mark}]"
-
-    def taken(self) -> list[tuple[int, str]]:
-        """The citations since the last answer, by number; the next answer begins anew."""
-        found = [(number, place) for place, number in self._numbers.items()]
-        self._numbers = {}
-        return found
+        return f"[{self.numbers.setdefault(cited[1], len(self.numbers) + 1)}{'' if known else '?'}]"
 
 
 class Chat:
     """One conversation shown in the terminal, or as JSON events."""
 
-    def __init__(self, call: Context, talk: Conversation, *, verbose: bool = False) -> None:
+    def __init__(self, call: Context, talk: Conversation, *, verbose: bool) -> None:
         self._call = call
         self._talk = talk
-        self._open_line = False  # is the cursor behind text that streamed?
-        self._thinking = False  # was that text a thought?
-        self._ended = False  # was Ctrl-D typed behind a pasted text?
-        self._held = ""  # line ends that came last; they are shown once more text follows
-        self._wrapper = Wrapper(_width)
         self._verbose = verbose
-        self._behind = BackgroundReading(call, talk)
-        self._calls: list[ToolCalled] = []  # not told of yet
+        self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._chinese = False  # is the answer to a message in Chinese?
         self._at_work = ""  # what a terminal says until the answer begins
+        self._calls: list[ToolCalled] = []  # not told of yet
+        self._behind: list[str] = []  # what was read in the background, and not told of yet
+        self._streams: type[Event] | None = None  # is the cursor behind a piece of the answer, or of a thought?
+        self._held = ""  # line ends that came last; they are shown once more text follows
+        self._wrapper = Wrapper(sys.stdout)
         self._sources = Sources(talk.was_shown, numbered=sys.stdout.isatty())
-        self._commands: dict[str, Callable[[str], None]] = {
-            "/help": lambda _: self._say(HELP),
-            "/search": self._search,
-            "/sessions": lambda _: self._say("\n".join(_sessions(self._talk.user)) or NO_SESSION),
-            "/model": self._model,
-            "/memory": lambda _: self._memory(),
-            "/remember": self._remember,
-            "/forget": self._forget,
-            "/open": self._open,
-            "/edit": self._edit,
-            "/off": lambda _: self._off(),
-        }
         self._listen()
 
     def _listen(self) -> None:
@@ -171,35 +132,34 @@ class Chat:
 
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
-        self._greet()
-        self._behind.start()
-        user = self._talk.user
-        with _history(user.bookkeeping("history"), self._completions, config.of(user).own):
-            while (message := self._read()) is not None:
-                if message.split()[:1] == ["/quit"]:
-                    break
-                if message:
-                    self._take(message)
-                    self._behind.show(self._tell)
-        if not self._call.json:
-            say("")
-        self._behind.show(self._tell)
-        if self._talk.transcript.path:
-            self._aside(f"The conversation is in {self._talk.transcript.path}. {standing(self._talk)}")
-            semantic.catch_up(index.of(user))
-        return 0
-
-    def _greet(self) -> None:
-        place = os.path.relpath(self._talk.user.root)
-        place = self._talk.user.root if place.startswith("..") else place
-        self._aside(f"{self._talk.user.name}, {self._talk.model.name}. Memories are in {place}.")
+        talk = self._talk
+        place = os.path.relpath(talk.user.root)
+        self._aside(
+            f"{talk.user.name}, {talk.model.name}. Memories are in {talk.user.root if place[:2] == '..' else place}."
+        )
         self._say_if_offline()
-        turns = self._talk.transcript.turns()
+        turns = talk.transcript.turns()
         if turns:
-            self._aside(f"Going on with {self._talk.transcript.path}, {counted(len(turns), 'turn')}.")
+            self._aside(f"Going on with {talk.transcript.path}, {counted(len(turns), 'turn')}.")
         for turn in turns[-LAST_TURNS:]:
             self._aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
         self._aside("/help lists the commands, Ctrl-D ends.")
+        if (
+            isinstance(talk.model, OpenAIModel)
+            and config.of(talk.user).consolidate
+            and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING
+        ):
+            threading.Thread(target=self._read_earlier, args=(talk.model.apart(), talk.now()), daemon=True).start()
+        while (message := self._read()) is not None and message.split()[:1] != ["/quit"]:
+            if message:
+                self._take(message)
+            self._tell_behind()
+        if not self._call.json:
+            say("")
+        if talk.transcript.path:
+            self._aside(f"The conversation is in {talk.transcript.path}. {standing(talk)}")
+            semantic.catch_up(index.of(talk.user))
+        return 0
 
     def _say_if_offline(self) -> None:
         if self._talk.model.name == OfflineModel.name and not self._call.told:
@@ -210,122 +170,131 @@ class Chat:
         """The next message; None at the end of input. Lines that were pasted together stay together."""
         if self._ended:
             return None
-        mark = click.style("> ", bold=True) if colours() else "> "
-        lines: list[str] = []
+        typed: list[str] = []
         try:
-            lines.append(input(re.sub("(\x1b\\[[0-9]*m)", "\001\\1\002", mark)))
+            typed.append(input(MARK if colours() else "> "))
             while select.select([sys.stdin], [], [], 0.03)[0]:
-                lines.append(input())
+                typed.append(input())
         except EOFError:
             self._ended = True
-            if not lines:
+            if not typed:
                 return None
         except KeyboardInterrupt:
             say("\nCtrl-D or /quit ends.")
             return ""
-        finally:
-            if not self._talk.kept:
-                _retype(lambda typed: typed[: -sum(bool(line.strip()) for line in lines) or None])
-        return "\n".join(lines).strip()
+        return "\n".join(typed).strip()
 
     def _take(self, message: str) -> int:
         """One message or slash command; an error is one line, and the session goes on."""
         word, _, rest = message.partition(" ")
-        stopped = "Stopped." if word in self._commands else "Stopped; what had come is kept in the session."
+        command = word[0] == "/" and "/" not in word[1:] and "\n" not in message and word.isascii()
         try:
-            if word in self._commands:
-                self._commands[word](rest.strip())
-            elif word[0] == "/" and "/" not in word[1:] and "\n" not in message and word.isascii():
-                raise FilememError(f"there is no command {word}; /help lists them.")
-            else:
-                self._answer(message)
+            return self._command(word, rest.strip()) if command else self._answer(message)
         except KeyboardInterrupt:
-            self._failed(stopped)
+            self._failed("Stopped." if command else "Stopped; what had come is kept in the session.")
             return 130
-        except click.Abort:  # Ctrl-C or Ctrl-D at a question
+        except click.Abort:  # Ctrl-C or Ctrl-D at the question of /forget
             say("\nNothing was deleted.")
+            return 1
+        except click.ClickException as error:
+            self._failed(usage(error))
         except FilememError as error:
             self._failed(str(error))
-            return 2
         except OSError as error:
             self._failed(in_words(error))
-            return 2
-        return 0
+        return 2
 
     def _failed(self, sentence: str) -> None:
         self._line_end()
-        shown = _fitted(escape_controls(sentence), sys.stderr)
-        shown = click.style(shown, fg="red") if colours(sys.stderr) else shown
-        self._tell({"event": "error", "text": sentence})
+        self._tell("error", text=sentence)
         if not self._call.json:
-            put(shown, err=True)
+            shown = screen.wrapped(escape_controls(sentence), sys.stderr)
+            say(Safe(click.style(shown, fg="red") if colours(sys.stderr) else shown), err=True)
 
-    def _answer(self, message: str) -> None:
+    def _answer(self, message: str) -> int:
         self._chinese = in_chinese(message)
-        with progress("reading the memories") as show:
+        with screen.progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
             self._sign(WORKING[self._chinese] if self._talk.model.name != OfflineModel.name else "")
             try:
                 said = self._talk.say(message, self._hear)
             finally:
                 self._sign("")
-        if requests.unrecorded(message) or requests.to_forget(message):
-            _retype(lambda typed: typed[: -1 - requests.to_forget(message)])
         self._line_end()
-        self._list_sources()
-        self._tell({"event": "answer", "text": said, "session": self._talk.transcript.path})
+        for place, number in self._sources.numbers.items():
+            there, when = self._talk.exists(place), when_of(place.rpartition(":")[0])
+            day = f"{day_of(when, chinese=self._chinese)}  " if when and there else ""
+            doubt = "" if self._talk.was_shown(place) else f"  {(UNSHOWN if there else NOT_THERE)[self._chinese]}"
+            self._aside(f"[{number}] {day}{place}{doubt}")
+        self._sources.numbers = {}
+        self._tell("answer", text=said, session=self._talk.transcript.path)
+        return 0
 
     # -- showing -------------------------------------------------------------------------------------------------
+
+    def _tell(self, event: str, **facts: Any) -> None:
+        """An event, for a script only."""
+        screen.show(iter([Row({"event": event, **facts}, [])]), as_json=self._call.json)
+
+    def _aside(self, text: str) -> None:
+        """A notice on standard error; scripts get none."""
+        if not self._call.json:
+            say_dim(text)
 
     def _sign(self, text: str) -> None:
         """Say on a terminal that the answer is being worked at, or with "" no more."""
         if (text or self._at_work) and sys.stdout.isatty() and not self._call.json:
-            put(dim(text) if text else f"\r{' ' * columns(self._at_work)}\r", nl=False)
+            say(dim(text) if text else Safe(f"\r{' ' * screen.columns(self._at_work)}\r"), nl=False)
             sys.stdout.flush()
             self._at_work = text
 
     def _hear(self, event: Event) -> None:
-        """Show one event as it comes."""
+        """Show one event as it comes; what the model thinks on a terminal only."""
         if isinstance(event, Thought) and (self._call.json or not sys.stdout.isatty()):
             return
         if self._call.json:
-            self._tell({"event": EVENTS[type(event)], **event._asdict()})
+            self._tell(EVENTS[type(event)], **event._asdict())
             return
         if not isinstance(event, ToolCalled) or self._verbose:
             self._sign("")
-        match event:
-            case Text(text):
-                self._stream(text, thinking=False)
-            case Thought(text):
-                self._stream(text, thinking=True)
-            case ToolCalled():
-                self._line_end()
-                if self._verbose:
-                    self._aside(call_line(event))
-                else:
-                    self._calls.append(event)
-            case Notice(text):
-                self._line_end()
-                self._aside(text)
+        if isinstance(event, Text | Thought):
+            self._stream(event)
+            return
+        self._line_end()
+        if isinstance(event, ToolCalled) and not self._verbose:
+            self._calls.append(event)
+        else:
+            self._aside(call_line(event) if isinstance(event, ToolCalled) else event.text)
 
-    def _stream(self, text: str, *, thinking: bool) -> None:
+    def _stream(self, event: Text | Thought) -> None:
         """Show a piece of the answer, or dim of what the model thinks; empty lines at either end are left out."""
-        if thinking != self._thinking:
+        if self._streams not in (None, type(event)):
             self._line_end()
-            self._thinking = thinking
-        if self._calls and text.strip():
+        if self._calls and event.text.strip():
             self._aside(self._looked_at())
-        self._show(self._sources.feed(text) if self._cites and not thinking else text, thinking=thinking)
+        cites = self._cites and isinstance(event, Text)
+        self._show(self._sources.feed(event.text) if cites else event.text, type(event))
 
-    def _show(self, text: str, *, thinking: bool) -> None:
-        text = self._held + text if self._open_line else text.lstrip("\n")
+    def _show(self, text: str, kind: type[Event]) -> None:
+        text = self._held + text if self._streams else text.lstrip("\n")
         shown = text.rstrip("\n")
         self._held = text[len(shown) :]
         if shown:
-            self._open_line = True
-            fitted = self._wrapper.feed(escape_controls(shown)) if sys.stdout.isatty() else escape_controls(shown)
-            put(dim(fitted) if thinking and fitted else fitted, nl=False)
-            sys.stdout.flush()
+            self._streams = kind
+            self._put(self._wrapper.feed(escape_controls(shown)))
+
+    def _put(self, text: str) -> None:
+        say(dim(text) if self._streams is Thought else Safe(text), nl=False)
+        sys.stdout.flush()
+
+    def _line_end(self) -> None:
+        """End the line that streams, with what was waiting."""
+        if self._cites and (rest := self._sources.feed("", end=True)):
+            self._show(rest, Text)
+        if self._streams and not self._call.json:
+            self._put(f"{self._wrapper.feed('', end=True)}\n")
+            self._wrapper = Wrapper(sys.stdout)
+        self._streams, self._held = None, ""
 
     @property
     def _cites(self) -> bool:
@@ -335,180 +304,82 @@ class Chat:
     def _looked_at(self) -> str:
         """What the calls that were not told of looked at, in the person's language."""
         calls, self._calls = self._calls, []
-        searched = max(
-            (int(found[1].replace(",", "")) for call in calls if (found := _OF_FILES.search(call.brief))), default=0
-        )
+        counts = [int(found[1].replace(",", "")) for call in calls if (found := _OF_FILES.search(call.brief))]
         opened = len({call.arguments for call in calls if call.name == "open"})
-        chinese = self._chinese
-        files = f"{searched:,} file{'s' * (searched != 1)}"
-        said = [f"查了{searched:,}个文件" if chinese else f"searched {files}"] if searched else []
-        said += [f"打开了{opened}个" if chinese else f"opened {opened}"] if opened else []
-        return ("，" if chinese else ", ").join(said) or ("查了一次" if chinese else "searched")
-
-    def _list_sources(self) -> None:
-        """The memories that the answer cites, by their numbers."""
-        for number, place in self._sources.taken():
-            there, when = self._talk.exists(place), when_of(place.rpartition(":")[0])
-            day = f"{day_of(when, chinese=self._chinese)}  " if when and there else ""
-            doubt = () if self._talk.was_shown(place) else UNSHOWN if there else NOT_THERE
-            self._aside(f"[{number}] {day}{place}{'  ' if doubt else ''}{doubt[self._chinese] if doubt else ''}")
-
-    def _line_end(self) -> None:
-        if self._cites and (rest := self._sources.feed("", end=True)):
-            self._show(rest, thinking=False)
-        if self._open_line and not self._call.json:
-            rest = self._wrapper.end()
-            put(dim(rest) if self._thinking and rest else rest)
-            self._wrapper = Wrapper(_width)
-        self._open_line, self._held = False, ""
-
-    def _say(self, text: str) -> None:
-        """What a slash command prints."""
-        self._tell({"event": "notice", "text": text}, _fitted(text, sys.stdout))
-
-    def _tell(self, facts: dict[str, Any], *lines: str) -> None:
-        """Facts for a script, or lines for a person."""
-        show(iter([Row(facts, lines)]), as_json=self._call.json)
-
-    def _aside(self, text: str) -> None:
-        """A notice on standard error; scripts get none."""
-        if not self._call.json:
-            say_dim(text)
+        if self._chinese:
+            said = [f"查了{max(counts):,}个文件"] * bool(counts) + [f"打开了{opened}个"] * bool(opened)
+            return "，".join(said) or "查了一次"
+        said = [f"searched {counted(max(counts), 'file')}"] * bool(counts) + [f"opened {opened}"] * bool(opened)
+        return ", ".join(said) or "searched"
 
     # -- slash commands ------------------------------------------------------------------------------------------
 
-    def _search(self, words: str) -> None:
-        if not words:
-            raise FilememError("say for what, as in: /search What tea do I like?")
-        found = Toolbox(self._talk.user, self._talk.now).call("search_files", {"query": words})  # this talk too
-        if self._call.json:
-            self._say(found)
-        else:
-            show(answer(found), as_json=False)
+    def _command(self, word: str, rest: str) -> int:
+        """What a line that begins with a slash asks for."""
+        own = {"/help": self._help, "/memory": self._memory, "/model": self._model, "/off": self._off}
+        if word in own:
+            said = own[word](rest)
+            self._tell("notice", text=said)
+            say(*[] if self._call.json else [screen.wrapped(said, sys.stdout)])
+            return 0
+        if word == "/sessions":
+            return self._run("list", "--sessions", "--limit=10")
+        if word not in EXAMPLES:
+            raise FilememError(f"there is no command {word}; /help lists them.")
+        if not rest:
+            raise FilememError(f"say what, as in: {word} {EXAMPLES[word]}")
+        return self._run(word[1:], "--", rest)
 
-    def _model(self, name: str) -> None:
+    def _run(self, name: str, *words: str) -> int:
+        """Run a command of filemem's as it is, for this user."""
+        root, user = click.get_current_context().find_root(), self._talk.user
+        command = root.command.get_command(root, name)  # type: ignore[attr-defined]
+        self._call.talking = user
+        with command.make_context(f"/{name}", [*words], obj=self._call) as context:
+            code: int = command.invoke(context)
+        path = self._talk.transcript.path
+        self._talk.transcript.path = self._call.renamed.get(path, path)
+        return code
+
+    def _help(self, _: str) -> str:
+        return HELP
+
+    def _model(self, name: str) -> str:
         if name:
             self._talk.model = the_model(self._call, self._talk.user, name)
             self._listen()
-        self._say(f"{'From now on ' * bool(name)}{self._talk.model.name} answers.")
-        if name:
             self._say_if_offline()
+        return f"{'From now on ' * bool(name)}{self._talk.model.name} answers."
 
-    def _memory(self) -> None:
+    def _memory(self, _: str) -> str:
         seen = self._talk.view()
-        turns = seen.turns
-        sizes = [(tokens.count(text), name) for name, text in [*seen.system, *seen.beside]]
-        said = sum(tokens.count(turn.text) for turn in turns)
-        sizes.append((said, f"the last {len(turns)} turns" if len(turns) > 1 else f"{len(turns) or 'no'} turn"))
-        total = sum(size for size, _ in sizes)
-        self._say("\n".join(f"{size:>6,} tokens  {name}" for size, name in [*sizes, (total, "in all")]))
+        parts = [*seen.system, *seen.beside, ("the turns", "\n".join(turn.text for turn in seen.turns))]
+        sizes = [(tokens.count(text), name) for name, text in parts]
+        sizes.append((sum(size for size, _ in sizes), "in all"))
+        return "\n".join(f"{size:>6,} tokens  {name}" for size, name in sizes)
 
-    def _remember(self, text: str) -> None:
-        if not text:
-            raise FilememError("say what, as in: /remember Prefers oolong tea.")
-        self._say("\n".join(remembered(self._talk.user, text, self._talk.now())))
-
-    def _forget(self, what: str) -> None:
-        user = self._talk.user
-        word, _, about = _needed(what, "/forget the words, or a path:line").partition(" ")
-        about = about.strip().strip('"“”') if word == "--about" else ""
-        asks = sys.stdin.isatty()
-        found = to_delete(user, "" if about else what, about, asks=asks)
-        if not found and not found.left:
-            raise FilememError(f"nothing holds all the words of {about or what!r}; name others, or a path.")
-        if not found:
-            self._say("Nothing was deleted.")
-            return
-        self._say("\n".join(deletion.planned(found)))
-        if not asks or not confirmed("Delete all this for good?"):
-            self._say("Nothing was deleted.")
-            return
-        done = forget(user, found, self._talk.now())
-        path = self._talk.transcript.path
-        self._talk.transcript.path = found.names.get(path) or path
-        self._say("\n".join(deletion.report(done, user.name)))
-        _retype(lambda lines: [line for line in lines if not found.matcher.holds(line)])
-        say_aside(done.note)
-
-    def _open(self, path: str) -> None:
-        name, line = split_line(self._talk.user, _needed(path, "/open profile.md"))
-        asked = "/open {path}:{line} shows the next."  # as a person types it
-        self._say(_NEXT.sub(lambda call: asked.format(**json.loads(call[1])), self._talk.tools.open(name, line or 1)))
-
-    def _edit(self, path: str) -> None:
-        user = self._talk.user
-        name, line = split_line(user, _needed(path, "/edit profile.md"))
-        for problem in edited(user, user.locate(name), line):
-            self._say(str(problem))
-
-    def _off(self) -> None:
+    def _off(self, _: str) -> str:
         self._talk.go_off_the_record()
-        self._say("From here on nothing is kept; what was said before is.")
+        return "From here on nothing is kept; what was said before is."
 
-    def _completions(self, line: str, word: str) -> list[str]:
-        """What Tab may make of the last word of a line."""
-        if line.startswith("/") and " " not in line:
-            return [f"{name} " for name in (*self._commands, "/quit") if name.startswith(line)]
-        if line.partition(" ")[0] in ("/open", "/edit", "/forget"):
-            return [path for path in self._talk.user.paths() if path.startswith(word)]
-        return [f"{word}\t"]
+    # -- in the background ---------------------------------------------------------------------------------------
 
+    def _read_earlier(self, model: OpenAIModel, at: dt.datetime) -> None:
+        """Have earlier conversations read, in a thread of its own: the chat shows what came of it, and never waits."""
+        try:
+            for done, note in consolidated(self._talk.user.apart(), at, model, besides=self._talk.transcript.path):
+                made = ["\n".join(lines(one)) for one in done.decisions]
+                self._behind += filter(None, [*made, *done.notes, done.error, note])
+        except Busy:
+            return  # another job is at it
+        except (FilememError, OSError) as error:
+            self._behind.append(str(error))
 
-def _width() -> int:
-    return shutil.get_terminal_size().columns
-
-
-def _fitted(text: str, stream: TextIO) -> str:
-    """`text` broken at a terminal's width; as it is elsewhere."""
-    return wrapped(text, _width()) if stream.isatty() else text
-
-
-def _needed(argument: str, example: str) -> str:
-    if not argument:
-        raise FilememError(f"name a memory, as in: {example}")
-    return argument
-
-
-def _retype(change: Callable[[list[str]], list[str]]) -> list[str]:
-    """Change the input history, in earlier sessions too; returns what it is then."""
-    if "readline" not in globals():
-        return []
-    typed = [readline.get_history_item(n + 1) or "" for n in range(readline.get_current_history_length())]
-    kept = change(typed)
-    if kept != typed:
-        readline.clear_history()
-        for line in kept:
-            readline.add_history(line)
-    return kept
-
-
-@contextlib.contextmanager
-def _history(place: Place, completions: Callable[[str, str], list[str]], own: OwnPatterns) -> Iterator[None]:
-    """Keep what was typed for the next session, and complete words, where readline is there."""
-    if "readline" not in globals():
-        yield
-        return
-    readline.set_completer_delims(" \n")
-    readline.set_completer(lambda word, n: [*completions(readline.get_line_buffer(), word), None][n])
-    readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
-    path: Place | None = place
-    try:
-        typed = safe.read(place, LARGEST).decode(errors="replace").splitlines()
-    except NotFound:
-        typed = []
-    except FilememError as error:
-        say_dim(f"What you type is not kept: {error}")
-        typed, path = [], None
-    for line in typed[-MOST_TYPED:]:
-        readline.add_history(line)
-    try:
-        yield
-    finally:
-        readline.set_completer(None)
-        with contextlib.suppress(OSError, FilememError):
-            if path and safe.exists(path.folder):
-                lines = _retype(lambda lines: [redact(line, own)[0] for line in lines])[-MOST_TYPED:]
-                safe.write(path, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    def _tell_behind(self) -> None:
+        while self._behind:
+            said = self._behind.pop(0)
+            self._tell("notice", text=said)
+            self._aside(said)
 
 
 def resumed(folder: Folder, name: str | None) -> Transcript | None:
@@ -521,12 +392,8 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
     if not name.strip():
         return transcript.latest(folder)
     paths, (path, _) = transcript.newest(folder), split_line(folder, name)
-    if path in paths:
-        return Transcript(folder, path)
-    wanted = path.removesuffix(".md").casefold()
-    exact = [path for path in paths if path.rpartition("/")[2].removesuffix(".md").casefold() == wanted]
-    live = [path for path in paths if wanted in path.casefold() and not is_archived(path)]
-    found = exact or live or [path for path in paths if wanted in path.casefold()]
+    found = [path] if path in paths else [one for one in paths if path.removesuffix(".md").casefold() in one.casefold()]
+    found = [one for one in found if not is_archived(one)] or found
     if not found:
         known = f"the latest are {first_few(paths)}" if paths else "there is none yet; start one with: filemem chat"
         raise NotFound(f"no session of {folder.name} is called {one_line(name, 80)}; {known}.")
@@ -544,64 +411,6 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     session = Transcript(folder, path)
     answers = {turn.text for turn in session.turns() if turn.speaker == transcript.ASSISTANT}
     return session if answers == {transcript.NO_ANSWER} else None
-
-
-def _sessions(folder: Folder) -> list[str]:
-    """A line each for the latest sessions: when, how many turns, where."""
-    lines = []
-    for path in transcript.newest(folder)[:LISTED]:
-        when, turns = when_of(path), len(Transcript(folder, path).turns())
-        began = f"{when.date} {when.time or '':5}" if when else ""
-        left = [f"{'':24}open: {one_line(text, 100)}" for text in folder.memory(path).episode.open]
-        lines += [f"{began}  {turns:>3} turn{'s' if turns != 1 else ' '}  {path}", *left]
-    return lines
-
-
-# -- in the background ------------------------------------------------------------------------------------------
-
-WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
-
-
-class BackgroundReading:
-    """Earlier conversations that a chat's model reads in a thread of its own; the chat shows what came of it, and never waits."""
-
-    def __init__(self, call: Context, talk: Conversation) -> None:
-        self._call = call
-        self._talk = talk
-        self._done: queue.SimpleQueue[tuple[Applied, str]] = queue.SimpleQueue()
-
-    def start(self) -> None:
-        """Begin where there is a model and enough waits."""
-        talk = self._talk
-        if not isinstance(talk.model, OpenAIModel) or not config.of(talk.user).consolidate:
-            return
-        if sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
-            threading.Thread(target=self._read, args=(talk.model.apart(), talk.now()), daemon=True).start()
-
-    def show(self, tell: Callable[..., None]) -> None:
-        """Show what was done since the last time: in the background, or as events that `tell` prints."""
-        while not self._done.empty():
-            done, note = self._done.get()
-            said = [(as_json(one), "\n".join(lines(one))) for one in done.decisions]
-            proposed = sum(one.action == PROPOSE for one in done.decisions)
-            notes = [*done.notes, done.error, waiting(proposed) if proposed else ""]
-            said += [({"event": "notice", "text": sentence}, sentence) for sentence in notes]
-            for facts, text in said:
-                if text and self._call.json:
-                    tell(facts)
-                elif text:
-                    say_dim(text)
-            say_aside(note)
-
-    def _read(self, model: OpenAIModel, at: dt.datetime) -> None:
-        user, current = self._talk.user.apart(), self._talk.transcript.path
-        try:
-            for done, note in consolidated(user, at, model, besides=current):
-                self._done.put((done, note))
-        except Busy:
-            return  # another job is at it
-        except (FilememError, OSError) as error:
-            self._done.put((Applied([], [], [str(error)]), ""))
 
 
 def standing(talk: Conversation) -> str:
@@ -623,8 +432,7 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
     None, too, where the store names an endpoint that the person has not agreed to: no other was meant.
     """
     held = call.unsettled(folder)
-    settings = config.of(folder)
-    return (chosen_model(settings, name) if "base_url" not in held else None) or OfflineModel()
+    return (chosen_model(config.of(folder), name) if "base_url" not in held else None) or OfflineModel()
 
 
 @click.command("chat")
@@ -697,16 +505,13 @@ def chat_command(
 def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
     """Print every word that the model would see, or if the person said `message`."""
     seen = talk.view(message)
-    if call.json:
-        sizes = {name: tokens.count(text) for name, text in [*seen.system, *seen.beside]}
-        show(iter([Row({"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}, [])]), as_json=True)
-        return
     turns = [("assistant" if turn.speaker == transcript.ASSISTANT else "user", turn.text) for turn in seen.turns]
-    named = [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
-    for name, text in named:
-        say(f"== {name} ({tokens.count(text)} tokens)\n{text}\n")
-    whole = sum(tokens.count(text) for _, text in named)
-    say(f"== in all ({whole} tokens, {len(talk.offered)} tools aside)")
+    parts = [(name, text, tokens.count(text)) for name, text in [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]]
+    told = [f"== {name} ({size} tokens)\n{text}\n" for name, text, size in parts]
+    whole = f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)"
+    sizes = {name: tokens.count(text) for name, text in [*seen.system, *seen.beside]}
+    facts = {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}
+    screen.show(iter([Row(facts, [*told, whole])]), as_json=call.json)
 
 
 @contextlib.contextmanager
@@ -719,11 +524,10 @@ def _logged(talk: Conversation, path: str | None) -> Iterator[None]:
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as error:
         raise FilememError(f"{one_line(path)} cannot be written: {error.strerror}; name another file.") from None
-    with open(opened, "a", encoding="utf-8", errors="replace") as file:
+    with open(opened, "a", encoding="utf-8", errors="replace", buffering=1) as file:
 
         def log(step: dict[str, Any]) -> None:
             file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
-            file.flush()
 
         talk.log = log
         yield
@@ -755,4 +559,4 @@ def _recorded(talk: Conversation) -> Iterator[None]:
             path, turns = kept.path, kept.turns()
             if path and turns:
                 subject = f"Talk with {talk.user.name}: {transcript.first_words(turns[0].text)}"
-                say_aside(run.commit(subject, [path, *talk.written], Session=path))
+                screen.say_aside(run.commit(subject, [path, *talk.written], Session=path))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import with_shared_options
+from filemem.cli.context import usage, with_shared_options
 from filemem.errors import FilememError, in_words
 from filemem.text.plain import escape_controls, nearest, one_line
 
@@ -159,7 +159,7 @@ def main() -> None:
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
-        _leave(_usage(error))
+        _leave(usage(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else the interpreter complains when it flushes at its end
         sys.exit(141)
@@ -177,14 +177,6 @@ def main() -> None:
         for number in ends:
             signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
-
-
-def _usage(error: click.ClickException) -> str:
-    """What is wrong with the words of a call, and where its help is."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context else "filemem"
-    said = error.format_message().rstrip(".").strip()
-    return f"{said}." if said.endswith("--help") else f"{said}; see {path} --help."
 
 
 def _leave(sentence: str) -> None:

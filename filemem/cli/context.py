@@ -22,7 +22,7 @@ from filemem.errors import FilememError
 from filemem.files import safe, trust
 from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.trust import REMEDY, Trust
-from filemem.text.plain import escape_controls, first_few, one_line
+from filemem.text.plain import first_few, one_line
 
 _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
 """Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
@@ -37,6 +37,8 @@ class Context:
     as_of: dt.datetime | None = None
     scheduler: str | None = None
     trust = json = new = all_users = told = False  # told: of what is not trusted, in this call
+    talking: Folder | None = None  # the user of a chat, whose commands are for nobody else
+    renamed: dict[str, str] = {}  # paths that a deletion has given another name
 
     def folder_of_store(self) -> str:
         """Where the store is: as named, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
@@ -50,7 +52,7 @@ class Context:
         somebody = sys.stdin.isatty() and sys.stderr.isatty()
 
         def ask(question: str) -> bool:
-            screen.put(escape_controls(question), err=True)
+            screen.say(question, err=True)
             return screen.confirmed("Trust it from now on?", err=True)
 
         return Trust(ask if somebody else None, given=self.trust)
@@ -71,6 +73,8 @@ class Context:
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
         """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
+        if self.talking:
+            return self.talking
         store = self.open_store()
         name = self.user or os.environ.get("FILEMEM_USER")
         if not name:
@@ -90,10 +94,8 @@ class Context:
             names = store.users()
             known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
             raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
-        return user if self.as_of is None else self._past(user, self.as_of)
-
-    def _past(self, user: Folder, at: dt.datetime) -> Folder:
-        """The user as of a moment, with a word about the commit."""
+        if (at := self.as_of) is None:
+            return user
         from filemem.history.past import as_of  # noqa: PLC0415  loads what runs git
 
         past = as_of(user, at if at.time() != dt.time() else at.date())
@@ -112,7 +114,7 @@ class Context:
 
             config.of(user)
         except FilememError as error:
-            screen.put(f"filemem: {escape_controls(str(error))}", err=True)
+            screen.say(f"filemem: {error}", err=True)
         return user
 
     def writer(self) -> Folder:
@@ -179,7 +181,7 @@ class Context:
         except FilememError:
             pass  # the job says it
         self.told = True
-        screen.put(escape_controls(f"Not trusted, so not used: {'; '.join(parts)}; {REMEDY}."), err=True)
+        screen.say(f"Not trusted, so not used: {'; '.join(parts)}; {REMEDY}.", err=True)
 
     @functools.cached_property
     def now(self) -> dt.datetime:
@@ -224,6 +226,14 @@ def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
         if place.startswith(folder.root + os.sep) and os.path.lexists(place):
             path = os.path.relpath(place, folder.root).replace(os.sep, "/")
     return path, int(line) if line else None
+
+
+def usage(error: click.ClickException) -> str:
+    """What is wrong with the words of a call, and where its help is."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "filemem"
+    said = error.format_message().rstrip(".").strip()
+    return f"{said}." if said.endswith("--help") else f"{said}; see {path} --help."
 
 
 # -- options -----------------------------------------------------------------------------------------------------

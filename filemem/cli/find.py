@@ -29,7 +29,7 @@ from filemem.overview import report
 from filemem.overview import timeline as times
 from filemem.search import Hit, search_files
 from filemem.text.dates import parse_bound
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import one_line
 from filemem.tools import answers
 from filemem.tools.toolbox import Toolbox
 
@@ -131,9 +131,8 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
     events = times.timeline(user, lambda path: wanted(archive.live(path)), **bounds)
     for one in events:
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
-        where = dim(escape_controls(f"{one.path}:{one.line}"))
-        said = f"{one.day():10}  {escape_controls(one_line(one.text, 160))}{ended}  {where}"
-        yield Row(one.as_json(), [Safe(said)])
+        said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
+        yield Row(one.as_json(), [Safe(said + dim(f"{one.path}:{one.line}"))])
     return 0 if events else 1
 
 

@@ -1,12 +1,12 @@
 """Commands on what git remembers: log, undo, sync."""
 
-import shutil
+import sys
 from collections.abc import Iterator
 
 import click
 
 from filemem.cli.context import Context, command, complete_path, json_option
-from filemem.cli.screen import Line, Output, Row, Safe, colours, say_aside, say_working, wrapped
+from filemem.cli.screen import Line, Output, Row, say_aside, say_dim
 from filemem.history import History
 from filemem.history.past import Commit, log, undo
 from filemem.history.sync import sync
@@ -35,15 +35,9 @@ def log_command(call: Context, path: str | None, about: str, limit: int | None) 
     return 0 if found else 1
 
 
-def _line(commit: Commit, before: str = "") -> Safe:
-    """A commit in one line behind some words; on a terminal its further lines begin under its subject."""
-    name, when = commit.commit[:8], f"  {commit.at:%Y-%m-%d %H:%M}  "
-    text = f"{one_line(commit.subject)}  ({one_line(commit.who)})"
-    if not colours():
-        return Safe(before + name + when + text)
-    lead = len(before + name + when)
-    lines = wrapped(text, shutil.get_terminal_size().columns - lead).replace("\n", "\n" + " " * lead)
-    return Safe(before + click.style(name, fg="yellow") + when + lines)
+def _line(commit: Commit) -> str:
+    """A commit in one line."""
+    return f"{commit.commit[:8]}  {commit.at:%Y-%m-%d %H:%M}  {one_line(commit.subject)}  ({one_line(commit.who)})"
 
 
 @command("undo", click.argument("commit", required=False))
@@ -55,7 +49,7 @@ def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
     Example: filemem undo
     """
     done = undo(History(call.the_user()), commit or "", call.now)
-    yield _line(done.commit, "Undid ")
+    yield f"Undid {_line(done.commit)}"
     yield from done.said
 
 
@@ -68,7 +62,7 @@ def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
     Example: filemem sync origin
     """
     history = History(call.the_user())
-    say_working("Fetching, merging and sending")
+    say_dim("Fetching, merging and sending …" if sys.stderr.isatty() else "")
     done = sync(history, remote, call.now)
     yield from done.notes
     yield from (

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from filemem.cli import screen
 from filemem.cli.context import (
     Context,
     command,
@@ -19,7 +18,7 @@ from filemem.cli.context import (
     model_option,
     split_line,
 )
-from filemem.cli.screen import Line, Output, Row, bar, progress
+from filemem.cli.screen import Line, Output, Row, progress, say
 from filemem.errors import Problem
 from filemem.files import config, safe, transcript, trust
 from filemem.files.folder import StoreFolder
@@ -27,7 +26,7 @@ from filemem.forgetting import sweeper
 from filemem.jobs import maintenance
 from filemem.jobs.table import JOBS, Order, Outcome, Work, outcomes
 from filemem.models.offline import chosen_model
-from filemem.text.plain import counted, escape_controls
+from filemem.text.plain import counted
 
 SHOWN = 12  # lines on one of many users
 
@@ -66,23 +65,22 @@ def _for_each(
     `brief`: of each user only what is news, in the first lines.
     """
     counts, failed = Counter[str](), list[Outcome]()
-    with bar(label, len(users)) as show:
-        for one in outcomes(order, users, call.answers, call.scheduler or ""):
-            show(0)
+    with progress(label, 1) as show:
+        for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
             counts.update(one.counts)
             if one.error:
                 failed.append(one)
             if brief:
                 lines = [f"{one.user}: {line}" for told in one.told if told.news for line in told.lines]
-                yield Row({}, lines[:SHOWN])
-                yield Row({}, [f"{one.user}: and {len(lines) - SHOWN:,} more."] * (len(lines) > SHOWN))
+                more = [f"{one.user}: and {len(lines) - SHOWN:,} more."] * (len(lines) > SHOWN)
+                yield Row({}, [*lines[:SHOWN], *more])
             for told in one.told:
                 yield Row({"user": one.user, **told.facts} if told.facts else {}, [] if brief else told.lines)
-            show(1)
+            show(done, len(users))
     for one in failed:
         yield Row({"user": one.user, "error": one.error}, [])
         if not call.json:
-            screen.put(escape_controls(f"filemem: {one.user}: {one.error}"), err=True)
+            say(f"filemem: {one.user}: {one.error}", err=True)
     return len(failed), counts
 
 

@@ -1,6 +1,5 @@
 """Commands by which a person decides what is remembered: remember, review, edit, forget."""
 
-import datetime as dt
 import os
 import re
 import shlex
@@ -21,20 +20,7 @@ from filemem.cli.context import (
     new_option,
     split_line,
 )
-from filemem.cli.screen import (
-    Line,
-    Output,
-    Row,
-    Safe,
-    ask,
-    choose,
-    confirmed,
-    dim,
-    progress,
-    say,
-    say_aside,
-    say_working,
-)
+from filemem.cli.screen import Line, Output, Row, ask, choose, confirmed, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.archive import live
 from filemem.files.folder import Folder
@@ -48,7 +34,7 @@ from filemem.remembering import remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.remembering import Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import counted, one_line
 
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 
@@ -65,19 +51,14 @@ ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterator[Line]:
     """Keep one fact.
 
-    TEXT gets a file of its own, dated today. Row twice it stays one fact; told differently, it supersedes what was known.
+    TEXT gets a file of its own, dated today. Told twice it stays one fact; told differently, it supersedes what was known.
     Secrets in it are taken out, which is said, unless --with-secrets is given.
 
     Example: filemem remember "Prefers oolong tea."
     """
-    yield from remembered(call.writer(), " ".join(text), call.now, **how)
-
-
-def remembered(folder: Folder, text: str, at: dt.datetime, **how: Any) -> list[str]:
-    """Keep one fact; lines that say what was decided."""
-    done, note = telling.remembered(folder, text, at, **how)
+    done, note = telling.remembered(call.writer(), " ".join(text), call.now, **how)
     say_aside(note)
-    return [*remembering.said(done.decision), *done.notes]
+    yield from [*remembering.said(done.decision), *done.notes]
 
 
 @command(
@@ -158,7 +139,7 @@ def _shown(found: Proposal, place: str) -> Iterator[str]:
         yield f"  refused: {found.because}"
     for turn in found.turns:
         said = f"{turn.speaker}: {one_line(turn.text, 400)}" if turn.text else "(the turn is gone)"
-        yield Safe(dim(f"  {escape_controls(turn.source)}  {escape_controls(said)}"))
+        yield dim(f"  {turn.source}  {said}")
 
 
 def _as_json(found: Proposal) -> dict[str, Any]:
@@ -171,24 +152,21 @@ def _as_json(found: Proposal) -> dict[str, Any]:
 # -- the editor --------------------------------------------------------------------------------------------------
 
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
-_COLON = frozenset("subl sublime_text zed hx helix".split())  # FILE:12
-_GOTO = frozenset("code code-insiders codium cursor windsurf".split())  # --goto FILE:12
-_WAIT = _GOTO | {"subl", "sublime_text", "zed", "gedit"}  # else they return at once
 
 
 @command("edit", click.argument("path", shell_complete=complete_path))
 def edit_command(call: Context, path: str) -> Output:
     """Open a memory in your editor.
 
-    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at a line. What was saved is checked; on a terminal the editor can be
-    opened again at the line that is wrong. Exit code 1 where there is a problem left.
+    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at a line where it is known to take +LINE. What was saved is checked; on
+    a terminal the editor can be opened again at the line that is wrong. Exit code 1 where there is a problem left.
 
     Example: filemem edit profile.md
     """
     user = call.the_user()
     name, line = split_line(user, path)
     where = user.locate(name)
-    while problems := edited(user, where, line):
+    while problems := _edited(user, where, line):
         yield from map(str, problems)
         line = problems[0].line
         asks = sys.stdin.isatty() and sys.stdout.isatty()
@@ -197,33 +175,22 @@ def edit_command(call: Context, path: str) -> Output:
     return 0
 
 
-def edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
+def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     """Open one memory in the editor; returns the problems of what was saved."""
     folder.read(path, 1)  # refuses what is not a regular file, on which an editor could hang
     editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"
     try:
-        command = _command(shlex.split(editor), folder.absolute(path), line)
-        code = subprocess.run(command, check=False).returncode
-    except ValueError:
-        raise FilememError(f"{editor} has a quote that is never closed; set EDITOR to an editor of yours.") from None
-    except OSError as error:
-        raise FilememError(
-            f"{editor} cannot be started ({error.strerror}); set EDITOR to an editor of yours."
-        ) from None
+        words = shlex.split(editor)
+        at = [f"+{line}"] if line and os.path.basename(words[0]) in _PLUS else []
+        code = subprocess.run(
+            [*words, *at, folder.absolute(path)], check=False
+        ).returncode  # no shell: a name is a name
+    except (ValueError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it has a quote that is never closed"
+        raise FilememError(f"{editor} cannot be started ({why}); set EDITOR to an editor of yours.") from None
     if code:
         raise FilememError(f"{editor} ended with code {code}; {path} is as the editor left it.")
     return Memory(path, folder.read(path)).problems
-
-
-def _command(editor: list[str], file: str, line: int | None) -> list[str]:
-    """The editor's command line for a file, at a line where the editor is known to take one."""
-    name = os.path.basename(editor[0])
-    wait = ["--wait"] if name in _WAIT and not {"--wait", "-w"} & set(editor) else []
-    if line and name in _PLUS:
-        return [*editor, *wait, f"+{line}", file]
-    if line and name in _COLON | _GOTO:
-        return [*editor, *wait, *(["--goto"] if name in _GOTO else []), f"{file}:{line}"]
-    return [*editor, *wait, file]
 
 
 # -- forgetting --------------------------------------------------------------------------------------------------
@@ -273,7 +240,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         return (yield from _forget_user(call, user, how))
     asks = not how["yes"] and not how["dry_run"]
     only_named = cut_off is not None or (how["purge_history"] and split_line(user, what or "")[1] is None)
-    found = to_delete(user, what or "", about or "", asks=asks, or_only_named=only_named)
+    found = _to_delete(user, what or "", about or "", asks=asks, or_only_named=only_named)
     past = purge.search(History(user), found).own if how["purge_history"] and found.every and not found else []
     if not found and not past:
         yield "Nothing was deleted." if found.left and not found.every else "Nothing was found."
@@ -287,7 +254,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         return 0
     if not how["yes"]:
         lines = [one for one in found.left if one.line]
-        if lines and found.every and confirmed(f"Delete the other {len(lines)} lines that hold it, too?"):
+        if lines and found.every and confirmed(f"Delete {counted(len(lines), 'other line')} that hold it, too?"):
             found = deletion.with_left(user, found)
         if not (yield from _confirmed("Delete all this for good?", user, how)):
             return 1
@@ -304,7 +271,7 @@ def _check(call: Context, what: str | None, about: str | None, how: dict[str, bo
         raise FilememError(FORGET_ASKS)
 
 
-def to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named: bool = False) -> DeletionPlan:
+def _to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named: bool = False) -> DeletionPlan:
     """What would go; where it `asks`, the person picks among several. `or_only_named`: git may have a path that is gone."""
     name, line = split_line(user, what) if what else ("", None)
     what = f"{name}:{line}" if line is not None else name
@@ -324,11 +291,11 @@ def _choose(found: list[DeletionItem]) -> list[DeletionItem]:
     """Those of the candidates that the person means."""
     for number, item in enumerate(found, 1):
         say(f"{number:>3}  {item.place}  {one_line(item.text, 100) or f'({item.why})'}")
-    question = "Which of these? all, or numbers such as 1,3-5"
+    question = "Which of these? all, or numbers such as 1,3-5 [none]"
     while True:
-        answer = ask(question, default="none").strip().lower()
-        if answer in ("none", "n", "no", "all", "y", "yes"):
-            return found if answer[0] in "ay" else []
+        answer = ask(question).lower()
+        if answer in ("", "none", "n", "no", "all", "y", "yes"):
+            return found if answer[:1] in ("a", "y") else []
         if re.fullmatch(r"\d{1,9}(?:-\d{1,9})?(?:[, ]+\d{1,9}(?:-\d{1,9})?)*", answer):
             pairs = [part.partition("-") for part in re.split(r"[, ]+", answer)]
             wanted = {
@@ -354,9 +321,10 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
     owned = found.everything and os.path.lexists(os.path.join(folder.root, ".git"))
     done = delete(folder, found, call.now)
+    call.renamed = found.names
     history, said, failed = History(folder), list[str](), bool(done.stayed)
     if found.purge and not owned and history.home:
-        say_working("Rewriting the history")
+        say_dim("Rewriting the history …")
         said = purge.purge(history, found)
         deletion.clear_records(folder, found)
         held = purge.search(history, found)

@@ -6,77 +6,12 @@ import os
 import re
 import shutil
 import sys
-import time
-import unicodedata
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import click
 
 from filemem.text.plain import escape_controls, json_visible
-
-
-def put(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print what is safe already, colours and all."""
-    click.echo(text, err=err, nl=nl)
-
-
-def confirmed(question: str, default: bool = False, err: bool = False) -> bool:
-    """Ask for a yes; an interrupt ends the command."""
-    return click.confirm(question, default=default, err=err)
-
-
-def ask(question: str, default: str = "", **how: Any) -> str:
-    """Ask for a line."""
-    return str(click.prompt(question, default=default, **how)).strip()
-
-
-def choose(question: str) -> str:
-    """Ask until the answer is a word of which the question has a letter in brackets, or that letter; returns the word."""
-    words: dict[str, str] = {
-        letter: before + letter + after for before, letter, after in re.findall(r"(\w*)\[(\w)\](\w*)", question)
-    }
-    while True:
-        given = ask(question, prompt_suffix=": ", show_default=False).lower()
-        answer = words.get(given, given)
-        if answer in words.values():
-            return answer
-
-
-def colours(stream: Any = None) -> bool:
-    """May colour be used on this stream? Only on a terminal, and never with NO_COLOR or a dumb one."""
-    stream = stream or sys.stdout
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def dim(text: str, stream: Any = None) -> str:
-    """`text` in the background, where it goes to a terminal: standard output, or `stream`."""
-    return click.style(text, dim=True) if colours(stream) else text
-
-
-def say_dim(text: str) -> None:
-    """Say in the background what is no answer: on standard error, broken by words on a terminal."""
-    text = escape_controls(text)
-    shown = wrapped(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else text
-    put(dim(shown, sys.stderr), err=True)
-
-
-def say(*lines: str) -> None:
-    """Print lines of memory text, with whatever could command the terminal spelt out."""
-    for line in lines:
-        put(escape_controls(line))
-
-
-def say_aside(note: str) -> None:
-    """Say in the background how git fared, where there is anything to say."""
-    if note:
-        say_dim(f"git: {note}")
-
-
-def say_working(what: str) -> None:
-    """Say in the background, on a terminal only, what takes a while."""
-    if sys.stderr.isatty():
-        say_dim(f"{what} …")
 
 
 class Safe(str):
@@ -103,12 +38,57 @@ def show(told: Iterator[Line], *, as_json: bool) -> int:
             one = next(told)
         except StopIteration as end:
             return end.value or 0
-        if as_json:
-            if not isinstance(one, str) and one.facts:
-                put(json_visible(json.dumps(one.facts, ensure_ascii=False, default=str)))
-            continue
-        for line in (one,) if isinstance(one, str) else one.lines:
-            put(line if isinstance(line, Safe) else escape_controls(line))
+        if not as_json:
+            say(*([one] if isinstance(one, str) else one.lines))
+        elif isinstance(one, Row) and one.facts:
+            click.echo(json_visible(json.dumps(one.facts, ensure_ascii=False, default=str)))
+
+
+def say(*lines: str, err: bool = False, nl: bool = True) -> None:
+    """Print lines of memory text, with whatever could command the terminal spelt out."""
+    for line in lines:
+        click.echo(line if isinstance(line, Safe) else escape_controls(line), err=err, nl=nl)
+
+
+def say_dim(text: str) -> None:
+    """Say in the background what is no answer: on standard error, broken by words on a terminal; nothing for ""."""
+    if text:
+        say(dim(wrapped(escape_controls(text), sys.stderr), sys.stderr), err=True)
+
+
+def say_aside(note: str) -> None:
+    """Say in the background how git fared, where there is anything to say."""
+    say_dim(note and f"git: {note}")
+
+
+def confirmed(question: str, default: bool = False, err: bool = False) -> bool:
+    """Ask for a yes; an interrupt ends the command."""
+    return click.confirm(question, default=default, err=err)
+
+
+def choose(question: str) -> str:
+    """Ask until the answer is a word of which the question has a letter in brackets, or that letter; returns the word."""
+    words = {found[2]: "".join(found.groups()) for found in re.finditer(r"(\w*)\[(\w)\](\w*)", question)}
+    while True:
+        given = ask(question).lower()
+        if given in words or given in words.values():
+            return words.get(given, given)
+
+
+def ask(question: str) -> str:
+    """Ask for a line."""
+    return str(click.prompt(question, default="", prompt_suffix=": ", show_default=False)).strip()
+
+
+def colours(stream: TextIO | None = None) -> bool:
+    """May colour be used on this stream? Only on a terminal, and never with NO_COLOR or a dumb one."""
+    stream = stream or sys.stdout
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def dim(text: str, stream: TextIO | None = None) -> Safe:
+    """`text` in the background, where it goes to a terminal: standard output, or `stream`."""
+    return Safe(click.style(escape_controls(text), dim=True) if text and colours(stream) else escape_controls(text))
 
 
 def answer(text: str) -> Output:
@@ -124,15 +104,16 @@ def answer(text: str) -> Output:
 
 
 @contextlib.contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar on standard error, on a terminal only; it ends when all is done."""
+def progress(label: str, least: int = 500) -> Iterator[Callable[[int, int], None]]:
+    """A function of (done, total) that draws a bar on standard error, on a terminal only and from some `least` total on."""
     with contextlib.ExitStack() as shown:
         drawn: Any = None
 
         def show(done: int, total: int) -> None:
             nonlocal drawn
-            if drawn is None and sys.stderr.isatty() and total > 500 and done < total:
-                drawn = shown.enter_context(click.progressbar(length=total, label=label, file=sys.stderr))
+            if drawn is None and sys.stderr.isatty() and total > least and done < total:
+                made: Any = click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
+                drawn = shown.enter_context(made)
             if drawn is not None:
                 drawn.update(done - drawn.pos)
                 if done >= total:
@@ -142,114 +123,53 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-@contextlib.contextmanager
-def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A function of how many more are done that draws a bar with the rate and the time left, on standard error where that is a
-    terminal; with 0 it makes room for a line."""
-    if not sys.stderr.isatty():
-        yield lambda more: None
-        return
-    began, drawn = time.monotonic(), click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
-    drawn.item_show_func = lambda _: f"{drawn.pos / (time.monotonic() - began):,.1f}/s"
-
-    def show(more: int) -> None:
-        if not more:
-            put("\r\x1b[K", nl=False, err=True)
-        drawn.update(more)
-
-    with drawn:
-        yield show
-
-
-_NOT_FIRST = "，。！？；：、）」』】》〉”’…ー々,.!?;:)]}%"  # never open a line
-_NOT_LAST = "（「『【《〈“‘([{"  # never close one
-_LEAD = re.compile(r" *(?:\d+(?:[.)] +|  +)|> +)?(?:[-*+] +)?")  # what further lines are indented by
-WIDEST_LEAD = 12  # columns
-_SPECIAL = re.compile("[\u0300-\u036f\u1100-\uffff\U00010000-\U0003ffff]")
-LEAST = 20  # columns; a narrower terminal breaks lines by itself
+_WIDE = (
+    "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0003ffff"
+)
+_COLUMNS = re.compile(f"([{_WIDE}])|[\u0300-\u036f\u200d\ufe0f]")  # two of a wide character, none of one that combines
+_STOPS = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u0300-\u036f"  # open no line, as brackets end none
+_WORD = re.compile(  # blanks stay with what follows them
+    f"\n|[^\\S\n]*(?:[（「『【《〈“‘]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+"
+)
 
 
 def columns(text: str) -> int:
     """The columns that `text` takes in a terminal: two for a wide character, none for a combining one."""
-    if not _SPECIAL.search(text):
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if _wide(c) else 1 for c in text)
-
-
-def _wide(char: str) -> bool:
-    return char >= "\u1100" and unicodedata.east_asian_width(char) in "WF"
+    return len(text) + sum(1 if wide else -1 for wide in _COLUMNS.findall(text))
 
 
 class Wrapper:
-    """Breaks one text that comes in pieces; `width` is asked at every word, for a window may change its size.
+    """Breaks a text that comes in pieces between words, and Chinese between characters, where a line of the terminal ends.
 
-    A further line of a list item or of an indented one begins under its text. Code between ``` lines stays as it is.
+    Code between ``` lines stays as it is, and so does all where the stream is no terminal.
     """
 
-    def __init__(self, width: Callable[[], int]) -> None:
-        self._width = width
-        self._line = ""  # what stands on the text's own line so far
-        self._column = 0
-        self._blanks = ""
-        self._word = ""
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._waiting = self._line = self._written = ""
         self._code = False
 
-    def feed(self, text: str) -> str:
+    def feed(self, text: str, *, end: bool = False) -> str:
         """What of the text so far may be shown now; the last word waits until its end has come."""
-        return "".join(map(self._take, text))
+        if not self._stream.isatty():
+            return text
+        words = _WORD.findall(self._waiting + text)
+        self._waiting = words.pop() if words and not end else ""
+        width = shutil.get_terminal_size().columns  # asked anew, as a window may change its size
+        return "".join(self._placed(word, width) for word in words)
 
-    def end(self) -> str:
-        """What was still waiting."""
-        return self._place()
-
-    def _take(self, char: str) -> str:
-        if char == "\n":
-            return self._place() + self._new_line()
-        if self._code or self._line.startswith("```"):
-            self._line += char
-            return self._place() + self._after_blanks(char)
-        self._line += char
-        if char in " \t":
-            out = self._place()
-            self._blanks += char
-            return out
-        if self._word and self._may_break(self._word[-1], char):
-            out = self._place()
-            self._word = char
-            return out
-        self._word += char
-        return ""
-
-    def _may_break(self, before: str, after: str) -> bool:
-        between = _wide(before) or _wide(after)
-        return between and after not in _NOT_FIRST and before not in _NOT_LAST and not unicodedata.combining(after)
-
-    def _place(self) -> str:
-        """The waiting word, on the next line where it does not fit on this one."""
-        if not self._word:
-            return ""
-        word, self._word = self._word, ""
-        wide = columns(word)
-        lead = _LEAD.match(self._line)
-        indent = min(WIDEST_LEAD, lead.end() if lead else 0)
-        if self._column + len(self._blanks) + wide <= max(LEAST, self._width()) or self._column <= indent:
-            return self._after_blanks(word)
-        self._blanks, self._column = "", indent + wide
-        return "\n" + " " * indent + word
-
-    def _after_blanks(self, text: str) -> str:
-        out, self._blanks = self._blanks + text, ""
-        self._column += columns(out)
-        return out
-
-    def _new_line(self) -> str:
-        if self._line.lstrip().startswith("```"):
-            self._code = not self._code
-        self._line, self._column, self._blanks = "", 0, ""
-        return "\n"
+    def _placed(self, word: str, width: int) -> str:
+        if word == "\n":
+            self._code ^= self._written.lstrip().startswith("```")
+            self._line = self._written = ""
+            return word
+        self._written += word
+        breaks = self._line and not self._code and columns(self._line + word) > width
+        word = word.lstrip() if breaks else word
+        self._line = word if breaks else self._line + word
+        return "\n" * bool(breaks and word) + word
 
 
-def wrapped(text: str, width: int) -> str:
-    """A whole text, broken at `width` columns."""
-    wrapper = Wrapper(lambda: width)
-    return wrapper.feed(text) + wrapper.end()
+def wrapped(text: str, stream: TextIO) -> str:
+    """A whole text, broken between words where the stream is a terminal."""
+    return Wrapper(stream).feed(text, end=True)

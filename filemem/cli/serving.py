@@ -17,7 +17,7 @@ import click
 
 from filemem.cli.chat import the_model
 from filemem.cli.context import Context, model_option, new_option, pass_call
-from filemem.cli.screen import confirmed, put, say, say_dim
+from filemem.cli.screen import confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound
 from filemem.files import installed, journal, safe
 from filemem.files.folder import Folder, StoreFolder
@@ -82,7 +82,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
         if host not in keys.LOOPBACK:
             say_dim(keys.EXPOSED)
         server.over_http(
-            built, store.root, call.user, host, port, lambda at: put(f"Serving at {at}; Ctrl-C ends.", err=True)
+            built, store.root, call.user, host, port, lambda at: say(f"Serving at {at}; Ctrl-C ends.", err=True)
         )
     else:
         asyncio.run(server.over_stdio(built, wire, *greeted))
@@ -332,7 +332,7 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
     """
     store = call.served_store()
     user = store.folder(name).name
-    put(keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()]))
+    say(keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()]))
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
