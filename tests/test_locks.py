@@ -1,16 +1,15 @@
 """Writers of one user wait for each other, whatever process they come from; readers never wait; where a system has no fcntl its
-own way of locking serves; `filemem check` names a file system that cannot hold a lock."""
+own way of locking serves."""
 
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
-from programs import COLD, filemem
+from programs import COLD
 
 from filemem import Store
 from filemem.errors import Busy
-from filemem.files import safe
 
 WRITE = """
 import sys
@@ -66,19 +65,6 @@ def test_a_reader_never_waits_and_a_killed_holder_frees_the_lock(tmp_path: Path)
     holder.communicate()
     with user.folder.locked(0):
         pass
-
-
-def test_check_tries_a_lock_and_says_nothing_where_it_holds(tmp_path: Path) -> None:
-    Store(tmp_path).user("ann").remember("Prefers oolong tea.")
-    before = sorted(tmp_path.rglob("*"))
-    told = filemem("--store", tmp_path, "check", "--json")
-    assert (told.returncode, told.stdout) == (0, "") and sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_file_system_that_holds_no_lock_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe, "_lock", lambda fd: True)
-    (problem,) = safe.lock_problems(str(tmp_path))
-    assert "lets two hold one lock" in problem.what and not list(tmp_path.iterdir())
 
 
 def test_where_a_system_has_no_fcntl_its_own_way_of_locking_serves(tmp_path: Path) -> None:

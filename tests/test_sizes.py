@@ -3,6 +3,7 @@ on what to do, within 1 GB of memory, and all other memories go on being served.
 
 import json
 import os
+import subprocess
 import textwrap
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,7 +15,6 @@ from programs import filemem
 from filemem import Store
 from filemem.errors import Refused
 from filemem.files import config, safe
-from filemem.files.safe import Place
 from filemem.overview import check
 
 GB, TB = 1 << 30, 1 << 40
@@ -68,7 +68,7 @@ def store(tmp_path: Path) -> Iterator[Path]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     yield root
-    safe.remove(Place(str(tmp_path), "store"))  # pytest's own way of deleting goes no thousand folders deep
+    subprocess.run(["rm", "-r", root], check=True)  # pytest's own way of deleting goes no thousand folders deep
 
 
 def sparse(path: Path, size: int = GB) -> None:
@@ -208,7 +208,7 @@ def test_an_import_out_of_measure_is_one_sentence(
     away.mkdir()
     make(away / name)
     code, said = run(store, [["import", format, str(away / name)]])["import"]
-    safe.remove(Place(str(store.parent), "away"))
+    subprocess.run(["rm", "-r", away], check=True)
     assert code in (1, 2) and what in said, said
 
 
@@ -247,12 +247,6 @@ def test_a_folder_too_deep_is_no_place_for_a_memory(store: Path) -> None:
     assert mara.create(f"{deepest}/tea.md", "Oolong.\n") in mara.paths()
     with pytest.raises(Refused, match="longer than a memory's path can be"):
         mara.create(f"{deepest}/d/tea.md", "Oolong.\n")
-
-
-def test_the_tree_of_a_user_goes_however_deep(store: Path) -> None:
-    below(store / "mara/facts", ["d"] * 1500)
-    safe.remove(Place(str(store), "mara"))
-    assert not (store / "mara").exists() and (store / "vera").exists()
 
 
 def test_the_driver_notices_what_is_no_sentence(store: Path) -> None:

@@ -209,7 +209,7 @@ def check_command(call: Context) -> Output:
     store = call.open_store()
     named = not call.many() and (call.user or os.environ.get("FILEMEM_USER"))
     names = [call.the_user().name] if named else store.users()
-    found = [*_settings_problems(store), *(safe.lock_problems(store.root) if os.path.isdir(store.root) else [])]
+    found = _settings_problems(store)
     for problem in found:
         yield Row({"user": "", **problem._asdict()}, [str(problem)])
     failed, counts = yield from _for_each(call, _order(call, "check", {}), "checking", names, brief=False)

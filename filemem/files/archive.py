@@ -50,9 +50,7 @@ def _cut_off(folder: Folder) -> list[Place]:
     person saved is none of these."""
     return [
         folder.place / path
-        for path, entry in safe.walk(
-            folder.place, lambda path, entry: entry.name != ".git" and not safe.too_far(folder.place, path)
-        )
+        for path, entry in safe.walk(folder.place, lambda path, entry: entry.name != ".git" and not safe.too_far(path))
         if (entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}"))
         and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF
     ]

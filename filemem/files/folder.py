@@ -86,7 +86,7 @@ class Folder:
 
     def files(self) -> Iterator[Stat]:
         """Every memory's file, in no order: plain files, hidden ones and editors' temporary ones left out."""
-        for path, entry in walk(self.place, lambda path, entry: _shown(entry) and not too_far(self.place, path)):
+        for path, entry in walk(self.place, lambda path, entry: _shown(entry) and not too_far(path)):
             if _shown(entry) and not is_temporary_name(entry.name) and entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(FileNotFoundError):
                     s = entry.stat(follow_symlinks=False)
@@ -134,7 +134,7 @@ class Folder:
             raise Refused(
                 f"{one_line(path)} is hidden, so it cannot be a memory; choose a name without a dot in front."
             )
-        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far(self.place, "/".join(parts[:-1])):
+        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far("/".join(parts[:-1])):
             raise Refused(f"{one_line(path, 80)} is longer than a memory's path can be; shorten it.")
         return self.place / path
 
@@ -271,7 +271,10 @@ class Folder:
         with self.locked():
             where, goal = self.absolute(self.locate(path)), self.absolute(target)
             self.note_move(self.locate(path), target)
-            safe.move(where, goal)
+            safe.make_folder(goal.folder)
+            safe.rename_new(where, goal)
+            safe.sync_folder(goal.folder)
+            safe.sync_folder(where.folder)
 
     def delete(self, path: str) -> None:
         """Delete a memory that a program keeps as its own; raises NotFound, and Changed where it is saved at that moment."""
@@ -356,7 +359,7 @@ def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str]
     folder = entry.is_dir(follow_symlinks=False)
     if not folder and not entry.is_file(follow_symlinks=False):
         return "no plain file", "delete it"
-    if folder and too_far(root, path):
+    if folder and too_far(path):
         return f"more than {DEEPEST} folders deep or too long a path, so nothing in it is read", "move it further up"
     if not os.access(root / path, os.R_OK):
         return "not readable", "give its owner the right to read it (chmod u+r)"

@@ -63,7 +63,7 @@ def session_files(path: str, name: re.Pattern[str]) -> list[str]:
         return [path]
     if not os.path.isdir(path):
         raise NotFound(f"{path} does not exist; name a session, or their folder.")
-    top = Place(path)
+    top = Place(os.path.realpath(path))
     found = walk(top, lambda path, entry: entry.name not in _ASIDE)
     return sorted(
         str(top / path) for path, one in found if one.is_file(follow_symlinks=False) and name.fullmatch(one.name)

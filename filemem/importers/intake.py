@@ -20,7 +20,6 @@ from filemem.files.front import quoted
 from filemem.files.journal import Imported, Origins
 from filemem.files.memory import ARCHIVE, Memory, live, slug
 from filemem.files.passages import Passage, format_turn, needed_day, turns
-from filemem.files.safe import folder_of
 from filemem.importers import agent_logs, chatgpt, claude, locomo, markdown, openai_messages
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
 from filemem.text.plain import digest, escape_controls, one_line
@@ -355,7 +354,7 @@ class _Person:
     def _create(self, path: str, data: bytes) -> None:
         """Write a new memory of these bytes."""
         place = self.folder.absolute(path)
-        safe.make_folder(folder_of(place))
+        safe.make_folder(place.folder)
         safe.create(place, data)
 
     # -- both ----------------------------------------------------------------------------------------------------

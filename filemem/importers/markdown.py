@@ -21,7 +21,7 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
-    top = Place(path)
+    top = Place(os.path.realpath(path))
     found: list[str | Skipped] = list(_walk(top, ""))
     for number, entry in enumerate(found, start=1):
         yield entry if isinstance(entry, Skipped) else _file(top, entry)
@@ -38,7 +38,7 @@ def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:
             yield Skipped(path, "hidden, or an editor's temporary file")
         elif link:
             yield Skipped(path, _why_no_link(root, root / path))
-        elif deeper and too_far(root, path):
+        elif deeper and too_far(path):
             yield Skipped(path, f"more than {DEEPEST} folders deep, or too long a path; move it further up")
         elif deeper:
             yield from _walk(root, path)

@@ -64,7 +64,7 @@ def listing(root: Place) -> dict[str, Stats]:
                     except FileNotFoundError:
                         continue
                     found[prefix + name] = s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino
-                elif entry.is_dir(follow_symlinks=False) and not too_far(root, prefix + name):
+                elif entry.is_dir(follow_symlinks=False) and not too_far(prefix + name):
                     waiting.append(f"{prefix}{name}/")
     return found
 
@@ -205,7 +205,7 @@ class Index:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC  # not synced: what a power failure leaves of it fails its check
         with open(safe.open_regular(new, flags), "wb") as file:
             file.write(self._snapshot.packed(_version()))
-        safe.replace(new, path)
+        os.replace(new, path)
         with open(safe.open_regular(path), "rb") as file:
             self._stamp = _stamp(file.fileno())
         self._sweep(_SNAPSHOT)
