@@ -449,7 +449,9 @@ def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer
         assert told in done.stderr
     offline = run(store, None, "-m", "I have a dog called Rex.")
     assert offline.stdout == "It is in today's conversation.\n"
-    assert offline.stderr.startswith("No model is configured")
+    assert "No model is configured" not in offline.stderr, "it was said with the first conversation, if ever"
+    first = run(store, None, "-m", "hello", "--user", "bea", "--new")
+    assert "\nNo model is configured" in first.stderr
     assert not [path for path in (store / "memory_store/ann/facts").rglob("*") if "rex" in path.name]
 
 

@@ -127,7 +127,7 @@ class Chat:
         message = message.strip()
         if not message:
             raise FilememError("the message is empty; say something, as in: filemem chat -m 'What tea do I like?'")
-        self._say_if_offline()
+        self._say_if_offline(again=not transcript.newest(self._talk.user))
         return self._take(message)
 
     def run(self) -> int:
@@ -161,10 +161,13 @@ class Chat:
             semantic.catch_up(index.of(talk.user))
         return 0
 
-    def _say_if_offline(self) -> None:
+    def _say_if_offline(self, again: bool = True) -> None:
         if self._talk.model.name == OfflineModel.name and not self._call.told:
             held = config.withheld(self._talk.user.store, trust=self._talk.user.trust)
-            self._aside(NOT_TRUSTED if {"model", "base_url"} & {*held} else NOTICE)
+            if {"model", "base_url"} & {*held}:
+                self._aside(NOT_TRUSTED)
+            elif again:
+                self._aside(NOTICE)
 
     def _read(self) -> str | None:
         """The next message; None at the end of input. Lines that were pasted together stay together."""
