@@ -38,8 +38,7 @@ from filemem.files.memory import Memory
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
-from filemem.history.past import undo
-from filemem.history.sync import sync
+from filemem.history.diary import sync, undo
 from filemem.importers import import_file
 from filemem.jobs import maintenance
 from filemem.jobs.running import delete, forget

@@ -19,7 +19,7 @@ from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.grep import Match, matches
-from filemem.history import past
+from filemem.history import diary as past
 from filemem.importers import intake
 from filemem.jobs import maintenance, telling
 from filemem.jobs.maintenance import JobDone

@@ -15,7 +15,7 @@ from filemem import Store, Toolbox, User
 from filemem.errors import NotFound, Refused
 from filemem.files.folder import Folder
 from filemem.history import History
-from filemem.history.past import as_of
+from filemem.history.diary import as_of
 
 YEAR = dt.date(2025, 1, 1)
 WORDS = "tea coffee Kyoto Lisbon bicycle violin 乌龙茶 grandmother rain letter boat garden".split()

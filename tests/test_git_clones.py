@@ -13,7 +13,7 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 from filemem import FilememError, Store
 from filemem.files.folder import Folder
 from filemem.history import History
-from filemem.history.sync import sync
+from filemem.history.diary import sync
 
 CLONES = st.integers(0, 2)
 SESSION = "sessions/2026/2026-11-20-0930-tea.md"

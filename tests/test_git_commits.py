@@ -18,7 +18,7 @@ from filemem import Store, User
 from filemem.files import journal, sections
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
-from filemem.history.git import LOGS
+from filemem.history.diary import CUT_OFF, LOGS
 from filemem.remembering import consolidation_log, remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -191,54 +191,33 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(tmp_path: P
     assert git(file.parent, "status", "--short") == ""
 
 
-def test_a_persons_edits_can_be_committed_under_their_name(tmp_path: Path) -> None:
-    """With `git_person_edits: commit`: what they changed, and what they made, beside the job's own commit."""
-    where = tmp_path / "store"
-    store(where)
-    (where / "filemem.yaml").write_text("git_person_edits: commit\n")
-    mara = Store(where).user("mara").folder
-    (where / "mara" / FACT).write_text("Prefers oolong tea.\nBy hand.\n")
-    (where / "mara" / "facts" / "new.md").write_text("A file of theirs.\n")
-    path, recorded = learn(mara)
-    assert recorded.commit and not recorded.note and files_of(where) == {f"mara/{path}", f"mara/{LEDGER}"}
-    assert git(where, "log", "-2", "--format=%an: %s", "--reverse", "--", "mara").split("\n") == [
-        f"Mara Lind: Edit {FACT} and 1 other",
-        "filemem: Remember: Has a bicycle.",
-    ]
-    assert git(where, "status", "--short", "mara") == ""
-
-
 # -- git in the way ------------------------------------------------------------------------------------------------
 
 
 def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
-    """Nothing is committed, index and files stay as they are, the note says why; afterwards it is all caught up with."""
+    """Nothing is committed, index and files stay as they are, the note says why; afterwards it goes with the next commit."""
     where = tmp_path / "store"
     mara = store(where)
     folder, head = where / ".git", git(where, "rev-parse", "HEAD")
     states = {
         "a merge is in progress": (lambda: (folder / "MERGE_HEAD").write_text(head), (folder / "MERGE_HEAD").unlink),
-        "a cherry-pick": (lambda: (folder / "CHERRY_PICK_HEAD").write_text(head), (folder / "CHERRY_PICK_HEAD").unlink),
         "a rebase": ((folder / "rebase-merge").mkdir, (folder / "rebase-merge").rmdir),
         "detached": (lambda: git(where, "checkout", "-q", "--detach"), lambda: git(where, "switch", "-q", "main")),
         "index.lock": ((folder / "index.lock").touch, (folder / "index.lock").unlink),
         "main.lock": ((folder / "refs/heads/main.lock").touch, (folder / "refs/heads/main.lock").unlink),
     }
-    paths = []
     for words, (begin, end) in states.items():
         begin()
         index = git(where, "ls-files", "--stage")
-        path, recorded = learn(mara, f"Learnt while: {words}")
-        assert not recorded.commit and words in recorded.note, recorded
-        assert git(where, "ls-files", "--stage") == index and (where / "mara" / path).exists()
-        paths.append(path)
+        done = filemem("--store", where, "remember", f"Learnt while: {words}")
+        assert done.returncode == 0 and words in done.stderr, done
+        assert git(where, "ls-files", "--stage") == index and User(mara).grep(words)
         end()
     assert git(where, "rev-parse", "HEAD") == head
-    path, recorded = learn(mara, "And at last")
-    assert recorded.commit and not recorded.note
+    assert filemem("--store", where, "remember", "And at last").stderr == ""
     subjects = git(where, "log", "--format=%s", f"{head}..HEAD", "--reverse").split("\n")
-    assert subjects == [*(f"Remember: Learnt while: {words}" for words in states), "Remember: And at last"]
-    assert git(where, "status", "--short") == ""
+    assert subjects == [CUT_OFF, "Remember: And at last"]
+    assert len(files_of(where, "HEAD^") - {f"mara/{LEDGER}"}) == len(states) and git(where, "status", "--short") == ""
 
 
 def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
@@ -311,7 +290,7 @@ def test_what_a_process_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path
     path = remembering.remember(mara, "Has a boat.", START).memory.path
     assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
     said = git(where, "log", "--format=%an: %s", "-2").split("\n")
-    assert said == ["filemem: Remember: Has a dog.", "filemem: Keep what a job had written when it was cut off"]
+    assert said == ["filemem: Remember: Has a dog.", f"filemem: {CUT_OFF}"]
     assert git(where, "status", "--short", "-uall").split("\n") == [
         f" M mara/{FACT}",
         f"?? mara/{path}",

@@ -1,6 +1,6 @@
-"""A job killed at any system call leaves nothing staged and nothing of its own uncommitted behind the next job.
+"""What a job in git leaves behind where it is killed at any system call, or one fails: the next job works, and finishes it.
 
-A person's own edits stay theirs. strace kills the process right before the call. KILLS=1 in the environment tries every call of
+A person's own edits stay theirs. strace ends the process right before the call. KILLS=1 in the environment tries every call of
 those that change something or start git, KILLS=5 each fifth of a kind; else a few of them are tried.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from programs import COLD, clean, filemem
-from repositories import copied, git, plain_git, store  # noqa: F401
-from test_forget_killed import WORD, made, saying
-from test_git_sync import change, machines, synced  # noqa: F401
+from repositories import copied, git, job, named, plain_git, store, write  # noqa: F401
+
+from filemem import Store
 
 CALLS = ("vfork", "write", "fsync", "rename", "link", "unlink", "flock", "mkdir", "symlink")
 JOBS = {
@@ -26,6 +26,7 @@ JOBS = {
 }
 KILLS = int(os.environ.get("KILLS", "0"))
 TRIED = {"vfork": 2, "write": 1, "link": 1, "unlink": 1}  # of each kind of call, where not all are tried
+TOLD = "an undo or a sync was cut off"
 
 pytestmark = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 
@@ -35,7 +36,7 @@ def environment(where: Path) -> dict[str, str]:
     return clean(where.parent, **kept, LOGNAME="mara", FILEMEM_TRUST=str(where))
 
 
-def run(where: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
+def run(where: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command on the store."""
     return filemem(*words, "--store", where, env=environment(where), cwd=where.parent)
 
@@ -45,11 +46,6 @@ def traced(where: Path, words: list[str], *how: str) -> int:
     command = ["strace", "-qq", *how, *COLD, *words, "--store", str(where)]
     quiet = {"stdin": subprocess.DEVNULL, "capture_output": True}
     return subprocess.run(command, env=environment(where), cwd=where.parent, check=False, **quiet).returncode
-
-
-def killed(where: Path, words: list[str], call: str, number: int) -> None:
-    """A command that ends without a word right before one of its calls."""
-    traced(where, words, "-o", "/dev/null", "-e", f"inject={call}:signal=SIGKILL:when={number}")
 
 
 def points(where: Path, words: list[str]) -> Iterator[tuple[str, int]]:
@@ -71,7 +67,7 @@ def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) 
     """Every file that it wrote is in a commit, the index is as HEAD, and the person's edit and new file are still only theirs."""
     where = tmp_path / "store"
     mara = store(where)
-    run(where, ["chat", "-m", "I bought a kayak in Sintra.", "--today", "2026-11-20T09:00"])
+    run(where, "chat", "-m", "I bought a kayak in Sintra.", "--today", "2026-11-20T09:00")
     (Path(mara.root) / "profile.md").write_text("# Mara\n")
     git(where, "add", "."), git(where, "commit", "-qm", "Mine")
     (Path(mara.root) / "profile.md").write_text("# Mara\n\n- Hates mud.\n")
@@ -80,36 +76,82 @@ def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) 
     for call, number in points(where, JOBS[job]):
         copy = tmp_path / f"{call}-{number}"
         shutil.copytree(where, copy, symlinks=True)
-        killed(copy, JOBS[job], call, number)
+        traced(copy, JOBS[job], "-o", "/dev/null", "-e", f"inject={call}:signal=SIGKILL:when={number}")
         kills += 1
-        done = run(copy, ["remember", "Has a dog."])
+        done = run(copy, "remember", "Has a dog.")
         assert done.returncode == 0 and "not committed" not in done.stderr, (call, number, done.stderr)
         assert "left for you" not in done.stderr, (call, number, done.stderr)
         status = git(copy, "status", "--short", "-uall")
         assert status == " M mara/profile.md\n?? mara/facts/own.md", (call, number, status)
-        assert "Hates mud" not in git(copy, "log", "-p") and not (copy / ".git/filemem-staged").exists()
+        assert "Hates mud" not in git(copy, "log", "-p")
         shutil.rmtree(copy)
     print(f"{job}: {kills} kills")
     assert kills >= len(TRIED)
 
 
-def test_a_forgetting_is_finished_by_the_same_command(tmp_path: Path) -> None:
-    """With the purge of git's history: nothing says it any more, and all else is there."""
-    pytest.importorskip("git_filter_repo")
-    words = ["forget", "--about", WORD, "--yes", "--purge-history", "--user", "mara"]
-    where, kills = made(tmp_path), 0
-    for call, number in points(where, words):
-        copy = copied(where, tmp_path / f"{call}-{number}")
-        killed(copy, words, call, number)
-        done = run(copy, words)
-        kills += 1
-        assert done.returncode == 0 or "Nothing was found" in done.stdout, (call, number, done.stdout, done.stderr)
-        assert saying(copy) == [], (call, number, done.stdout)
-        assert "It rains." in "".join(path.read_text() for path in copy.glob("mara/sessions/2026/*.md"))
-        git(copy, "fsck", "--full", "--strict")
+@pytest.mark.parametrize("how", ["signal=SIGKILL", "error=EIO"])
+def test_an_undo_that_was_cut_off_is_finished_by_the_next_and_loses_nothing(tmp_path: Path, how: str) -> None:
+    """Killed, or met by an error: each file stands somewhere, `check` tells of it, and the next undo, or any other job, leaves
+    what an undisturbed one does."""
+    mara = store(tmp_path / "store")
+    talks = [f"sessions/2026/2026-11-{day}-0930-tea.md" for day in range(10, 20)]
+    for path in talks:
+        write(mara, path, f"- **mara** 09:30: said on {path}\n")
+    job(mara, "Talk", *talks)
+    before = {path: mara.read(path) for path in mara.paths()}
+    for path in talks:
+        mara.move(path, f"archive/{path}")
+    job(mara, "Sweep", *talks, *(f"archive/{path}" for path in talks))
+    cut_off = 0
+    for call, number in [("fsync", 2), ("fsync", 9), ("fsync", 30), ("link", 4), ("unlink", 16), ("unlink", 24)]:
+        copy = copied(tmp_path / "store", tmp_path / f"{call}-{number}")
+        traced(copy, ["undo"], "-o", "/dev/null", "-e", f"inject={call}:{how}:when={number}")
+        user = Store(copy).user("mara").folder
+        assert {path.removeprefix("archive/") for path in user.paths()} == before.keys(), (call, number)
+        told = TOLD in run(copy, "check").stdout
+        cut_off += told
+        begun = told or git(copy, "log", "-1", "--format=%s").startswith("Undo")
+        done = run(copy, *(["remember", "Has a dog."] if begun and number != 9 else ["undo"]))
+        assert done.returncode == 0 and "not committed" not in done.stderr, (call, number, done)
+        after = {path: user.read(path) for path in user.paths()}
+        assert {path: after.get(path) for path in before} == before, (call, number)
+        assert not {f"archive/{path}" for path in before} & after.keys(), (call, number)
+        assert git(copy, "status", "--short") == "" and TOLD not in run(copy, "check").stdout
         shutil.rmtree(copy)
-    print(f"forget: {kills} kills")
-    assert kills >= len(TRIED)
+    assert cut_off > 2
+
+
+def test_a_sync_that_was_cut_off_is_finished_by_the_next(tmp_path: Path) -> None:
+    """No line is lost or doubled, and no lock stays behind."""
+    talk = "sessions/2026/2026-11-20-0930-tea.md"
+    git(tmp_path, "init", "--quiet", "--bare", "remote")
+    mara = store(tmp_path / "store")
+    job(mara, "Talk", mara.create(talk, "- **mara** 09:30: hello\n"))
+    git(tmp_path / "store", "remote", "add", "origin", "../remote")
+    assert run(tmp_path / "store", "sync").returncode == 0
+    git(tmp_path, "clone", "--quiet", "remote", "other")
+    named(tmp_path / "other")
+    other = Store(tmp_path / "other").user("mara").folder
+    for user, name in ((mara, "here"), (other, "there")):
+        user.append(talk, f"- **mara** 10:00: from {name}\n")
+        job(user, "Talk", talk, user.create(f"facts/{name}.md", f"{name}\n"))
+    assert run(tmp_path / "other", "sync").returncode == 0
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    for name in ("store", "remote"):
+        shutil.copytree(tmp_path / name, begun / name, symlinks=True)
+    for number, (call, at) in enumerate(points(begun / "store", ["sync"])):
+        world = tmp_path / str(number)
+        shutil.copytree(begun, world, symlinks=True)
+        traced(world / "store", ["sync"], "-o", "/dev/null", "-e", f"inject={call}:signal=SIGKILL:when={at}")
+        assert run(world / "store", "sync").returncode == 0, (call, at)
+        git(world, "clone", "--quiet", "remote", "fresh")
+        for place in ("store", "fresh"):
+            user = Store(world / place).user("mara").folder
+            turns = [passage.text for passage in user.memory(talk).passages]
+            assert turns[0] == "hello" and sorted(turns[1:]) == ["from here", "from there"], (call, at, place)
+            assert {"facts/here.md", "facts/there.md"} <= {*user.paths()} and git(world / place, "status", "-s") == ""
+        assert git(world / "store", "rev-parse", "HEAD") == git(world / "fresh", "rev-parse", "HEAD")
 
 
 def test_a_commit_whose_git_was_killed_before_it_wrote_the_index_is_not_taken_back(tmp_path: Path) -> None:
@@ -135,6 +177,6 @@ def test_a_commit_whose_git_was_killed_before_it_wrote_the_index_is_not_taken_ba
             break
     behind = git(copy, "status", "--short")
     assert number < 39 and "boat" in behind, behind
-    assert run(copy, ["remember", "Has a dog."]).returncode == 0
+    assert run(copy, "remember", "Has a dog.").returncode == 0
     assert git(copy, "status", "--short") == "A  mara/own.md"
     assert "boat" in git(copy, "ls-files")

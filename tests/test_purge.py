@@ -21,7 +21,7 @@ from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.forgetting.purge import objects
 from filemem.history import History, set_up
-from filemem.history.sync import sync
+from filemem.history.diary import sync
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"

@@ -20,7 +20,7 @@ from filemem import Store
 from filemem.files import config
 from filemem.files.trust import Trust
 from filemem.history import History
-from filemem.history.sync import sync
+from filemem.history.diary import sync
 
 KEY = "sk-the-persons-own-key"
 
@@ -96,9 +96,9 @@ def test_a_copied_store_says_once_in_one_line_what_it_does_not_trust(tmp_path: P
     ), said
     for words in (["remember", "Has a boat."], ["maintain"], ["consolidate"], ["remember", "Has a tent."]):
         assert run(tmp_path, *words).stderr == "", words
-    assert "boat" not in git(tmp_path / "memory_store", "log", "--format=%s")
+    assert "boat" not in git(tmp_path / "memory_store", "ls-files")
     assert run(tmp_path, "remember", "Has a dog.", "--trust").stderr == ""
-    assert "boat" in git(tmp_path / "memory_store", "log", "--format=%s")
+    assert "boat" in git(tmp_path / "memory_store", "ls-files")
     assert kept(tmp_path)[str(tmp_path / "memory_store/filemem.yaml")]["trusted"] is True
 
 

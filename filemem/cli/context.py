@@ -96,7 +96,7 @@ class Context:
             raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
         if (at := self.as_of) is None:
             return user
-        from filemem.history.past import as_of  # noqa: PLC0415  loads what runs git
+        from filemem.history.diary import as_of  # noqa: PLC0415  loads what runs git
 
         past = as_of(user, at if at.time() != dt.time() else at.date())
         say_dim(f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}")

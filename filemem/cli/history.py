@@ -8,8 +8,7 @@ import click
 from filemem.cli.context import Context, command, complete_path, json_option
 from filemem.cli.screen import Line, Output, Row, say_aside, say_dim
 from filemem.history import History
-from filemem.history.past import Commit, log, undo
-from filemem.history.sync import sync
+from filemem.history.diary import Commit, log, sync, undo
 from filemem.text.plain import counted, one_line
 
 

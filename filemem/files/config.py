@@ -26,7 +26,6 @@ LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
 CHOICES = {
     "steering": ("keep", "review"),
-    "git_person_edits": ("leave", "commit"),
     "recall": ("before", "tools", "both"),
 }
 # The settings that only a person may decide, and what each does.
@@ -97,7 +96,6 @@ class Config:
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
     embeddings: Mapping[str, Any] | None = None  # of vectors to search by as well; {}: off; see docs/search.md
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
-    git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
     @property
     def own(self) -> OwnPatterns:

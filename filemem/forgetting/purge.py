@@ -68,7 +68,7 @@ def require(history: History) -> Repository:
 def remotes(repository: Repository) -> list[str]:
     """A sentence for each remote: what was pushed there is there still."""
     names = repository.text("remote").split()
-    urls = [repository.ask("remote", "get-url", name).out.decode(errors="replace").strip() for name in names]
+    urls = [repository.ask("ls-remote", "--get-url", "--", name).out.decode(errors="replace").strip() for name in names]
     return [
         f"The remote {name} ({one_line(url)}) has what was pushed there." for name, url in zip(names, urls, strict=True)
     ]

@@ -1,6 +1,19 @@
 """Memories in git: commits, the diary, the past, undo, sync."""
 
-from filemem.history.commits import ATTRIBUTES, IGNORE, POSTPONED, History, Recorded, set_up
+from filemem.history.diary import ATTRIBUTES, IGNORE, Commit, History, Past, Recorded, as_of, log, set_up, sync, undo
 from filemem.history.git import Untrusted
 
-__all__ = ["ATTRIBUTES", "IGNORE", "POSTPONED", "History", "Recorded", "Untrusted", "set_up"]
+__all__ = [
+    "ATTRIBUTES",
+    "IGNORE",
+    "Commit",
+    "History",
+    "Past",
+    "Recorded",
+    "Untrusted",
+    "as_of",
+    "log",
+    "set_up",
+    "sync",
+    "undo",
+]

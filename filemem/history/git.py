@@ -1,12 +1,12 @@
-"""Git in the repositories of memories, and nothing that lies in one can have it run or send anything.
+"""Git, run so that nothing that lies in a repository can have it run or send anything; and one repository with its work tree.
 
 Used are only repositories that filemem was told to set up, or that a person has agreed to on this machine. Each has a mark, a
 name drawn by lot in its git directory, and the person's own configuration folder has the same by its path (`trust`).
 
-Hooks, pagers, editors, signing and the like are off by `-c` and environment. What the work trees of a repository share git
-takes from `GIT_COMMON_DIR`: a temporary folder with links to the refs and logs, attributes that name no driver, and of the
-repository's own configuration just the keys that say what it is and where its remotes are. What a person wants git to use
-they say in their global configuration.
+What the work trees of a repository share git takes from `GIT_COMMON_DIR`: a temporary folder with links to the refs and logs,
+attributes that name no driver, and of the configuration just the format. Who the person is and where the remotes are comes by
+the environment; hooks, pagers, editors, signing and helpers are off there. What a person wants git to use they say in their
+global configuration.
 """
 
 from __future__ import annotations
@@ -27,51 +27,40 @@ from typing import NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound
 from filemem.files import safe
-from filemem.files.folder import BOOKKEEPING
 from filemem.files.trust import VARIABLE, Trust
-from filemem.text.plain import first_few, one_line
+from filemem.text.plain import one_line
 
 LOCAL, NETWORK = 60.0, 300.0  # seconds that a command may take
-PINNED = (
-    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.quotePath=false", "color.ui=false"),
-    *(
-        "diff.ignoreSubmodules=all",
-        "fetch.recurseSubmodules=false",
-        "submodule.recurse=false",
-        "protocol.ext.allow=never",
-    ),
-    *("gc.autoDetach=false", "maintenance.autoDetach=false", "log.showSignature=false", "log.follow=false"),
-    *("i18n.commitEncoding=UTF-8", "merge.directoryRenames=false"),
-)
+_OFF = {
+    **{"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.pager": "cat", "core.quotePath": "false"},
+    **{"color.ui": "false", "diff.ignoreSubmodules": "all", "fetch.recurseSubmodules": "false"},
+    **{"submodule.recurse": "false", "protocol.ext.allow": "never", "gc.autoDetach": "false"},
+    **{"maintenance.autoDetach": "false", "log.showSignature": "false", "log.follow": "false"},
+    "i18n.commitEncoding": "UTF-8",
+}
 # How this machine reaches others; the rest of GIT_* speaks of some other repository, commit or person.
 _KEPT = frozenset(
     "GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_EXEC_PATH "
     "GIT_SSL_CAINFO GIT_SSL_CAPATH GIT_SSL_NO_VERIFY GIT_PROXY_COMMAND GIT_CEILING_DIRECTORIES".split()
 )
 _SET = {
-    "LC_ALL": "C",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_PAGER": "cat",
-    "GIT_EDITOR": "true",
-    "SSH_ASKPASS_REQUIRE": "never",
+    **{"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat"},
+    **{"GIT_EDITOR": "true", "SSH_ASKPASS_REQUIRE": "never"},
 }
-PLAIN = ("100644", "100755")
-# Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
-LOGS = tuple(
-    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
+# What of a repository's own configuration counts, and what of it says how it is to be read.
+_INERT = re.compile(
+    r"(?s)user\.(name|email)|(gc|maintenance)\.auto|remote\..*\.(url|pushurl|fetch)|branch\..*\.(remote|merge)"
 )
+_FORMAT = ("core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage")
+_LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
+_ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
+PLAIN = ("100644", "100755")
 MARK = "filemem-mark"  # in the git directory, as are the next two
 LOCK = "filemem.lock"
 PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
 _WAIT = 30.0  # seconds for another filemem to finish its commit
-_UNFINISHED = {
-    "MERGE_HEAD": ("a merge", "finish it with git commit, or end it with git merge --abort"),
-    "rebase-merge": ("a rebase", "finish it with git rebase --continue"),
-    "rebase-apply": ("a rebase or git am", "finish it with git rebase --continue"),
-    "CHERRY_PICK_HEAD": ("a cherry-pick", "finish it with git cherry-pick --continue"),
-    "REVERT_HEAD": ("a revert", "finish it with git revert --continue"),
-}
+_UNFINISHED = {"MERGE_HEAD": "merge", "rebase-merge": "rebase", "rebase-apply": "rebase"}
+_UNFINISHED |= {"CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
 
 class GitError(FilememError):
@@ -79,14 +68,10 @@ class GitError(FilememError):
 
 
 class Untrusted(GitError):
-    """A repository that the person has not agreed to; the sentence says what it would have done, `about` is what is asked."""
+    """A repository that the person has not agreed to; `about` is what is asked, `what` names it."""
 
     about: tuple[str, Mapping[str, str]] = ("", {})
     what = ""
-
-
-class Declined(Untrusted):
-    """One that they have said no to."""
 
 
 class GitDone(NamedTuple):
@@ -123,31 +108,36 @@ MACHINE = Identity("filemem", "filemem@localhost")
 
 
 class Git:
-    """Git in one folder; `env` is what its environment has beyond this process's own."""
+    """Git in one folder; `env` is what its environment has beyond this process's own, `settings` what is set for it."""
 
-    def __init__(self, where: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, where: str, env: Mapping[str, str] | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
         self.where = where
-        self.env = env or {}
+        told = [*(settings or {}).items(), *_OFF.items()]
+        parts = {
+            f"GIT_CONFIG_{what}_{n}": one[i] for n, one in enumerate(told) for i, what in enumerate(("KEY", "VALUE"))
+        }
+        self._env = {**_SET, **parts, "GIT_CONFIG_COUNT": str(len(told)), **(env or {})}
 
     def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a command; raises GitError where git is missing."""
-        settings = [part for option in PINNED for part in ("-c", option)]
         foreign = ("SSH_ASKPASS", "LANGUAGE", "LC_MESSAGES")
         own = {k: v for k, v in os.environ.items() if k not in foreign and (not k.startswith("GIT_") or k in _KEPT)}
         try:
             return subprocess.Popen(
-                ["git", "-C", self.where, *settings, *arguments],
+                ["git", "-C", self.where, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**own, **_SET, **self.env, **(env or {})},
+                env={**own, **self._env, **(env or {})},
                 start_new_session=True,  # no terminal to ask at
                 umask=0o077,
             )
         except FileNotFoundError:
             raise GitError("git is not installed; install it, then try again.") from None
         except OSError as error:
-            raise GitError(f"git cannot be started: {error.strerror}.") from None
+            raise GitError(f"git cannot be started: {error.strerror}; try again.") from None
 
     def ask(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
@@ -156,12 +146,14 @@ class Git:
         with self.start(*arguments, env=env) as process:
             try:
                 out, err = process.communicate(stdin, timeout)
-            except subprocess.TimeoutExpired:
-                _end(process)
-                what = f"git {arguments[0]} took longer than {timeout:g} s and was ended"
-                raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
-            except BaseException:
-                _end(process)
+            except BaseException as error:
+                process.terminate()  # so git takes its locks away
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(5)
+                process.kill()
+                if isinstance(error, subprocess.TimeoutExpired):
+                    what = f"git {arguments[0]} took longer than {timeout:g} s and was ended"
+                    raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
                 raise
         return GitDone(process.returncode, out, err.decode(errors="replace"))
 
@@ -179,20 +171,11 @@ class Git:
         return os.fsdecode(self.run(*arguments, stdin=stdin, env=env)).removesuffix("\n")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a git in a way in which it takes its locks away."""
-    process.terminate()
-    try:
-        process.wait(5)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
 def reason(done: GitDone) -> str:
-    """Why a command failed: the line of its complaint that says most, for the end of a sentence."""
+    """Why a command failed, for the end of a sentence: the line of its complaint that says most."""
     lines = [line.strip() for line in done.err.splitlines() if line.strip() and not line.startswith("hint:")]
-    telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
-    words = telling[0].removeprefix("fatal:").removeprefix("error:").strip() if telling else f"exit code {done.code}"
+    told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))] or lines[-1:]
+    words = told[0] if told else f"exit code {done.code}"
     if "dubious ownership" in done.err:
         folder = words.rpartition(" at ")[2].strip("'")
         words = f"the repository belongs to somebody else; if you trust it: git config --global --add safe.directory {folder}"
@@ -212,73 +195,6 @@ def nul(items: Iterable[str]) -> bytes:
 def fields(out: bytes) -> list[str]:
     """The items of git's output, each ended by NUL."""
     return os.fsdecode(out).split("\0")[:-1]
-
-
-# -- what of a repository's own configuration counts ---------------------------------------------------------------
-
-_INERT = re.compile(
-    r"core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|logallrefupdates|sharedrepository)"
-    r"|extensions\.(objectformat|refstorage)|user\.(name|email)|maintenance\.auto"
-    r"|gc\.(auto|autopacklimit|pruneexpire|reflogexpire|reflogexpireunreachable)"
-    r"|remote\..*\.(url|pushurl|fetch)|branch\..*\.(remote|merge)",
-    re.DOTALL,
-)
-_LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
-
-
-class Sandbox:
-    """What a git directory's own configuration says, and the folder from which git takes its shared part instead."""
-
-    def __init__(self, common: str) -> None:
-        self.common = common
-        told = b""
-        with contextlib.suppress(FilememError, OSError):  # none, or no plain file, on which git could wait for ever
-            told = safe.read(os.path.join(common, "config"))
-        listing = ("config", "--file", "-", "--no-includes", "--list", "-z")
-        entries = fields(Git("/").ask(*listing, stdin=told, env={"GIT_DIR": os.devnull}).out)
-        self._said = [(key, value if line else None) for key, line, value in (e.partition("\n") for e in entries)]
-
-    def unused_settings(self) -> list[str]:
-        """What of the repository's own does not count, as it could run something or lead elsewhere."""
-        hooks = os.path.join(self.common, "hooks")
-        names = os.listdir(hooks) if os.path.isdir(hooks) else []
-        live = [name for name in sorted(names) if "." not in name and os.access(os.path.join(hooks, name), os.X_OK)]
-        keys = [key for key, _ in self._said if not _INERT.fullmatch(key) and key != "core.bare"]
-        return list(dict.fromkeys([*keys, *(f"hooks/{name}" for name in live)]))
-
-    def would(self) -> str:
-        """What the configuration would have git run, and where it would send memories to, in words."""
-        runs = self.unused_settings()
-        urls = [value or "" for key, value in self._said if re.fullmatch(r"(?s)remote\..*\.(url|pushurl)", key)]
-        words = [f"its settings would run or steer {first_few(map(one_line, runs))}"] if runs else []
-        words += [f"a sync would send them to {first_few(map(one_line, urls))}"] if urls else []
-        return f" ({'; '.join(words)})" if words else ""
-
-    def make(self) -> str:
-        """Lay the folder out; returns its place, which lasts as long as this."""
-        place, owner = tempfile.mkdtemp(prefix="filemem-git-"), os.getpid()
-        weakref.finalize(self, lambda: shutil.rmtree(place, ignore_errors=True) if os.getpid() == owner else None)
-        os.mkdir(os.path.join(place, "info"))
-        config = "".join(_setting(key, value) for key, value in self._said if _INERT.fullmatch(key))
-        attributes = "* !filter !diff !merge !ident !working-tree-encoding\n"
-        for name, text in (("config", config), ("info/attributes", attributes)):
-            with open(os.path.join(place, name), "w", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(text)
-        for name in _LINKS:
-            os.symlink(os.path.join(self.common, name), os.path.join(place, name))
-        return place
-
-
-def _setting(key: str, value: str | None) -> str:
-    """A setting as a configuration file says it; None is a key without a value, which means true."""
-    section, _, rest = key.partition(".")
-    middle, _, name = rest.rpartition(".")
-    spelt = [
-        re.sub(r'[\\"\n\t\b]', lambda c: {"\n": "\\n", "\t": "\\t", "\b": "\\b"}.get(c[0], "\\" + c[0]), text)
-        for text in (middle, value or "")
-    ]
-    head = f'[{section} "{spelt[0]}"]' if middle else f"[{section}]"
-    return f"{head}\n\t{name}" + (f' = "{spelt[1]}"\n' if value is not None else "\n")
 
 
 # -- which repositories are used -----------------------------------------------------------------------------------
@@ -303,23 +219,17 @@ def find(path: str, trust: Trust) -> Repository | None:
     place = git_place(path)
     if not place:
         return None
-    folder = _folder(place)
-    content = {"mark": _mark(folder)}
+    content = {"mark": _mark(place)[1]}
     answer = trust.known(place, content)
+    if answer is None and trust.ask:
+        asked = f"{one_line(place)} was not agreed to on this machine; filemem would commit there, and sync with its remotes."
+        answer = trust.settle(place, content, asked)
     if not answer:
-        shared = b""
-        with contextlib.suppress(FilememError):
-            shared = safe.read(os.path.join(folder, "commondir"), 10_000).strip()
-        would = Sandbox(os.path.join(folder, os.fsdecode(shared))).would()
-        if answer is None and trust.ask:
-            asked = f"{one_line(place)} was not agreed to on this machine; filemem would commit there{would}."
-            answer = trust.settle(place, content, asked)
-        if not answer:
-            words = f"{one_line(place)} was not set up on this machine, so git is not used there{would}"
-            remedy = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
-            error = (Untrusted if trust.known(place, content) is None else Declined)(f"{words}; {remedy}.")
-            error.about, error.what = (place, content), f"the git repository {one_line(place)}{would}"
-            raise error
+        remedy = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
+        words = f"{one_line(place)} was not set up on this machine, so git is not used there; {remedy}."
+        error = Untrusted(words)
+        error.about, error.what = (place, content), f"the git repository {one_line(place)}"
+        raise error
     if trust.given or (trust.ask and not content["mark"]):
         agree(place, trust)
     return opened(place)
@@ -327,8 +237,8 @@ def find(path: str, trust: Trust) -> Repository | None:
 
 def agree(place: str, trust: Trust) -> None:
     """Mark the repository of a `.git` as one that the person has named."""
-    folder = _folder(place)
-    if _mark(folder) and trust.kept(place, {"mark": _mark(folder)}):
+    folder, mark = _mark(place)
+    if mark and trust.kept(place, {"mark": mark}):
         return
     mark = secrets.token_hex(16)
     try:
@@ -338,22 +248,16 @@ def agree(place: str, trust: Trust) -> None:
     trust.keep(place, {"mark": mark}, trusted=True)
 
 
-def _folder(place: str) -> str:
-    """The git directory of a `.git`, which may be a file that names it; raises GitError."""
-    if os.path.isdir(place):
-        return place
+def _mark(place: str) -> tuple[str, str]:
+    """The git directory of a `.git`, which may be a file that names it, and the mark in it; raises GitError."""
     try:
-        told = os.fsdecode(safe.read(place, 10_000)).partition("gitdir:")[2].strip()
-    except FilememError as error:
-        raise GitError(str(error)) from None
-    return os.path.join(os.path.dirname(place), told or ".git")
-
-
-def _mark(folder: str) -> str:
-    try:
-        return safe.read(os.path.join(folder, MARK), 100).decode(errors="replace").strip()
-    except NotFound:
-        return ""
+        told = "" if os.path.isdir(place) else os.fsdecode(safe.read(place, 10_000)).partition("gitdir:")[2].strip()
+        folder = os.path.join(os.path.dirname(place), told or ".git")
+        with contextlib.suppress(NotFound):
+            return folder, safe.read(os.path.join(folder, MARK), 100).decode(errors="replace").strip()
+        return folder, ""
+    except GitError:
+        raise
     except FilememError as error:
         raise GitError(str(error)) from None
 
@@ -380,9 +284,26 @@ class Repository(Git):
 
     def __init__(self, where: str, folder: str, common: str) -> None:
         """A repository with its git directory `folder` and, where that is a linked work tree's, the one that it shares."""
-        self.sandbox = Sandbox(common)
+        told = b""
+        with contextlib.suppress(FilememError, OSError):  # none, or no plain file, on which git could wait for ever
+            told = safe.read(os.path.join(common, "config"))
+        listing = ("config", "--file", "-", "--no-includes", "--list", "-z")
+        entries = fields(Git("/").ask(*listing, stdin=told, env={"GIT_DIR": os.devnull}).out)
+        said = {key: value for key, _, value in (entry.partition("\n") for entry in entries)}
+        aside = tempfile.mkdtemp(prefix="filemem-git-")
+        weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
+        os.mkdir(os.path.join(aside, "info"))
+        lines = [
+            "[{}]\n\t{} = {}\n".format(*key.split("."), said[key]) for key in _FORMAT if said.get(key, "").isalnum()
+        ]
+        for name, text in (("config", "".join(lines)), ("info/attributes", _ATTRIBUTES)):
+            with open(os.path.join(aside, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        for name in _LINKS:
+            os.symlink(os.path.join(common, name), os.path.join(aside, name))
         env = {"GIT_DIR": folder, "GIT_WORK_TREE": where, "GIT_OBJECT_DIRECTORY": os.path.join(common, "objects")}
-        super().__init__(where, {**env, "GIT_COMMON_DIR": self.sandbox.make()})
+        own = {key: value for key, value in said.items() if _INERT.fullmatch(key)}
+        super().__init__(where, {**env, "GIT_COMMON_DIR": aside}, own)
         self.folder = folder
         self.common = common
 
@@ -398,42 +319,39 @@ class Repository(Git):
 
     def unfinished(self) -> str:
         """Why nothing can be committed now, as a clause with its remedy; empty where it can."""
-        for name, (what, remedy) in _UNFINISHED.items():
+        for name, what in _UNFINISHED.items():
             if os.path.lexists(os.path.join(self.folder, name)):
-                return f"{what} is in progress in {self.where}; {remedy}"
-        if not self.branch():
-            return f"HEAD is detached in {self.where}; go back to a branch with git switch"
-        return ""
+                return f"a {what} is in progress in {self.where}; finish it with git {what} --continue"
+        return "" if self.branch() else f"HEAD is detached in {self.where}; go back to a branch with git switch"
 
     def setting(self, key: str) -> str:
         """A setting of git's, empty where it is not set."""
         return os.fsdecode(self.ask("config", "--get", key).out).strip()
 
-    def person(self, name: str) -> Identity:
-        """The person at this machine as git knows them, else by the user's name."""
-        return Identity(self.setting("user.name") or name, self.setting("user.email") or f"{name}@localhost")
-
     def purged(self) -> set[str]:
         """The commits that were rewritten here so as to forget; what holds one of them would bring back what is forgotten."""
-        try:
+        with contextlib.suppress(NotFound):
             return set(safe.read(os.path.join(self.folder, PURGED)).decode().split())
-        except NotFound:
-            return set()
+        return set()
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError.
 
-        A lock of git's own that was left by one which was killed here is waited for, and taken away.
+        What one left that was killed here is cleared up: git's locks, and an index that the last commit is ahead of, as a
+        person's next commit would take the machine's back.
         """
         place = os.path.join(self.folder, LOCK)
         with contextlib.ExitStack() as held:
             try:
                 held.enter_context(safe.lock(place, _WAIT))
                 if os.path.getsize(place):
-                    self._free(os.path.getmtime(place))
-                    self._finish_commit()
-                self._clear()
+                    self._unlock(os.path.getmtime(place))
+                    if self.ask("log", "-1", "--format=%ce").out.decode().strip() == MACHINE.email:
+                        changed = ("diff-tree", "--no-commit-id", "--name-only", "--root", "-r", "-z", "HEAD")
+                        paths = ("--pathspec-from-file=-", "--pathspec-file-nul")
+                        last = self.run(*changed)
+                        self.ask("reset", "--quiet", *paths, stdin=last, env={"GIT_LITERAL_PATHSPECS": "1"})
                 with open(place, "w") as file:  # until the end of this
                     file.write("at work\n")
                 held.callback(os.truncate, place, 0)
@@ -445,49 +363,27 @@ class Repository(Git):
                 ) from None
             yield
 
-    def _finish_commit(self) -> None:
-        """Have the index say what the last commit says, where its git was killed between the two: a person's next commit would
-        take the machine's back. Entries that differ from what was there before it are theirs."""
-        who, *parents = self.ask("log", "-1", "--format=%ce %P").out.decode(errors="replace").split() or [""]
-        if who != MACHINE.email or len(parents) > 1 or self.unfinished():
-            return
-        before, now, staged = self.tree("".join(parents)), self.tree("HEAD"), self.staged()
-        nothing = self.text("hash-object", "-t", "blob", "--stdin")  # what the index has of a file that git is to add
-        changes = dict[str, GitFile | None]()
-        for path in {**before, **now}:
-            old, new, there = before.get(path), now.get(path), staged.get(path)
-            if old != new != there and (there == old or (not old and there and there.oid == nothing)):
-                changes[path] = new
-        self.stage(changes)
-
-    def _clear(self) -> None:
-        """Delete what writes here left that were killed."""
-        for left in glob.glob(f"{glob.escape(self.folder)}/{safe.OURS}*"):
-            with contextlib.suppress(FileNotFoundError):
-                if time.time() - os.path.getmtime(left) > safe.CUT_OFF:
-                    os.unlink(left)
-
-    def _free(self, since: float) -> None:
-        for _ in range(40):
+    def _unlock(self, since: float) -> None:
+        """Take git's locks away that were left `since` then, once their git has had the time to end."""
+        for last in range(39, -1, -1):
             names = [*glob.glob(f"{glob.escape(self.folder)}/*.lock"), f"{self.common}/objects/maintenance.lock"]
             names += glob.glob(f"{glob.escape(self.common)}/*.lock")
             names += glob.glob(f"{glob.escape(self.common)}/refs/**/*.lock", recursive=True)
-            stale = {n for n in names if os.path.basename(n) != LOCK and os.path.exists(n)}
-            stale = {name for name in stale if os.path.getmtime(name) >= since - 1}
-            if not stale:
-                return
-            time.sleep(0.05)  # its git may be about to end
-        for name in stale:
+            names = [name for name in names if os.path.basename(name) != LOCK and os.path.exists(name)]
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(name)
+                names = [name for name in names if os.path.getmtime(name) >= since - 1]
+                if not names:
+                    return
+                for name in names if not last else ():
+                    os.unlink(name)
+            time.sleep(0.05)
 
     # -- trees ---------------------------------------------------------------------------------------------------
 
     def tree(self, treeish: str, path: str = "") -> dict[str, GitFile]:
         """The files in a tree, all or under `path`; empty for the tree before the first commit."""
-        out = (
-            self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *(["--", path] if path else [])) if treeish else b""
-        )
+        under = ["--", path] if path else []
+        out = self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *under) if treeish else b""
         entries = (line.partition("\t") for line in fields(out))
         return {name: GitFile(facts.split(" ")[0], facts.split(" ")[2]) for facts, _, name in entries}
 
@@ -512,16 +408,19 @@ class Repository(Git):
         return {path: GitFile(mode, oid) for mode, oid, stage, path in entries if stage == "0"}
 
     def stage(self, changes: Mapping[str, GitFile | None], env: Mapping[str, str] | None = None) -> None:
-        """Replace files in the index, add them, or take them out."""
+        """Replace files in the index, add them, or take them out, which comes first."""
+        gone = [f"0 {'0' * len(self.empty())}\t{path}" for path, entry in changes.items() if entry is None]
         lines = [f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry]
-        none = "0" * len(self.empty()) if None in changes.values() else ""
-        gone = [f"0 {none}\t{path}" for path, entry in changes.items() if entry is None]
         if changes:
             self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *lines]), env=env)
 
     def put(self, kind: str, data: bytes) -> str:
         """Put an object into the repository, with just these bytes; returns its name."""
         return self.text("hash-object", "-t", kind, "-w", "--literally", "--stdin", stdin=data)
+
+    def empty(self) -> str:
+        """The tree without files."""
+        return self.text("hash-object", "-t", "tree", "--stdin")
 
     def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
         """A tree with some of its files replaced, added, or taken out."""
@@ -543,19 +442,11 @@ class Repository(Git):
             if wrong or any(ord(c) < 32 for c in path) or not {*modes} <= {*PLAIN, "000000"}:
                 what = f"{one_line(path)} is not a regular file with a plain name"
                 raise FilememError(f"{what}; bring it in by hand, with git pull.")
-            folder = os.path.join(self.where, os.path.dirname(path)).rstrip("/")
-            if os.path.realpath(folder) != folder:
-                remedy = "put a real folder in its place first"
-                raise FilememError(f"{one_line(path)} lies behind a symbolic link here; {remedy}.")
         paths = parts[1::2]
         texts = self.contents(f"{tree or self.empty()}:{path}" for path in paths for tree in (before, after))
-        return [Step(path, *pair) for path, pair in zip(paths, zip(texts[::2], texts[1::2], strict=True), strict=True)]
+        return [Step(*one) for one in zip(paths, texts[::2], texts[1::2], strict=True)]
 
-    def empty(self) -> str:
-        """The tree without files."""
-        return self.text("hash-object", "-t", "tree", "--stdin")
-
-    # -- committing and merging ----------------------------------------------------------------------------------
+    # -- committing ----------------------------------------------------------------------------------------------
 
     def commit(self, paths: Iterable[str], new: Iterable[str], message: str, author: Identity, at: dt.datetime) -> str:
         """Commit just these files as they are on disk, `new` ones among them that git does not know, whatever else is staged.
@@ -589,7 +480,7 @@ class Repository(Git):
 def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
     """The environment in which a commit is by this author, made by the machine; never signed, as nobody vouches for it."""
     when = at.astimezone().isoformat(timespec="seconds")
-    env = dict[str, str]()
-    for role, one in (("AUTHOR", author), ("COMMITTER", MACHINE)):
-        env |= {f"GIT_{role}_NAME": one.name, f"GIT_{role}_EMAIL": one.email, f"GIT_{role}_DATE": when}
-    return env
+    parts = {"NAME": (author.name, MACHINE.name), "EMAIL": (author.email, MACHINE.email), "DATE": (when, when)}
+    return {
+        f"GIT_{role}_{name}": one[n] for name, one in parts.items() for n, role in enumerate(("AUTHOR", "COMMITTER"))
+    }

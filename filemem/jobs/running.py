@@ -33,7 +33,7 @@ class UserJob:
         with contextlib.suppress(FilememError):
             if self.history.home:
                 self.history.catch_up()
-        return [str(one) for one in self.history.cut_off()]
+        return [str(one) for one in self.history.problems()]
 
 
 @contextlib.contextmanager
