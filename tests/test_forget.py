@@ -277,7 +277,7 @@ def test_a_cut_changes_the_lines_of_one_turn_alone(
     memory = Memory("sessions/a.md", raw)
     passages = memory.passages
     passage = data.draw(st.sampled_from(passages))
-    after = deletion.apply_cuts(raw, [deletion.blanked(raw, passage.line, passage.end_line)])
+    after = deletion.without(raw, [deletion._lines_of(memory, passage.line, passage.end_line, "")])
     codec = "utf-16" if encoding == "utf-16" else "latin-1"  # which tells every byte from every other
     old, new = raw.decode(codec).split("\n"), after.decode(codec).split("\n")
     assert len(new) == len(old)

@@ -26,7 +26,7 @@ from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.forgetting import deletion, purge
-from filemem.forgetting.deletion import DeletionItem, DeletionPlan, TextMatcher
+from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History
 from filemem.jobs import telling
 from filemem.jobs.running import delete, job
@@ -284,7 +284,7 @@ def _to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named
     except NotFound:
         if not or_only_named:
             raise
-        return DeletionPlan([], {}, {}, {live(name): ""}, TextMatcher())
+        return DeletionPlan(names={live(name): ""})
 
 
 def _choose(found: list[DeletionItem]) -> list[DeletionItem]:
@@ -356,7 +356,7 @@ def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
     history, paths, found = (
         History(folder),
         folder.paths(),
-        DeletionPlan([], {}, {}, {}, TextMatcher(), everything=True),
+        DeletionPlan(everything=True),
     )
     owned, purges = os.path.lexists(os.path.join(folder.root, ".git")), how["purge_history"]
     what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
@@ -374,5 +374,5 @@ def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
         return 0
     if not (yield from _confirmed(f"Delete everything of {folder.name} for good?", folder, how, owned)):
         return 1
-    found = found._replace(whole=dict.fromkeys(paths, ""), purge=purges)
+    found = found._replace(items=[DeletionItem(path) for path in paths], purge=purges)
     return (yield from _do(call, folder, deletion.start(folder, found)))

@@ -26,7 +26,7 @@ def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) 
     places, by = [item.place for item in plan.items], f"{path}:{request.line}"
     with folder.locked():
         journal.hold_back(folder, by, dict.fromkeys([*places, by]), at)
-        memories = [path for path in plan.whole if kind_of(path) in ("facts", "lessons")]
+        memories = [path for path in places if kind_of(path) in ("facts", "lessons")]
         for memory in memories:
             with contextlib.suppress(ValueError, FilememError):
                 folder.edit(memory, lambda data, path=memory: set_front(path, data, journal.MARK, "true"))  # type: ignore[misc]

@@ -19,8 +19,9 @@ from filemem.errors import FilememError
 from filemem.files import installed, safe
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory, live
+from filemem.files.safe import Place
 from filemem.forgetting import deletion
-from filemem.forgetting.deletion import DeletionPlan
+from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
 from filemem.history import History
 from filemem.history.git import PURGED, GitError, GitFile, Repository, fields, spec
 from filemem.text.plain import first_few, one_line
@@ -31,6 +32,16 @@ EXTRA = "--purge-history needs git-filter-repo: run {}, then the same command ag
 _LEFT_BY_GIT = (
     "COMMIT_EDITMSG TAG_EDITMSG NOTES_EDITMSG MERGE_MSG SQUASH_MSG FETCH_HEAD ORIG_HEAD MERGE_RR gitk.cache".split()
 )
+_OBSTACLES = {  # refs, files of the git directory, lines of `git worktree list` and `git ls-files --stage`
+    "refs/stash": "it has stashed changes; apply or drop them",
+    "refs/replace/": "it has replacement refs; remove them with git replace -d",
+    "refs/notes/": "it has notes on commits; delete them with git update-ref -d refs/notes/commits",
+    "160000 ": "it has submodules",
+    "shallow": "it is a shallow clone; complete it with git fetch --unshallow",
+    "objects/info/alternates": "it borrows objects from another repository",
+    "index.lock": "another git is at work; where none is, delete its index.lock",
+    "worktrees": "it has several work trees; remove them with git worktree remove",
+}
 
 
 class InHistory(NamedTuple):
@@ -46,32 +57,11 @@ def require(history: History) -> Repository:
     if not importlib.util.find_spec("git_filter_repo"):
         raise FilememError(EXTRA.format(installed.adding("purge")))
     repository = history.require()
-    folder, refs = repository.common, repository.text("for-each-ref", "--format=%(refname)").split("\n")
-    obstacles = {
-        "it has several work trees; remove them with git worktree remove": "\n" in repository.text("worktree", "list"),
-        "it has submodules": b"160000 " in repository.run("ls-files", "--stage"),
-        "it is a shallow clone; complete it with git fetch --unshallow": os.path.exists(f"{folder}/shallow"),
-        "it borrows objects from another repository": os.path.exists(f"{folder}/objects/info/alternates"),
-        "another git is at work; where none is, delete its index.lock": os.path.lexists(f"{folder}/index.lock"),
-        "it has stashed changes; apply or drop them": "refs/stash" in refs,
-        "it has replacement refs; remove them with git replace -d": any(r.startswith("refs/replace/") for r in refs),
-        "it has notes on commits; delete them with git update-ref -d refs/notes/commits": any(
-            ref.startswith("refs/notes/") for ref in refs
-        ),
-    }
-    for words, there in obstacles.items():
-        if there:
+    there = [*_refs(repository), *os.fsdecode(repository.run("ls-files", "--stage")).split("\n")]
+    for sign, words in _OBSTACLES.items():
+        if os.path.lexists(f"{repository.common}/{sign}") or any(line.startswith(sign) for line in there):
             raise FilememError(f"the history of {repository.where} cannot be rewritten: {words}. Then try again.")
     return repository
-
-
-def remotes(repository: Repository) -> list[str]:
-    """A sentence for each remote: what was pushed there is there still."""
-    names = repository.text("remote").split()
-    urls = [repository.ask("ls-remote", "--get-url", "--", name).out.decode(errors="replace").strip() for name in names]
-    return [
-        f"The remote {name} ({one_line(url)}) has what was pushed there." for name, url in zip(names, urls, strict=True)
-    ]
 
 
 def remembers(history: History, found: DeletionPlan) -> list[str]:
@@ -83,64 +73,65 @@ def remembers(history: History, found: DeletionPlan) -> list[str]:
         inside = ("rev-list", "--all", "--full-history", "--abbrev-commit", "--", spec(history.inside))
         commits = repository.text(*inside).split() if found.everything and repository.head() else []
         held = [f"commit {name}" for name in commits] or search(history, found).own
-        return [f"Git remembers it: {first_few(held)}.", *remotes(repository)] if held else []
+        return [f"Git remembers it: {first_few(held)}.", *_remotes(repository)] if held else []
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
+
+
+def _remotes(repository: Repository) -> list[str]:
+    """A sentence for each remote: what was pushed there is there still."""
+    urls = {
+        name: repository.ask("ls-remote", "--get-url", "--", name).out for name in repository.text("remote").split()
+    }
+    return [
+        f"The remote {name} ({one_line(os.fsdecode(url))}) has what was pushed there." for name, url in urls.items()
+    ]
 
 
 # -- rewriting ---------------------------------------------------------------------------------------------------
 
 
-class _UserHistory:
+class _Versions:
     """What the history has of one user: what becomes of each path, and the versions that lose something."""
 
     def __init__(self, history: History, found: DeletionPlan) -> None:
         self.history, self.found = history, found
         how = ("--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z", "--format=")
-        out = history.repository.run("log", *how, "--", spec(history.inside), timeout=LONG)
-        parts = iter([part for part in fields(out) if part])
+        parts = iter([part for part in fields(history.repository.run("log", *how, "--", spec(history.inside))) if part])
         entries = [(facts.split(" "), path) for facts, path in zip(parts, parts, strict=True)]
-        versions = [(path, oid) for (_, mode, _, oid, _), path in entries if mode.startswith("100")]
-        self.paths = {path: self.renamed(path) for path in dict.fromkeys(p for p, _ in versions)}
-        told = {path: new for path, new in self.paths.items() if new and new != path}
-        self.found = found._replace(names=found.names | {self._own(old): self._own(new) for old, new in told.items()})
-        self.blobs: dict[str, str] = {}
-        for path, oid, data in _read(history.repository, [v for v in dict.fromkeys(versions) if self.paths[v[0]]]):
-            if cleaned(history.own(path), data, self.found) != data:
-                self.blobs[oid] = history.own(path)
+        versions = dict.fromkeys((path, oid) for (_, mode, _, oid, _), path in entries if mode.startswith("100"))
+        self.paths = {path: self.renamed(path) for path, _ in versions}
+        left = [(path, oid) for path, oid in versions if self.paths[path]]
+        self.blobs = {
+            oid: new for path, oid, data in _read(history.repository, left) if (new := self.cleaned(path, data)) != data
+        }
 
-    def _own(self, path: str) -> str:
-        return live(self.history.own(path))
-
-    def renamed(self, path: str) -> str | None:
-        """What becomes of a path of the repository; None where it goes."""
-        own, found = self._own(path), self.found
-        new = found.names.get(own)
-        if new is None and found.every and found.matcher.about and deletion.matching(Memory(own, b""), found.matcher):
-            new = "" if own.startswith(("facts/", "lessons/")) else deletion.neutral_path(own, found.names.values())
-            found.names[own] = new
+    def renamed(self, path: str) -> str:
+        """What becomes of a path of the repository; nothing where it goes."""
+        own, found = live(self.history.own(path)), self.found
         if found.everything:
-            return None
-        return path if new is None else path[: len(path) - len(own)] + new if new else None
+            return ""
+        if own not in found.names and found.every and deletion.matching(Memory(own, b""), found.matcher):
+            goes = own.startswith(("facts/", "lessons/"))
+            found.names[own] = "" if goes else deletion.neutral_path(own, found.names.values())
+        new = found.names.get(own, own)
+        return path[: len(path) - len(own)] + new if new else ""
 
-
-def cleaned(own: str, data: bytes, found: DeletionPlan) -> bytes:
-    """A version of a user's file without what is to go."""
-    if own.startswith(BOOKKEEPING + "/"):
-        return deletion.record_without(own.partition("/")[2], data, found)
-    with contextlib.suppress(FilememError):
-        before = data
-        data = deletion.apply_cuts(data, found.lines.get(own) or found.lines.get(live(own), []))
-        memory = Memory(own, data)
-        if found.every and len(data) <= LARGEST and found.matcher.has_words(memory.text):
-            items = list(deletion.passages_with(memory, found.matcher))
-            data = deletion.apply_cuts(data, [deletion.cut(memory, item) for item in items])
-        line = Memory(own, data).episode_line if data != before else 0
-        if line:
-            memory = Memory(own, data)
-            item = deletion.DeletionItem(own, line, line, "", "")
-            data = deletion.apply_cuts(data, [deletion.cut(memory, item)])
-    return deletion.renamed(data, found.names)
+    def cleaned(self, path: str, data: bytes) -> bytes:
+        """A version of a file of the user's without what is to go."""
+        own, found = self.history.own(path), self.found
+        if own.startswith(BOOKKEEPING + "/"):
+            return deletion.record_without(own, data, found)
+        with contextlib.suppress(FilememError):
+            before, cuts = data, [item for item in found.items if item.line and live(item.path) == live(own)]
+            data = deletion.without(data, cuts)
+            more = deletion.matching(Memory(own, data), found.matcher) if found.every else []
+            if any(not item.line and item.why == deletion.ASKED for item in more):
+                return f"{FORGOTTEN}\n".encode()
+            data = deletion.without(data, [item for item in more if item.line])
+            if data != before:
+                data = deletion.without(data, deletion.episode(Memory(own, data)))
+        return deletion.renamed(data, found.names)
 
 
 def purge(history: History, found: DeletionPlan) -> list[str]:
@@ -150,37 +141,34 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     """
     repository = require(history)
     with repository.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
-        past = _UserHistory(history, found)
+        past, copy, job = _Versions(history, found), os.path.join(aside, "copy.git"), os.path.join(aside, "job.json")
         touching = repository.text("rev-list", "--all", "--full-history", "--", spec(history.inside)).split()
-        job = {"paths": past.paths, "blobs": past.blobs, "commits": touching, **deletion.as_json(past.found)}
-        copy = os.path.join(aside, "copy.git")
+        blobs = {oid: data.decode("latin-1") for oid, data in past.blobs.items()}
+        with open(job, "w", encoding="utf-8") as file:
+            json.dump({"paths": past.paths, "blobs": blobs, "commits": touching, "plan": found.as_json()}, file)
         clone = ("git", "-c", f"core.hooksPath={os.devnull}", "clone", "--quiet", "--mirror", "--template=")
         _apart(aside, *clone, repository.common, copy)
-        with open(os.path.join(aside, "job.json"), "w", encoding="utf-8", errors="surrogateescape") as file:
-            json.dump(job, file)
-        _apart(copy, sys.executable, "-m", "filemem.forgetting.purge", file.name)
+        _apart(copy, sys.executable, "-m", "filemem.forgetting.purge", job)
         with open(os.path.join(copy, "filter-repo/commit-map"), encoding="utf-8") as file:
-            pairs = [line.split() for line in file.read().split("\n")[1:] if line]
-        old = {before for before, after in pairs if before != after}
+            old = {pair[0] for line in file.read().split("\n")[1:] if line and len({*(pair := line.split())}) > 1}
         before = _refs(repository)
         how = "--quiet --force --no-tags --update-head-ok --no-write-fetch-head --no-auto-maintenance --prune".split()
         repository.run("fetch", *how, copy, "+refs/*:refs/*", timeout=LONG)
         after = _refs(repository)
         moved = sorted(ref for ref, oid in before.items() if after.get(ref) != oid)
-        for ref in moved:
-            if ref.startswith("refs/remotes/"):  # its old history is the remote's, not here to be known by
-                repository.ask("update-ref", "--no-deref", "-d", ref)
-        known = sorted(repository.purged() | old)
-        safe.write(os.path.join(repository.folder, PURGED), "".join(f"{oid}\n" for oid in known).encode())
+        dropped = [ref for ref in moved if ref.startswith("refs/remotes/")]
+        for ref in dropped:  # its old history is the remote's, not here to be known by
+            repository.ask("update-ref", "--no-deref", "-d", ref)
+        known = "".join(f"{oid}\n" for oid in sorted(repository.purged() | old))
+        safe.write(os.path.join(repository.folder, PURGED), known.encode())
         _clean_index(history, past)
-        _prune(repository, found)
-    branches = [ref.split("/", 2)[2] for ref in moved if not ref.startswith("refs/remotes/")]
-    dropped = [ref.removeprefix("refs/remotes/") for ref in moved if ref.startswith("refs/remotes/")]
+        _prune(repository)
+    branches = [ref.split("/", 2)[2] for ref in moved if ref not in dropped]
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
     return [
         f"Rewrote {len(old)} commits; {', '.join(branches) or 'no branch'} moved.",
-        *(f"Dropped {name}, this repository's copy of a remote branch." for name in dropped),
-        *(f"{sentence} {again}" for sentence in remotes(repository)),
+        *(f"Dropped {ref[13:]}, this repository's copy of a remote branch." for ref in dropped),
+        *(f"{sentence} {again}" for sentence in _remotes(repository)),
     ]
 
 
@@ -188,47 +176,40 @@ def rewrite(job: dict[str, Any]) -> None:
     """Rewrite every ref of the bare repository that this process stands in, as the job says."""
     import git_filter_repo  # noqa: PLC0415  an extra
 
-    found, touching = deletion.from_json(job), set(job["commits"])
-
-    def blob(one: Any, _: Any) -> None:
-        if path := job["blobs"].get(one.original_id.decode()):
-            one.data = cleaned(path, one.data, found)
-
-    def name(path: bytes) -> bytes | None:
-        text = path.decode("utf-8", "surrogateescape")
-        new = job["paths"].get(text, text)
-        return new.encode("utf-8", "surrogateescape") if new else None
-
-    def message(text: bytes) -> bytes:
-        said = deletion.renamed(text, found.names).decode("utf-8", "surrogateescape").split("\n")
-        kept = [line if not found.matcher.begins(line) else _blank(line) for line in said]
-        return "\n".join(kept).encode("utf-8", "surrogateescape")
-
+    found, touching = deletion.from_json(job["plan"]), set(job["commits"])
     targets = {os.fsencode(new) for old, new in job["paths"].items() if new and new != old}
 
+    def name(path: bytes) -> bytes | None:
+        return os.fsencode(job["paths"].get(os.fsdecode(path), os.fsdecode(path))) or None
+
+    def blob(one: Any, _: Any) -> None:
+        new = job["blobs"].get(one.original_id.decode())
+        one.data = one.data if new is None else new.encode("latin-1")
+
+    def message(text: bytes) -> bytes:
+        lines = os.fsdecode(deletion.renamed(text, found.names)).split("\n")
+        for n, line in enumerate(lines):
+            end = folded(line.partition(": ")[2]).rstrip("… ")  # a subject ends with the beginning of a text
+            cut_short = len(end.encode()) >= LEAST and any(one.startswith(end) for one in found.matcher.lines)
+            if cut_short or found.matcher.holds(line):
+                lines[n] = f"{line.partition(':')[0]}: {FORGOTTEN}" if ": " in line else FORGOTTEN
+        return os.fsencode("\n".join(lines))
+
     def commit(one: Any, _: Any) -> None:
-        # A file that has its new name already loses only the old one.
-        again = [change for change in one.file_changes if change.type == b"D" and change.filename in targets]
-        for change in again:
+        for change in [change for change in one.file_changes if change.type == b"D" and change.filename in targets]:
             there = ["git", "cat-file", "-e", one.original_id + b":" + change.filename]
             if not subprocess.run(there, stderr=subprocess.DEVNULL, check=False).returncode:
-                one.file_changes.remove(change)
+                one.file_changes.remove(change)  # a file that has its new name already loses only the old one
         if one.original_id.decode() in touching or not one.file_changes:
             one.message = message(one.message)
 
     def tag(one: Any, _: Any) -> None:
         one.message = message(one.message)
 
-    how = git_filter_repo.FilteringOptions.parse_args(
-        ["--partial", "--force", "--quiet", "--prune-degenerate", "never"]
-    )
-    git_filter_repo.RepoFilter(
-        how, filename_callback=name, blob_callback=blob, commit_callback=commit, tag_callback=tag
-    ).run()
-
-
-def _blank(line: str) -> str:
-    return f"{line.partition(':')[0]}: {deletion.FORGOTTEN}" if ": " in line else deletion.FORGOTTEN
+    flags = ["--partial", "--force", "--quiet", "--prune-degenerate", "never"]
+    how = git_filter_repo.FilteringOptions.parse_args(flags)
+    callbacks = {"filename": name, "blob": blob, "commit": commit, "tag": tag}
+    git_filter_repo.RepoFilter(how, **{f"{kind}_callback": call for kind, call in callbacks.items()}).run()
 
 
 def _apart(where: str, *command: str) -> None:
@@ -246,12 +227,12 @@ def _refs(repository: Repository) -> dict[str, str]:
     return {ref: oid for ref, _, oid in (line.partition(" ") for line in lines) if ref}
 
 
-def _clean_index(history: History, past: _UserHistory) -> None:
+def _clean_index(history: History, past: _Versions) -> None:
     """Let the index have no version that was rewritten: the new one stands in its place."""
     repository, changes = history.repository, dict[str, GitFile | None]()
     head, staged = repository.tree(repository.head(), history.inside), repository.staged(history.inside)
     for path, _, data in _read(repository, [(path, entry.oid) for path, entry in staged.items()]):
-        new, after = past.renamed(path), cleaned(history.own(path), data, past.found)
+        new, after = past.renamed(path), past.cleaned(path, data)
         if new != path or after != data:
             changes[path] = None
             if new:
@@ -260,15 +241,14 @@ def _clean_index(history: History, past: _UserHistory) -> None:
     repository.ask("update-index", "--clear-resolve-undo")
 
 
-def _prune(repository: Repository, found: DeletionPlan) -> None:
+def _prune(repository: Repository) -> None:
     """Empty what else names the old history (reflogs and the like), and prune objects that nothing names."""
-    folder = repository.common
     for name in _LEFT_BY_GIT:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(folder, name))
-    shutil.rmtree(os.path.join(folder, "rr-cache"), ignore_errors=True)
+            os.unlink(os.path.join(repository.common, name))
+    shutil.rmtree(os.path.join(repository.common, "rr-cache"), ignore_errors=True)
     every = ("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
-    repository.run(*every, env={"GIT_COMMON_DIR": folder}, timeout=LONG)  # which git finds by its own folder
+    repository.run(*every, env={"GIT_COMMON_DIR": repository.common}, timeout=LONG)  # found by git by its own folder
     own = ("-c", "gc.bigPackThreshold=0", "-c", "gc.cruftPacks=false")  # else they keep what nothing names
     repository.run(*own, "gc", "--prune=now", "--quiet", "--force", timeout=LONG)
 
@@ -279,20 +259,14 @@ def _prune(repository: Repository, found: DeletionPlan) -> None:
 def search(history: History, found: DeletionPlan) -> InHistory:
     """Read every object, packed, loose or named by nothing, and every file of the repository, such as reflogs, the index and
     what linked work trees and the stash hold; say which of it tells."""
-    repository, matcher = history.repository, found.matcher
-    count, told = 0, dict[str, str]()
-    names = [old.rpartition("/")[2].encode() for old in found.names]
+    repository, told, count = history.repository, dict[str, str](), 0
+    names = [b" %b\0" % os.fsencode(old.rpartition("/")[2]) for old in found.names]
     for oid, kind, data in objects(repository):
         count += 1
-        if kind == "tree":
-            holds = any(b" " + name + b"\0" in data for name in names)
-        else:
-            holds = bool(matcher) and any(deletion.in_bytes(data, matcher))
-        if holds:
+        if any(name in data for name in names) if kind == "tree" else any(deletion.in_bytes(data, found.matcher)):
             told[oid] = kind
     own, others = _described(history, told) if told else ([], [])
-    for one in deletion.search_under(repository.common, matcher, but=("objects",)) if matcher else ():
-        own.append(f".git/{one}")
+    own += (f".git/{one}" for one in deletion.search_under(Place(repository.common), found.matcher, but=("objects",)))
     return InHistory(own, others, count)
 
 
@@ -323,23 +297,21 @@ def _described(history: History, told: dict[str, str]) -> tuple[list[str], list[
     """What each object is that tells of it: the user's and what nothing names, then other people's."""
     repository, inside = history.repository, history.inside
     out = repository.run("rev-list", "--objects", "--all", "--indexed-objects", timeout=LONG)
-    lines = (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))
-    places = {oid: path for oid, _, path in lines if oid in told}
+    places = {oid: path for oid, _, path in (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))}
     touching = set(repository.text("rev-list", "--all", "--", spec(inside)).split()) if repository.head() else set()
-    own: list[str] = []
-    others: list[str] = []
+    own, others = list[str](), list[str]()
     for oid, kind in told.items():
         path = places.get(oid)
+        mine = path is None or not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
+        what = f"{kind} {oid[:12]}, {one_line(path or '') or 'the top folder'}"
         if path is None:
-            own.append(f"{kind} {oid[:12]}, which no branch or tag names")
+            what = f"{kind} {oid[:12]}, which no branch or tag names"
         elif kind in ("commit", "tag"):
-            (own if kind == "tag" or oid in touching else others).append(f"the message of {kind} {oid[:12]}")
-        else:
-            mine = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
-            (own if mine else others).append(f"{kind} {oid[:12]}, {one_line(path) or 'the top folder'}")
+            what, mine = f"the message of {kind} {oid[:12]}", kind == "tag" or oid in touching
+        (own if mine else others).append(what)
     return own, others
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8", errors="surrogateescape") as given:
+    with open(sys.argv[1], encoding="utf-8") as given:
         rewrite(json.load(given))

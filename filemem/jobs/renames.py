@@ -9,7 +9,7 @@ from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, counterpart, live
 from filemem.forgetting import deletion
-from filemem.forgetting.deletion import DeletionPlan, TextMatcher
+from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
 from filemem.remembering import profile
 from filemem.remembering.consolidation_log import ConsolidationLog, digest
@@ -34,7 +34,7 @@ def follow(folder: Folder) -> tuple[list[str], list[str]]:
     touched = {path for old in names for path in named.get(old, ())}
     for path in touched:
         folder.edit(path, lambda data: deletion.renamed(data, names))
-    deletion.clear_records(folder, DeletionPlan([], {}, {}, names, TextMatcher()))
+    deletion.clear_records(folder, DeletionPlan(names=names))
     ours = deletion.renamed("\n".join(own).encode(), names).decode()
     log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in profile.marked(ours))
     said = [
