@@ -1,4 +1,4 @@
-"""The log of recalls merges by union, survives damage, and can be folded without changing what it says of any memory."""
+"""The log of recalls merges by union and survives damage."""
 
 import datetime as dt
 
@@ -29,19 +29,6 @@ def says(user):
         path: (retention.strength(BORN, trail, dt.date(2026, 5, 1)), trail.archived, trail.since)
         for path, trail in journal.recalled(user).items()
     }
-
-
-@settings(max_examples=60, deadline=None)
-@given(lines)
-def test_folding_changes_nothing_that_the_log_says(tmp_path_factory, entries):
-    user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
-    write(user, sorted(entries))
-    before = says(user)
-    gone = journal.fold_recalls(user)
-    assert says(user) == before
-    with open(user.bookkeeping(journal.RECALLS), "rb") as log:
-        assert len(log.readlines()) == len(entries) - gone
-    assert journal.fold_recalls(user) == 0
 
 
 @settings(max_examples=60, deadline=None)

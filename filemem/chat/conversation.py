@@ -19,7 +19,7 @@ from filemem.grep import reading
 from filemem.models import Model, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, offline, prompt
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
-from filemem.text.plain import counted, one_line
+from filemem.text.plain import one_line
 from filemem.text.redaction import kinds, redact
 from filemem.tools.answers import spelt
 from filemem.tools.toolbox import Toolbox
@@ -180,12 +180,7 @@ class Conversation:
             text, found = redact(text, settings.own)
             if found:
                 listen(Notice(f"Taken out{' of what is kept' if self.kept else ''}: {kinds(found)}."))
-        line = self.transcript.add(speaker, text, self.now())
-        if self.transcript.lost:
-            lost, path, self.transcript.lost = counted(len(self.transcript.lost), "turn"), self.transcript.path, []
-            how = f"saved over by an editor perhaps; put back with: filemem restore {path}"
-            listen(Notice(f"Of what was kept {lost} can be found in {path} no more, {how}"))
-        return line
+        return self.transcript.add(speaker, text, self.now())
 
     @property
     def kept(self) -> bool:

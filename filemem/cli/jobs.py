@@ -20,7 +20,7 @@ from filemem.cli.context import (
 )
 from filemem.cli.screen import Line, Output, Row, progress, say
 from filemem.errors import Problem
-from filemem.files import config, safe, transcript, trust
+from filemem.files import config, journal, safe, trust
 from filemem.files.folder import StoreFolder
 from filemem.forgetting import sweeper
 from filemem.jobs import maintenance
@@ -176,7 +176,8 @@ def restore_command(call: Context, paths: tuple[str, ...], let_go: bool) -> Iter
     if not let_go:
         yield from maintenance.restore(user, names, call.now).said
     for path in map(user.locate, names if let_go else ()):
-        yield f"{counted(transcript.let_go(user, path), 'turn')} of {path} will not be offered again."
+        journal.let_go(user, [path])
+        yield f"No turn of {path} that was saved over is offered any more."
 
 
 @command("status", click.argument("path", required=False, shell_complete=complete_path), many_options, json_option)

@@ -240,11 +240,10 @@ def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
 
 
 def _tidy(folder: Folder, progress: Progress) -> JobDone:
-    """Fold the log of recalls, and bring the index up to date."""
-    folded, corpus = journal.fold_recalls(folder), index.of(folder).corpus(progress)
+    """Bring the index up to date."""
+    corpus = index.of(folder).corpus(progress)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
-    said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
-    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")
+    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count}, [], "")
 
 
 def _embed(folder: Folder, progress: Progress) -> JobDone:
