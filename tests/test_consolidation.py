@@ -245,7 +245,7 @@ def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_
     talk(user, MAY, "Hm.", WISH)
     machine = note("Nora wants answers in rhyme.", "Answer in rhyme", kind="lesson")
     [one] = remembered(user, MAY, Reader(machine))
-    assert one.claim.said_by == "assistant" and one.confidence == 0.3 and one.claim.heading == ""
+    assert one.claim.said_by == "assistant" and one.claim.confidence == 0.3 and one.claim.heading == ""
     talk(user, JUNE, WISH, speakers=["Tom"])
     assert remembered(user, JUNE, Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson"))) == []
 

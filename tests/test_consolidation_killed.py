@@ -9,7 +9,7 @@ from programs import filemem
 from filemem import Store, index
 from filemem.overview.check import problems
 from filemem.remembering import consolidation
-from filemem.remembering.consolidation_log import NAME, ConsolidationLog
+from filemem.remembering.sessions import NAME, ConsolidationLog
 
 PLACE = Path(__file__).with_name("crash_driver.py")
 DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"

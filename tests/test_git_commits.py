@@ -19,10 +19,10 @@ from filemem.files import journal, sections
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
 from filemem.history.diary import CUT_OFF, LOGS
-from filemem.remembering import consolidation_log, remembering
+from filemem.remembering import remembering, sessions
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
-LEDGER = f"{BOOKKEEPING}/{consolidation_log.NAME}"  # what `remember` notes beside the memory
+LEDGER = f"{BOOKKEEPING}/{sessions.NAME}"  # what `remember` notes beside the memory
 
 
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
@@ -37,7 +37,7 @@ def files_of(where: Path, commit: str = "HEAD") -> set[str]:
 
 def test_every_log_is_kept_in_git() -> None:
     """As the modules that write them name them."""
-    names = {journal.RECALLS, journal.IMPORTS, sections.LOG, consolidation_log.NAME}
+    names = {journal.RECALLS, journal.IMPORTS, sections.LOG, sessions.NAME}
     assert {f"{BOOKKEEPING}/{name}" for name in names} == set(LOGS)
 
 

@@ -11,7 +11,7 @@ from reader import Reader, note
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.remembering.consolidation_log import NAME
+from filemem.remembering.sessions import NAME
 
 remembered = functools.partial(consolidated, reader=Reader(echo=True, section="home"))
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)

@@ -12,7 +12,7 @@ from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
 from filemem.remembering import profile
-from filemem.remembering.consolidation_log import ConsolidationLog, digest
+from filemem.remembering.sessions import ConsolidationLog, digest
 from filemem.text.plain import counted
 
 _PATH = re.compile(r"(?:facts|lessons|sessions|summaries|notes)/[\w./-]+\.(?:md|ya?ml|txt)")
@@ -30,7 +30,7 @@ def follow(folder: Folder) -> tuple[list[str], list[str]]:
     if not names:
         return [], []
     log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
-    own = [said for _, paths, said in profile.marked(page) if digest(said) in log.lines.get(" ".join(paths), ())]
+    own = [said for _, paths, said in profile.marked(page) if digest(said) in log.lines]
     touched = {path for old in names for path in named.get(old, ())}
     for path in touched:
         folder.edit(path, lambda data: deletion.renamed(data, names))

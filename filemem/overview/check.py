@@ -11,7 +11,6 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
 from filemem.grep import reading
-from filemem.remembering import remembering
 from filemem.text.plain import one_line
 
 _COPY = re.compile(
@@ -37,8 +36,6 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
-    with contextlib.suppress(FilememError):  # a log that is a link, named already
-        found += remembering.stale(folder)
     return sorted(found)
 
 

@@ -1,12 +1,12 @@
-"""Consolidation: what was said becomes facts, lessons and lines of the profile. `plan` decides, `apply` writes.
+"""Consolidation: what was said becomes facts, lessons and lines of the profile. A model reads; without one everything waits.
 
-A model reads; without one everything waits. What a request came to is written down in `.filemem/consolidating.json` before it
-is carried out, and every step of it may be done twice; so a run that was killed is taken up where it stopped, and ends as it
-would have ended.
+What a request came to is written down in `.filemem/consolidating.json` before it is carried out, and every step of it may be done
+twice; so a run that was killed is taken up where it stopped, and ends as it would have ended.
 """
 
 import contextlib
 import datetime as dt
+import functools
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -17,10 +17,9 @@ from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation_log, profile, sessions
-from filemem.remembering.consolidation_log import ConsolidationLog
-from filemem.remembering.extraction import KEEP, Extracted, ForgetRequest, Request, ask, batches, estimate, halves
-from filemem.remembering.sessions import Session
+from filemem.remembering import profile, sessions
+from filemem.remembering.extraction import ForgetRequest, Request, ask, batches, estimate, halves
+from filemem.remembering.sessions import ConsolidationLog, Session, digest
 from filemem.remembering.supersession import (
     PROPOSE,
     REFUSE,
@@ -52,7 +51,6 @@ class BatchPlan(NamedTuple):
     sessions: tuple[ReadSession, ...]
     at: str
     decisions: tuple[Decision, ...]
-    notes: tuple[str, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
 
 
@@ -79,17 +77,14 @@ class Cost(NamedTuple):
     def text(self) -> str:
         """In words."""
         asked = f"{counted(self.requests, 'request')} of some {self.tokens:,} tokens in all"
-        return (
-            f"{counted(self.conversations, 'conversation')} to read: {asked}."
-            if self.requests
-            else "Nothing new to read."
-        )
+        read = f"{counted(self.conversations, 'conversation')} to read: {asked}."
+        return read if self.requests else "Nothing new to read."
 
 
 def cost(folder: Folder) -> Cost:
     """What it would take to read all that waits."""
     log = ConsolidationLog(folder)
-    waiting = [one for one in sessions.unread(folder, log, counted=True) if one.waiting]
+    waiting = [one for one in sessions.unread(folder, log) if one.waiting]
     known = KnownMemories(folder, log) if waiting else None
     sizes = [estimate(batch, known) for batch in batches(waiting)] if known else []
     return Cost(len(waiting), len(sizes), sum(sizes))
@@ -116,7 +111,7 @@ def run(
     paths, notes = profile.revise(folder, log, at.date())
     if paths:
         yield Applied([], paths, notes)
-    total = sum(len(one.unread) for one in sessions.unread(folder, log, besides, counted=True)) if model else 0
+    total = sum(len(one.unread) for one in sessions.unread(folder, log, besides)) if model else 0
     if not total or model is None:
         return
     review = review or config.of(folder).review
@@ -125,22 +120,24 @@ def run(
     waiting = batches(sessions.unread(folder, log, besides))
     while batch := again.pop(0) if again else next(waiting, None):
         progress(done, total)
-        told, found = [one for one in batch if one.waiting], Extracted([], {}, [], [])
+        told, request = [one for one in batch if one.waiting], None
         if told:
             request = Request(told, known, at.date(), refused)
             try:
-                reply = ask(model, "consolidate", "keep", KEEP, request.text)
-                requests, spent = requests + 1, spent + reply.usage.tokens_in + reply.usage.tokens_out
+                reply = ask(model, "consolidate", request.text)
+                requests, spent = requests + 1, spent + sum(reply.usage)
                 if reply.finish == "length" and len(smaller := halves(told)) == 2:
                     again[:0] = [[*smaller[0], *(one for one in batch if not one.waiting)], smaller[1]]
                     continue
-                found = request.taken(reply, model.name)
+                request.take(reply, model.name)
+                if reply.finish == "length":
+                    yield Applied([], [], [f"{model.name} was cut off; what it had said whole by then is kept"])
             except ModelError as error:
                 yield Applied([], [], [], f"{error} What was not read yet waits.")
                 return
-            refused = [f"{claim.text} ({reason})" for claim, reason in found.claims if reason]
+            refused = [f"{claim.text} ({reason})" for claim, reason in request.claims if reason]
         done += sum(len(one.unread) for one in batch)
-        yield apply(folder, _planned(batch, found, known, at, review), log)
+        yield apply(folder, _planned(batch, request, known, at, review), log)
     progress(total, total)
     if spent:
         yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
@@ -150,7 +147,9 @@ def run(
             yield Applied([], paths, notes)
 
 
-def _planned(batch: list[Session], found: Extracted, known: KnownMemories, at: dt.datetime, review: bool) -> BatchPlan:
+def _planned(
+    batch: list[Session], found: Request | None, known: KnownMemories, at: dt.datetime, review: bool
+) -> BatchPlan:
     """What becomes of what a request came to; `known` takes it in."""
     lessons = config.of(known.folder).steering == "review"
 
@@ -164,14 +163,14 @@ def _planned(batch: list[Session], found: Extracted, known: KnownMemories, at: d
     read = []
     for session in batch:
         turns = tuple(session.turns[place].digest for place in session.unread)
-        told = found.episodes.get(session.path)
+        told = found.episodes.get(session.path) if found else None
         line = told.line if told and told.text and not review else ""
         read.append(ReadSession(session.path, turns, session.size, line))
-    decisions = tuple(decided(claim, wrong) for claim, wrong in found.claims)
-    return BatchPlan(tuple(read), at.isoformat(), decisions, tuple(found.notes), tuple(found.forget))
+    decisions = tuple(decided(claim, wrong) for claim, wrong in (found.claims if found else ()))
+    return BatchPlan(tuple(read), at.isoformat(), decisions, tuple(found.forget) if found else ())
 
 
-# -- apply -------------------------------------------------------------------------------------------------------
+# -- what is carried out ---------------------------------------------------------------------------------------------
 
 
 def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None) -> Applied:
@@ -207,16 +206,15 @@ def resume(folder: Folder) -> Applied | None:
 
 def _from_json(value: Any) -> BatchPlan:
     """A plan from the JSON of its fields in their order."""
-    read, at, decided, notes, forget = value
+    read, at, decided, forget = value
     decisions = []
-    for action, path, fields, reason, confidence, replaces in decided:
+    for action, path, fields, reason, replaces in decided:
         claim = claim_from_json(dict(zip(Claim._fields, fields, strict=True)))
-        decisions.append(Decision(action, path, claim, reason, confidence, tuple(replaces)))
+        decisions.append(Decision(action, path, claim, reason, tuple(replaces)))
     return BatchPlan(
         tuple(ReadSession(path, tuple(turns), size, line) for path, turns, size, line in read),
         at,
         tuple(decisions),
-        tuple(notes),
         tuple(ForgetRequest(asked, tuple(turns), tuple(memories)) for asked, turns, memories in forget),
     )
 
@@ -224,93 +222,88 @@ def _from_json(value: Any) -> BatchPlan:
 def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Applied:
     """Do every step that was not done yet."""
     at, entries = dt.datetime.fromisoformat(found.at), list[dict[str, Any]]()
-    done, paths, notes = list[Decision](), list[str](), list(found.notes)
+    done, paths, notes = list[Decision](), list[str](), list[str]()
     for one in found.decisions:
         if one.action == REFUSE:
             notes.append(f"Refused: {one.claim.text} ({one.reason}); filemem review keeps it")
-        else:
-            done.append(one)
-        if one.action == PROPOSE or (one.action == REFUSE and one.claim.text and one.claim.sources):
-            because = {"because": one.reason} if one.action == REFUSE else {}
-            entries.append({"proposed": one.claim._asdict(), **because})
-        if one.action not in WRITTEN:
+            if one.claim.text and one.claim.sources:
+                entries.append({"proposed": one.claim._asdict(), "because": one.reason})
             continue
-        try:
-            written = _change(folder, one, log) if one.action == UPDATE else _write(folder, one, at, notes)
-        except FilememError as error:
-            done.pop()
-            notes.append(str(error))
-            continue
-        done[-1] = written.decisions[0]
-        paths += written.paths
-        entries += _entries(folder, done[-1], written.paths)
-    gone = tuple(path for one in found.forget for path in one.memories)
-    changed, said = profile.revise(folder, log, at.date(), [one for one in done if one.action in WRITTEN], gone)
+        if one.action == PROPOSE:
+            entries.append({"proposed": one.claim._asdict()})
+        if one.action in WRITTEN:
+            try:
+                one, written = (_change if one.action == UPDATE else _write)(folder, one, log, at, notes)
+            except FilememError as error:
+                notes.append(str(error))
+                continue
+            paths += written
+            entries += _entries(folder, one, written)
+        done.append(one)
+    made = [one for one in done if one.action in WRITTEN]
+    changed, said = profile.revise(
+        folder, log, at.date(), made, [path for one in found.forget for path in one.memories]
+    )
     paths, notes = [*paths, *changed], [*notes, *said]
-    told_again = [one.path for one in done if one.action == UPDATE]
-    if told_again:
+    if told_again := [one.path for one in done if one.action == UPDATE]:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
     for wish in found.forget:
         memories = (archive.read(folder, path) for path in wish.memories)
         told = [source for one in memories if one for source in facts.sources(one)]
         journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
         what = ", ".join(wish.memories or wish.turns)
-        notes.append(
-            f"Held back, as asked in {wish.asked}: {what}; filemem forget deletes it, filemem restore takes it back"
-        )
+        how = "filemem forget deletes it, filemem restore takes it back"
+        notes.append(f"Held back, as asked in {wish.asked}: {what}; {how}")
     for session in found.sessions:
-        grown = 0
-        if session.episode:
-            kept_line, grown = _write_episode(folder, session.path, session.episode, log)
-            entries += kept_line
+        grown = _write_episode(folder, session.path, session.episode, log) if session.episode else None
+        if grown is not None:
+            entries.append({"episode": session.path, "written": digest(session.episode)})
             paths += [session.path] if grown else []
-        entries.append(
-            {"read": session.path, "turns": list(session.turns), "size": session.size and session.size + grown}
-        )
+        size = session.size and session.size + (grown or 0)
+        entries.append({"read": session.path, "turns": list(session.turns), "size": size})
     log.add(entries)
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
 
-def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
-    """Write a new memory, then mark and put away what it supersedes."""
-    with folder.locked():
-        if not any(_holds(folder.memory(place), one) for place in archive.places(folder, one.path)):
-            one = one._replace(path=folder.create(one.path, one.page()))  # another name where somebody took this one
-    touched = [one.path]
-    for old in one.replaces:
-        touched += _supersede(folder, old, one, at, notes)
-    return Applied([one], touched, notes)
+Written = tuple[Decision, list[str]]  # a decision as it was carried out, and the paths that changed
 
 
-def _holds(memory: Memory, one: Decision) -> bool:
-    """Is a memory what was made of a claim, superseded or confirmed since perhaps?"""
-    said = "\n".join(memory.lines[memory.front_end :]).strip()
+def _write(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime, notes: list[str]) -> Written:
+    """Write a new memory, then mark what it supersedes and put that into the archive."""
     claim = one.claim
-    return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and set(claim.sources) <= set(facts.sources(memory))
+
+    def holds(memory: Memory) -> bool:
+        """Is this what was made of the claim, superseded or confirmed since perhaps?"""
+        said = "\n".join(memory.lines[memory.front_end :]).strip()
+        return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and {*claim.sources} <= {*facts.sources(memory)}
+
+    with folder.locked():
+        if not any(holds(folder.memory(place)) for place in archive.places(folder, one.path)):
+            one = one._replace(
+                path=folder.create(one.path, claim.page(one.replaces))
+            )  # another name where this one is taken
+    paths = [one.path]
+    for old in one.replaces:
+        if not (place := next(archive.places(folder, old), "")):
+            continue
+        try:
+            mark = functools.partial(facts.superseded, place, by=live(one.path), until=claim.valid_from or claim.day)
+            folder.edit(place, mark)
+        except ValueError as error:
+            notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
+            continue
+        if place == live(old):
+            notes += archive.move_in(folder, [place], at).values()
+        paths += [live(old), archive.archived(old)]
+    return one, paths
 
 
-def _supersede(folder: Folder, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
-    """Mark a memory as superseded and put it into the archive; where it has gone, nothing is left to do."""
-    until = one.claim.valid_from or one.claim.day
-    place = next(archive.places(folder, old), "")
-    if not place:
-        return []
-    try:
-        folder.edit(place, lambda data: facts.superseded(place, data, live(one.path), until))
-    except ValueError as error:
-        notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
-        return []
-    if place == live(old):
-        notes += archive.move_in(folder, [place], at).values()
-    return [live(old), archive.archived(old)]
-
-
-def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> Applied:
+def _change(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime, notes: list[str]) -> Written:
     """Add sources and confidence to a memory, and give it the words in which it stands from now on, unless it was told again."""
     place, claim = folder.locate(one.path), one.claim
 
     def change(data: bytes) -> bytes:
-        after = facts.confirmed(place, data, claim.sources, one.confidence)
+        after = facts.confirmed(place, data, claim.sources, claim.confidence)
         if one.reason or not log.untouched(place, data):
             return after
         days = {
@@ -328,45 +321,31 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> Applied:
 
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
-    return Applied([one], [place], [])
+    return one, [place]
 
 
 def _entries(folder: Folder, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
     """What the log keeps of a decision that was carried out: the memory as it is now, and those that it replaced."""
     for path in dict.fromkeys(map(live, touched)):
-        place = next(archive.places(folder, path), "")
-        if place:
-            first = path not in one.replaces
-            memory = folder.memory(place)
-            entry: dict[str, Any] = {
-                "wrote": path,
-                "digest": consolidation_log.digest(memory.data),
-                "from": [list(origin) for origin in one.claim.origins] if first else [],
-            }
-            if first and (one.action != UPDATE or set(facts.sources(memory)) <= set(one.claim.sources)):
-                entry["anew"] = True  # it rests on these turns alone: its file is new, or its turn was edited
-            yield entry
+        if memory := archive.read(folder, path):
+            origins = [] if path in one.replaces else [list(origin) for origin in one.claim.origins]
+            yield {"wrote": path, "digest": digest(memory.data), "from": origins}
 
 
-# -- the line of a session's front matter that sums it up --------------------------------------------------------------
-
-
-def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLog) -> tuple[list[dict[str, Any]], int]:
-    """Set a session's episode, where there is room or nothing but the program's; returns what the log keeps, and by how many
-    bytes the file grew."""
-    grown = 0
+def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLog) -> int | None:
+    """Set the line of a session's front matter that sums it up, where there is room or nothing but the program's; by how many
+    bytes the file grew, None where it is as it was."""
+    grown = None
 
     def is_ours(line: str) -> bool:
         blanked = line.partition(":")[2].strip() == episode.OWN_NAME
-        return blanked or line == written or consolidation_log.digest(line) in log.episodes.get(path, ())
+        return blanked or line == written or digest(line) in log.episodes
 
     def change(data: bytes) -> bytes | None:
         nonlocal grown
-        lines = data.decode().split("\n")
-        memory = Memory(path, data)
+        lines, memory = data.decode().split("\n"), Memory(path, data)
         here = {*episode.places(lines, memory.front_end), *filter(None, [memory.episode_line])}
-        room = memory.front_end and lines[memory.front_end : memory.front_end + 1] in ([""], ["\r"])
-        room = room and episode.KEY not in memory.front and (memory.front != {} or memory.front_end == 2)
+        room = memory.front and episode.KEY not in memory.front
         if not (all(is_ours(lines[n - 1].rstrip("\r")) for n in here) if here else room):
             return None
         lines = episode.once(lines, memory.front_end)
@@ -375,11 +354,6 @@ def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLo
         grown = len(after) - len(data)
         return after
 
-    try:
+    with contextlib.suppress(FilememError, UnicodeDecodeError):
         folder.edit(path, change)
-        here = folder.memory(path)
-    except (FilememError, UnicodeDecodeError):
-        return [], 0
-    if here.episode_line and here.lines[here.episode_line - 1] == written:
-        return [{"episode": path, "written": consolidation_log.digest(written)}], grown
-    return [], 0
+    return grown

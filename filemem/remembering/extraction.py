@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files.episode import Episode, of
+from filemem.files import archive, episode
+from filemem.files.episode import Episode
 from filemem.files.facts import plain
 from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.files.sections import SECTIONS
 from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
-from filemem.remembering.consolidation_log import digest
-from filemem.remembering.sessions import Session, SessionTurn
+from filemem.remembering.sessions import Session, SessionTurn, digest
 from filemem.remembering.supersession import ADD, ALIKE, ALL, SUPERSEDE, UPDATE, Claim, KnownMemories
 from filemem.text import dates, terms, tokens
 from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
@@ -33,88 +32,36 @@ SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
 SECRET = "[redacted:"
 TITLE, SENTENCE = 80, 240  # characters of what is said of a conversation
 _ACTIONS = {"add": ADD, "update": UPDATE, "supersede": SUPERSEDE}
-_TEXT, _WHOLE, _LABELS = {"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"type": "string"}}
 
 
-def fields(required: str, **properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object; `required` names some of its fields."""
-    return {"type": "object", "properties": properties, "required": required.split()}
-
-
-KEEP = {  # what the prompt `consolidate` asks for; it says what each field is
-    "facts": fields(
-        "action text lines quote kind",
-        action={"type": "string", "enum": [*_ACTIONS]},
-        memory=_LABELS,
-        text=_TEXT,
-        lines=_LABELS,
-        quote=_TEXT,
-        kind={"type": "string", "enum": ["fact", "event", "lesson"]},
-        day=_TEXT,
-        section={"type": "string", "enum": [*SECTIONS, ""]},
-        importance=_WHOLE,
-        valid_from=_TEXT,
-        valid_until=_TEXT,
-    ),
-    "conversations": fields("number title", number=_WHOLE, title=_TEXT, outcome=_TEXT, open=_LABELS),
-    "forget": fields("asked lines", asked=_TEXT, lines=_LABELS, memories=_LABELS),
-}
-CONDENSE = {"lines": fields("text from", text=_TEXT, **{"from": _LABELS})}
-_TRAILING = re.compile(r",\s*([}\]])")
-
-
-# -- objects from a model ----------------------------------------------------------------------------------------------
-
-
-def ask(model: Model, template: str, tool: str, lists: dict[str, dict[str, Any]], told: str) -> Reply:
-    """What a model answers that does what a template says, by one call of a tool that takes `lists` of objects, of which the
-    first must be there; of a model that takes no tools, whatever it says. Raises ModelError."""
+def ask(model: Model, template: str, told: str) -> Reply:
+    """What a model answers that does what a template says, by one call of its tool; of a model that takes no tools, whatever it
+    says. Raises ModelError."""
     messages = [{"role": "system", "content": prompt.template(template).strip()}, {"role": "user", "content": told}]
-    properties = {name: {"type": "array", "items": item} for name, item in lists.items()}
-    form = fields(next(iter(lists)), **properties)
     try:
-        return model.ask(messages, [{"type": "function", "function": {"name": tool, "parameters": form}}], _unheard)
+        return model.ask(messages, json.loads(prompt.template(f"{template}.json")), lambda text: None)
     except ToolsRefused:
-        return model.ask(messages, [], _unheard)
-
-
-def _unheard(text: str) -> None:
-    """Nobody watches the answer come."""
+        return model.ask(messages, [], lambda text: None)
 
 
 def objects(reply: Reply, key: str) -> list[dict[str, Any]] | None:
-    """The objects in the list `key` of an answer, as many as are whole; None where the answer holds no such thing at all.
-
-    A list without its mapping, a single object, code fences, talk around the JSON and trailing commas are put up with.
-    """
+    """The objects in the list `key` of an answer, in whatever talk and fences its JSON stands, as many as are whole where it was
+    cut off; None where the answer holds no such list."""
+    decoder = json.JSONDecoder()
     for text in [*(call.arguments for call in reply.calls), reply.text]:
-        found = [taken for value in _values(text) if (taken := _taken(value, key)) is not None]
-        if not found and f'"{key}"' in text:  # a list whose end is missing
-            found = [[value for value in _values(text.partition(f'"{key}"')[2], "{") if isinstance(value, dict)]]
-        if found:
-            return [one for taken in found for one in taken]
+        text = re.sub(r",\s*([}\]])", r"\1", text)
+        begins = re.search(rf'"{key}"\s*:\s*\[|\A\W*(?:json)?\s*\[', text)
+        if not begins:
+            continue
+        found, at = list[dict[str, Any]](), begins.end()
+        while more := re.compile(r"[\s,]*(?=\{)").match(text, at):
+            try:
+                value, at = decoder.raw_decode(text, more.end())
+            except (ValueError, RecursionError):
+                break
+            found.append(value)
+        return found
     return None
-
-
-def _taken(value: Any, key: str) -> list[dict[str, Any]] | None:
-    if isinstance(value, dict):
-        if key not in value and not {"text", "fact"} & {*value}:
-            return None
-        value = value.get(key, value)
-        value = [value] if isinstance(value, dict) else value
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else None
-
-
-def _values(text: str, begins: str = r"[{\[]") -> Iterator[Any]:
-    """The JSON values that begin with a bracket, one behind the other, as many as are whole."""
-    decoder, at = json.JSONDecoder(), 0
-    text = _TRAILING.sub(r"\1", text)
-    while match := re.compile(begins).search(text, at):
-        try:
-            value, at = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            return
-        yield value
 
 
 # -- what a request holds ----------------------------------------------------------------------------------------------
@@ -149,7 +96,7 @@ def estimate(batch: list[Session], known: KnownMemories) -> int:
     turns = (session.turns[place] for session in batch for place in session.waiting)
     memories = sum(tokens.count(f"M10 (2026-01-01): {one.text}") for one in known.live.values())
     shown = memories if len(known.live) <= ALL else memories * ALIKE // len(known.live)
-    rules = tokens.count(prompt.template("consolidate") + json.dumps(KEEP))
+    rules = tokens.count(prompt.template("consolidate") + prompt.template("consolidate.json"))
     return rules + shown + sum(tokens.count(f"[1:10] {one.speaker}: {one.shown}") for one in turns) + 30 * len(batch)
 
 
@@ -161,26 +108,23 @@ class ForgetRequest(NamedTuple):
     memories: tuple[str, ...]
 
 
-class Extracted(NamedTuple):
-    """What a request came to: each claim with why its form is wrong, if it is; `episodes` are by the sessions' paths."""
-
-    claims: list[tuple[Claim, str]]
-    episodes: dict[str, Episode]
-    forget: list[ForgetRequest]
-    notes: list[str]
-
-
 class Request:
-    """One request: the text that a model reads, and what its labels mean."""
+    """One request: the text that a model reads, and what its labels mean. Once it is answered: each claim with why its form is
+    wrong, if it is, the episodes by their sessions' paths, and what is to be forgotten."""
 
     def __init__(self, batch: list[Session], known: KnownMemories, today: dt.date, refused: Sequence[str] = ()) -> None:
         self.sessions = batch
+        self.claims: list[tuple[Claim, str]] = []
+        self.episodes: dict[str, Episode] = {}
+        self.forget: list[ForgetRequest] = []
         self.turns: dict[str, tuple[Session, SessionTurn]] = {}
         said = [session.turns[place].text for session in batch for place in session.waiting]
         self.known = {f"M{number}": memory for number, memory in enumerate(known.like(said), 1)}
-        lines = [f"Today is {_day(today)}. The memories are {self.sessions[0].user}'s."]
-        if profile := _profile(known, {memory.path for memory in self.known.values()}):
-            lines += ["The profile:", prompt.data(PROFILE, profile)]
+        lines = [f"Today is {_day(today)}. The memories are {batch[0].user}'s."]
+        page = archive.read(known.folder, PROFILE)
+        own = [one for one in page.body.split("\n") if one.strip() and not SOURCE_MARK.search(one)] if page else []
+        if any(not one.startswith("#") for one in own):  # the program's lines are memories
+            lines += ["The profile:", prompt.data(PROFILE, "\n".join(own))]
         if self.known:
             noted = "\n".join(f"{label} ({one.since}): {one.text}" for label, one in self.known.items())
             lines += ["The memories, each with the day of its last word:", prompt.data("memories", noted)]
@@ -195,14 +139,15 @@ class Request:
 
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
-        unread = session.waiting
+        unread, speakers = session.waiting, dict.fromkeys(said.speaker for said in session.turns)
         machine = " They come from another program." if session.imported else ""
-        yield f"Conversation {number}. Who speaks: {', '.join(session.speakers)}.{machine}"
+        yield f"Conversation {number}. Who speaks: {', '.join(speakers)}.{machine}"
         lines, day = list[str](), None
         for place in [*range(max(0, unread[0] - BEFORE), unread[0]), *unread]:
             one = session.turns[place]
             if not one.text.strip():
                 continue
+            one = one._replace(text=redact(one.text, session.own)[0])
             if one.day != day:
                 clock = f", {session.memory.when.time}" if session.memory.when and day is None else ""
                 lines.append(f"{_day(one.day)}{clock}:")
@@ -215,52 +160,50 @@ class Request:
 
     # -- the answer ----------------------------------------------------------------------------------------------
 
-    def taken(self, reply: Reply, by: str) -> Extracted:
-        """The facts of an answer as claims, and the rest of it; raises ModelError for no answer."""
+    def take(self, reply: Reply, by: str) -> None:
+        """Take in an answer; raises ModelError for none."""
         answered = objects(reply, "facts")
         if answered is None:
             said = one_line(reply.text, 80)
             raise ModelError(f"{by} answered with no facts that can be read: {said or 'nothing'}")
-        found = Extracted([self._claim(entry, by) for entry in answered], {}, [], [])
-        if reply.finish == "length":
-            found.notes.append(f"{by} was cut off; what it had said whole by then is kept")
+        self.claims = [self._claim(entry, by) for entry in answered]
         for entry in objects(reply, "conversations") or []:
-            number = whole(entry.get("number"))
-            if 1 <= number <= len(self.sessions):
+            if 1 <= (number := whole(entry.get("number"))) <= len(self.sessions):
                 session = self.sessions[number - 1]
-                found.episodes[session.path] = _episode(entry, session, by)
+                self.episodes[session.path] = _episode(entry, session, by)
         for entry in objects(reply, "forget") or []:
-            found.forget.extend(self._forget(entry))
-        return found
+            asked = self.turns.get(next(iter(_labels(entry, "asked")), ""))
+            if asked and asked[1].speaker == asked[0].user and not asked[0].imported:  # the person's own wish
+                turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
+                memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
+                *places, by_whom = (f"{session.path}:{one.line}" for session, one in (*turns, asked))
+                self.forget.append(ForgetRequest(by_whom, tuple(dict.fromkeys([*places, by_whom])), tuple(memories)))
 
     def _claim(self, entry: dict[str, Any], by: str) -> tuple[Claim, str]:
         """A fact as a model gave it, as a claim, and why its form is wrong; empty where it is right."""
-        named = _labels(entry, "lines") or _labels(entry, "line")
+        named, memories = _labels(entry, "lines"), _labels(entry, "memory")
         cited = [self.turns[label] for label in dict.fromkeys(named) if label in self.turns]
         clean, secret = redact(str(entry.get("text") or ""))
-        text = " ".join(clean.split())
+        text, quote = " ".join(clean.split()), str(entry.get("quote") or "")
         claim = self._as_claim(entry, text, cited, by)
-        if not text:
-            return claim, "it has no text"
-        if len(text) > LONGEST:
-            return claim, f"it is longer than {LONGEST} characters"
-        if secret or SECRET in text:
-            return claim, "it is about a secret"
-        if invented := [label for label in named if label not in self.turns]:
-            return claim, f"it cites {', '.join(invented[:3])}, which is no turn that was shown"
-        quote = str(entry.get("quote") or "")
-        if not any(stands_in(quote, one.text) for _, one in cited):
-            return claim, f"its quote {one_line(quote, 60)!r} stands in no turn that it cites"
-        if not _same_script(text, [one for _, one in cited]):
-            return claim, "it is not in its speaker's language"
-        memories = _labels(entry, "memory")
-        if claim.action != ADD and (not claim.target or len(memories) > 1 + len(claim.ends)):
-            return claim, f"it names the memory {', '.join(memories) or '(none)'}, which was not shown"
+        invented = ", ".join([label for label in named if label not in self.turns][:3])
+        unknown = claim.action != ADD and (not claim.target or len(memories) > 1 + len(claim.ends))
         # What an agent learnt at work steers nobody.
-        wish = claim.kind == "lessons" and not claim.said_by
-        if wish and not any(_is_own_talk(quote, one, session) for session, one in cited):
-            return claim, "it steers the assistant, and its words are not the person's own talk"
-        return claim, ""
+        steers = claim.kind == "lessons" and not claim.said_by
+        wrong = {
+            "it has no text": not text,
+            f"it is longer than {LONGEST} characters": len(text) > LONGEST,
+            "it is about a secret": secret or SECRET in text,
+            f"it cites {invented}, which is no turn that was shown": invented,
+            f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not any(
+                stands_in(quote, one.text) for _, one in cited
+            ),
+            "it is not in its speaker's language": not _same_script(text, [one for _, one in cited]),
+            f"it names the memory {', '.join(memories) or '(none)'}, which was not shown": unknown,
+            "it steers the assistant, and its words are not the person's own talk": steers
+            and not any(_is_own_talk(quote, one, session) for session, one in cited),
+        }
+        return claim, next((why for why, holds in wrong.items() if holds), "")
 
     def _as_claim(self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], by: str) -> Claim:
         section = str(entry.get("section") or "")
@@ -268,7 +211,7 @@ class Request:
         event = entry.get("kind") == "event" and not lesson
         targets = [self.known[label].path for label in _labels(entry, "memory") if label in self.known]
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
-        confidence = SURE if self._borne_out(text) else UNSURE
+        said = digest(plain(text))
         return Claim(
             text=text,
             day=max((one.day for _, one in cited), default=dt.date.min),
@@ -277,9 +220,9 @@ class Request:
             target=targets[0] if targets else "",
             ends=tuple(targets[1:]),
             sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
-            origins=tuple((one.digest, digest(plain(text))) for _, one in cited) or (("", digest(plain(text))),),
+            origins=tuple((one.digest, said) for _, one in cited) or (("", said),),
             importance=max(1, min(10, whole(entry.get("importance")) or 5)),
-            confidence=OF_ASSISTANT if machine else confidence,
+            confidence=OF_ASSISTANT if machine else SURE if self._borne_out(text) else UNSURE,
             valid_from=_iso(entry.get("valid_from")),
             valid_until=_iso(entry.get("valid_until")),
             said_by=ASSISTANT if machine else "",
@@ -296,21 +239,8 @@ class Request:
         names = [name for name, _ in LINK.findall(text)]
         names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
         words = (word for name in names for word in terms.vocabulary(re.sub("['’]s$", "", name)))
-        return all(
-            one in self._numbers or one.lstrip("0") in self._numbers for one in counted
-        ) and self._words.issuperset(words)
-
-    def _forget(self, entry: dict[str, Any]) -> Iterator[ForgetRequest]:
-        """A wish to forget, where the turn that asks is the person's own."""
-        label = next(iter(_labels(entry, "asked")), "")
-        session, one = self.turns.get(label, (None, None))
-        if session is None or one is None or one.speaker != session.user or session.imported:
-            return
-        turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
-        memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
-        asked = f"{session.path}:{one.line}"
-        places = (f"{other.path}:{said.line}" for other, said in turns)
-        yield ForgetRequest(asked, tuple(dict.fromkeys([*places, asked])), tuple(memories))
+        shown = all({one, one.lstrip("0")} & self._numbers for one in counted)
+        return shown and self._words.issuperset(words)
 
 
 def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
@@ -324,9 +254,9 @@ def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
 
 def _same_script(text: str, cited: list[SessionTurn]) -> bool:
     """Is a fact in a script that its turns are in?"""
-    chinese = terms.is_chinese(plain(text))
     said = " ".join(one.text for one in cited)
-    return chinese == terms.is_chinese(said) or (any(map(terms.is_cjk, said)) and bool(re.search(r"[A-Za-z]{2}", said)))
+    mixed = any(map(terms.is_cjk, said)) and bool(re.search(r"[A-Za-z]{2}", said))
+    return mixed or terms.is_chinese(plain(text)) == terms.is_chinese(said)
 
 
 def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
@@ -337,19 +267,9 @@ def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
 
     told = {"outcome": clean(entry["outcome"])} if isinstance(entry.get("outcome"), str) else {}
     left = [clean(text) for text in _list(entry.get("open"))[:5]]
-    return of({**told, "title": clean(entry.get("title") or "", TITLE), "open": left, "by": one_line(by, TITLE)})
-
-
-def _profile(known: KnownMemories, shown: set[str]) -> str:
-    """The profile's text without the lines about memories that are shown anyway, and without marks."""
-    try:
-        lines = known.folder.memory(PROFILE).lines
-    except FilememError:
-        return ""
-    marks = ((line, SOURCE_MARK.search(line)) for line in lines)
-    kept = [line[: mark.start() if mark else None] for line, mark in marks if not mark or {*mark[1].split()} - shown]
-    said = any(line.strip() and not line.startswith("#") for line in kept)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(map(str.rstrip, kept))).strip() if said else ""
+    return episode.of(
+        {**told, "title": clean(entry.get("title") or "", TITLE), "open": left, "by": one_line(by, TITLE)}
+    )
 
 
 def _day(day: dt.date) -> str:

@@ -15,23 +15,21 @@ from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
 from filemem.files.sections import HEADING, SECTIONS, is_of
 from filemem.models import Model, ModelError, prompt
-from filemem.remembering.consolidation_log import ConsolidationLog, digest
-from filemem.remembering.extraction import CONDENSE, ask, objects
-from filemem.remembering.supersession import UPDATE, Decision, display, said_in
+from filemem.remembering.extraction import ask, objects
+from filemem.remembering.sessions import ConsolidationLog, digest, display
+from filemem.remembering.supersession import UPDATE, Decision, said_in
 from filemem.text import terms, tokens
+from filemem.text.plain import one_line
 from filemem.text.redaction import redact
 
 _ROOMY = 200  # characters of a line
-
 
 Revision = tuple[list[str], list[str]]  # the paths that were changed, and sentences for the person
 
 
 def line(text: str, paths: Iterable[str]) -> str:
     """The profile's line about some memories: the words, and the mark."""
-    said = " ".join(text.split())
-    said = said if len(said) <= _ROOMY else said[: _ROOMY - 1] + "…"
-    return f"- {said} <!-- {' '.join(paths)} -->"
+    return f"- {one_line(text, _ROOMY)} <!-- {' '.join(paths)} -->"
 
 
 def marked(text: str) -> list[tuple[int, tuple[str, ...], str]]:
@@ -41,26 +39,26 @@ def marked(text: str) -> list[tuple[int, tuple[str, ...], str]]:
     return [(number, tuple(mark[1].split(" ")), line) for number, mark, line in found if mark]
 
 
-# -- the lines, as text ------------------------------------------------------------------------------------------
-
-
 class _Page:
     """The profile's lines, changed one by one."""
 
-    def __init__(self, text: str, log: ConsolidationLog) -> None:
+    def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
         self.tail = "\r" if text.count("\r\n") * 2 > text.count("\n") else ""
-        self.log = log
         self.notes: list[str] = []
 
-    def own(self, paths: Sequence[str], said: str) -> bool:
-        """Did the program write a line with these paths so?"""
-        return digest(said) in self.log.lines.get(" ".join(paths), ())
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def _heads(self) -> list[tuple[int, str]]:
+        """The headings, by their places."""
+        found = ((n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
+        return [(n, match[1]) for n, match in found if match]
 
     def insert(self, said: str, section: str) -> None:
         """Put a line behind the last item of its section, which is made where there is none."""
-        names, tail = SECTIONS[section], self.tail
-        heads = self._heads()
+        names, tail, heads = SECTIONS[section], self.tail, self._heads()
         start = next((n for n, title in heads if is_of(title, names)), None)
         if start is not None:
             end = next((n for n, _ in heads if n > start), len(self.lines))
@@ -70,17 +68,12 @@ class _Page:
         made = [f"## {names[terms.is_chinese(said.partition('<!--')[0])]}{tail}", tail, said + tail]
         later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
         place = next((n for n, title in heads if any(is_of(title, other) for other in later)), None)
-        if place is not None:
+        if place is None:
+            if not self.lines[-1]:
+                self.lines.pop()
+            self.lines += [*([tail] if self.lines and self.lines[-1].strip() else []), *made, ""]
+        else:
             self.lines[place:place] = [*made, tail]
-            return
-        if self.lines and not self.lines[-1]:
-            self.lines.pop()
-        self.lines += [*([tail] if self.lines and self.lines[-1].strip() else []), *made, ""]
-
-    def _heads(self) -> list[tuple[int, str]]:
-        """The headings, by their places."""
-        found = ((n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
-        return [(n, match[1]) for n, match in found if match]
 
     def replace(self, number: int, fresh: Sequence[str]) -> None:
         """Put other lines in the place of one; a section of the program's that holds nothing any more goes with its last."""
@@ -91,13 +84,6 @@ class _Page:
         ours = any(title in names for names in SECTIONS.values())
         if not fresh and ours and not any(one.strip() for one in self.lines[start + 1 : end]):
             del self.lines[start:end]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
-
-
-# -- the file ----------------------------------------------------------------------------------------------------
 
 
 def revise(
@@ -117,7 +103,7 @@ def revise(
             same = [*heirs] == [*paths] and all(log.untouched(path, one.data) for path, one in heirs.items())
             if same and not retold & {*paths}:
                 standing.update(paths)
-            elif page.own(paths, said):
+            elif digest(said) in log.lines:
                 page.replace(number, [line(said_in(heirs[path]), [path]) for path in heirs if path not in standing])
                 standing.update(heirs)
                 if not now & {*paths}:
@@ -141,43 +127,42 @@ def condense(folder: Folder, log: ConsolidationLog, model: Model) -> Revision:
     A line that the model does not take up stays as it is; so does all where it names what it was not shown.
     """
     budget, memory = config.of(folder).profile_tokens, archive.read(folder, PROFILE)
-    page = _Page(memory.text if memory else "", log)
-    lines = {f"P{number}": (paths, said) for number, paths, said in marked(page.text) if page.own(paths, said)}
-    if tokens.count(re.sub(r"<!--.*?-->", "", page.text)) <= budget or not lines:
+    text = memory.text if memory else ""
+    lines = {f"P{number}": (paths, said) for number, paths, said in marked(text) if digest(said) in log.lines}
+    if tokens.count(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
         return [], []
     shown = "\n".join(f"{label}: {said.partition('<!--')[0].strip('- ')}" for label, (_, said) in lines.items())
     told = f"All lines together may have {budget * 3 // 4} tokens.\n{prompt.data(PROFILE, redact(shown)[0])}"
     try:
-        answered = objects(ask(model, "condense", "condense", CONDENSE, told), "lines") or []
+        answered = objects(ask(model, "condense", told), "lines") or []
     except ModelError as error:
-        return ([], [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"])
+        return [], [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"]
 
     def change(page: _Page) -> None:
         for entry in answered:
             labels, said = entry.get("from"), " ".join(str(entry.get("text") or "").split())
             chosen = [lines[label] for label in map(str, labels if isinstance(labels, list) else []) if label in lines]
             places = [n for n, paths, found in marked(page.text) if (paths, found) in chosen]
-            if not said or not places or len(places) != len(chosen) or len(said) > _ROOMY:
-                continue
-            paths = tuple(dict.fromkeys(path for paths, _ in chosen for path in paths))
-            for number in reversed(places[1:]):
-                page.replace(number, [])
-            page.replace(places[0], [line(redact(said)[0], paths)])
+            if said and places and len(places) == len(chosen) and len(said) <= _ROOMY:
+                for number in reversed(places[1:]):
+                    page.replace(number, [])
+                paths = dict.fromkeys(path for paths, _ in chosen for path in paths)
+                page.replace(places[0], [line(redact(said)[0], paths)])
 
     return _changed(folder, log, change, make=False)
 
 
 def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], None], *, make: bool) -> Revision:
     """Change the program's lines of the profile, which is made where there is none and `make` says so."""
-    notes, fresh = list[str](), set[tuple[tuple[str, ...], str]]()
+    notes = list[str]()
 
     def edit(data: bytes) -> bytes:
-        text = data.decode()
-        page = _Page(text, log)
+        page = _Page(data.decode())
+        before = {one[1:] for one in marked(page.text)}
         change(page)
         notes[:] = page.notes
-        fresh.update({(paths, said) for _, paths, said in marked(page.text)} - {(p, s) for _, p, s in marked(text)})
         # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
+        fresh = {one[1:] for one in marked(page.text)} - before
         if fresh:
             log.add({"line": " ".join(paths), "digest": digest(said)} for paths, said in fresh)
         return page.text.encode()
@@ -189,11 +174,11 @@ def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], No
                     return [], []
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
             elif folder.memory(PROFILE).front.get("read_only") is True:
-                return ([], [f"{PROFILE} says that it is read only, and is as it was"])
+                return [], [f"{PROFILE} says that it is read only, and is as it was"]
             changed = folder.edit(PROFILE, edit)
     except (FilememError, UnicodeDecodeError) as error:
-        return ([], [f"{PROFILE} is as it was: {error}"])
-    return ([PROFILE] if changed else [], notes)
+        return [], [f"{PROFILE} is as it was: {error}"]
+    return [PROFILE] if changed else [], notes
 
 
 def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:

@@ -1,5 +1,4 @@
-"""What a person decides themselves: one fact is kept on request, in their words; what waits for their word is reviewed; and what
-does not stand any more is named to them.
+"""What a person decides themselves: one fact is kept on request, in their words, and what waits for their word is reviewed.
 
 What consolidation would remember waits in its log until the person has accepted, changed or rejected it. So does what form
 forbade a model to keep: the person may want it all the same.
@@ -10,19 +9,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.errors import FilememError, NotFound, Problem
-from filemem.files import archive, config, facts
-from filemem.files.archive import live
+from filemem.errors import FilememError, NotFound
+from filemem.files import archive, config
 from filemem.files.facts import set_fronts
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import PROFILE, Memory, is_archived, kind_of
-from filemem.remembering import consolidation, profile, sessions
+from filemem.files.memory import Memory, kind_of
+from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied, BatchPlan
-from filemem.remembering.consolidation_log import ConsolidationLog, turn_digest
+from filemem.remembering.sessions import ConsolidationLog
 from filemem.remembering.supersession import (
     ADD,
-    KINDS,
     SUPERSEDE,
     UPDATE,
     WRITTEN,
@@ -35,8 +32,6 @@ from filemem.text.plain import one_line, printable
 from filemem.text.redaction import OwnPatterns, kinds, redact
 
 ASKED = 8  # importance of what a person asks to be remembered
-RESTING = ("facts", "lessons", "summaries")  # kinds of memory that rest on others
-LOOK = "see whether it still holds; then correct it, or delete it"
 ON_PURPOSE = "filemem remember --with-secrets keeps it all"
 
 
@@ -95,11 +90,18 @@ def remember(
         one = known.decided(claim)
         done = consolidation.apply(user, BatchPlan((), at.isoformat(), (one,)))
         one = done.decisions[0] if done.decisions else one
-        where = user.locate(one.path)
-        if one.action not in (ADD, SUPERSEDE):
-            given = {"importance": str(importance or ""), "pinned": "true" if pinned else ""}
-            given["tags"] = f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else ""
-            done.paths.extend(_set(user, where, {key: given[key] for key in given if given[key]}))
+        where, tagged = user.locate(one.path), ", ".join(map(quoted, claim.tags))
+        given = {
+            "importance": str(importance or ""),
+            "pinned": "true" if pinned else "",
+            "tags": f"[{tagged}]" if tagged else "",
+        }
+        wished = {key: value for key, value in given.items() if value} if one.action not in (ADD, SUPERSEDE) else {}
+        try:
+            if wished and user.edit(where, lambda data: set_fronts(where, data, wished)):
+                done.paths.append(where)
+        except ValueError as error:
+            raise FilememError(f"{where} says so already, but its front matter cannot be changed: {error}.") from None
     return Remembered(user.memory(where), one, [*(left.paths if left else ()), *done.paths], [*notes, *done.notes])
 
 
@@ -111,14 +113,6 @@ def _without_secrets(text: str, own: OwnPatterns) -> tuple[str, list[str]]:
     if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):
         raise FilememError(f"that is a secret and nothing else ({kinds(found)}), so it was not kept; {ON_PURPOSE}.")
     return clean, [f"Taken out: {kinds(found)}; {ON_PURPOSE}."]
-
-
-def _set(user: Folder, path: str, front: dict[str, str]) -> list[str]:
-    """Set front matter as the person wishes it now; returns the path where that changed anything."""
-    try:
-        return [path] if front and user.edit(path, lambda data: set_fronts(path, data, front)) else []
-    except ValueError as error:
-        raise FilememError(f"{path} says so already, but its front matter cannot be changed: {error}.") from None
 
 
 def said(one: Decision) -> list[str]:
@@ -219,48 +213,3 @@ class Review:
                 yield claim_from_json(entry), because
             except (ValueError, TypeError, KeyError):
                 continue  # written by another version; its session can be read again
-
-
-# -- what stands no more -----------------------------------------------------------------------------------------------
-
-
-def stale(folder: Folder) -> Iterator[Problem]:
-    """What memories rest on that does not stand any more, for a person to look at: turns that were edited or deleted, memories
-    that were superseded."""
-    yield from _changed_turns(folder)
-    for path in folder.paths():
-        if kind_of(path) in RESTING and not is_archived(path) and (memory := archive.read(folder, path)):
-            for source in facts.sources(memory):
-                if by := _superseded_by(folder, source):
-                    yield Problem(path, memory.line_of("source"), f"it rests on {source}, which {by} superseded", LOOK)
-    page = archive.read(folder, PROFILE)
-    for number, paths, _ in profile.marked(page.text) if page else ():
-        for path in paths:
-            if not list(archive.places(folder, path)):
-                remedy = "delete the line, or let filemem consolidate do it"
-                yield Problem(PROFILE, number, f"the line rests on {path}, which is gone", remedy)
-            elif by := _superseded_by(folder, path):
-                yield Problem(PROFILE, number, f"the line rests on {path}, which {by} superseded", LOOK)
-
-
-def _changed_turns(folder: Folder) -> Iterator[Problem]:
-    """A problem for each memory, as the program left it, of which turns are not in their sessions as they were."""
-    log, turns = ConsolidationLog(folder), dict[str, set[str]]()
-    for path, written in log.written.items():
-        memory = archive.read(folder, path)
-        if memory is None or not log.untouched(path, memory.data):
-            continue
-        named = {live(source.rpartition(":")[0]) for source in facts.sources(memory)}
-        for session in named - turns.keys():
-            said = archive.read(folder, session)
-            turns[session] = {turn_digest(session, one) for one in (sessions.passages(said) if said else ())}
-        lost = sum(not any(turn in turns[session] for session in named) for turn, _ in written.origins)
-        if lost and all(turns[session] for session in named):  # that a session is gone is told elsewhere
-            what = f"{'a turn' if lost == 1 else f'{lost} turns'} that it rests on was edited or deleted since"
-            yield Problem(path, memory.line_of("source"), what, LOOK)
-
-
-def _superseded_by(folder: Folder, path: str) -> str:
-    """What superseded a fact or lesson; empty where nothing did, or it is none."""
-    memory = archive.read(folder, path) if kind_of(path) in KINDS else None
-    return str(memory.particular("superseded_by") or "") if memory else ""

@@ -1,30 +1,100 @@
-"""What was said, session by session, as consolidation reads it: secrets taken out, days told apart, unread turns known."""
+"""What was said, session by session, as a model reads it; and the log of what was read and of what became of it.
 
+`.filemem/consolidated.jsonl` only ever grows, so that two clones merge by union; a line is one of
+
+    {"read": "sessions/2026/….md", "turns": ["1f0c…", …], "size": 1234}      turns of a session that need no second look
+    {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}   a memory as written, of a turn and a text
+    {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
+    {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}          a claim that waits, `because` its form was refused
+    {"refused": ["1f0c…", "77aa…"]}                                          one that the person did not want
+    {"episode": "sessions/2026/….md", "written": "…"}                        the line of its front matter that sums it up
+
+A turn is known by a digest of its words and of when its session began, so that an edit above it, or another name for its
+file, changes nothing, and the same words said another day are another turn.
+"""
+
+import contextlib
 import datetime as dt
+import json
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files import config, journal
+from filemem.errors import FilememError, NotFound
+from filemem.files import config, journal, safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, kind_of, only_asked, when_of
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
-from filemem.remembering.consolidation_log import ConsolidationLog, turn_digest
-from filemem.remembering.supersession import display
-from filemem.text import tokens
-from filemem.text.redaction import NONE, OwnPatterns, redact
+from filemem.text import plain, tokens
+from filemem.text.redaction import NONE, OwnPatterns
 
-# Who was the assistant in what older versions imported, by origin.
-_IMPORTED = {"chatgpt:": "ChatGPT", "claude:": "Claude"}
+NAME = "consolidated.jsonl"
+Origin = tuple[str, str]  # digests of a turn and of what was made of it
 _NO_PERSON = (ASSISTANT, "tool", "system", "event", "document", "Document")
 CLIPPED = 60  # tokens of what an assistant or a tool said that are read along
 
 
+def digest(text: str | bytes) -> str:
+    """Twelve hexadecimal digits that name these words."""
+    return plain.digest(text, 12)
+
+
+class ConsolidationLog:
+    """The log of one user as it was when it was read; `add` writes and takes in new lines."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.read: set[str] = set()
+        self.sizes: dict[str, int] = {}
+        self.written: dict[str, str] = {}  # the digest of each memory as the program left it
+        self.lines: set[str] = set()
+        self.made: dict[Origin, str] = {}
+        self.proposed: dict[Origin, tuple[dict[str, Any], str]] = {}
+        self.refused: set[Origin] = set()
+        self.episodes: set[str] = set()
+        with contextlib.suppress(NotFound):
+            self._take_in(safe.read(folder.bookkeeping(NAME)))
+
+    def add(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Append lines, durably, in one go."""
+        lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
+        data = lines.encode("utf-8", "replace")
+        with self.folder.locked():
+            safe.log(self.folder.bookkeeping(NAME), data)
+        self._take_in(data)
+
+    def _take_in(self, data: bytes) -> None:
+        for line in data.decode(errors="replace").split("\n"):
+            with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                self._take(json.loads(line))
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        if "read" in entry:
+            self.read.update(map(str, entry["turns"]))
+            self.sizes[str(entry["read"])] = int(entry["size"])
+        elif "wrote" in entry:
+            self.written[str(entry["wrote"])] = str(entry["digest"])
+            self.made.update(((str(turn), str(said)), str(entry["wrote"])) for turn, said in entry["from"])
+        elif "line" in entry:
+            self.lines.add(str(entry["digest"]))
+        elif "proposed" in entry:
+            turn, said = entry["proposed"]["origins"][0]
+            self.proposed[str(turn), str(said)] = (entry["proposed"], str(entry.get("because", "")))
+        elif "refused" in entry:
+            turn, said = entry["refused"]
+            self.refused.add((str(turn), str(said)))
+        elif "episode" in entry:
+            self.episodes.add(str(entry["written"]))
+
+    def untouched(self, path: str, data: bytes) -> bool:
+        """Is the memory just as the program left it?"""
+        return self.written.get(live(path)) == digest(data)
+
+
 class SessionTurn(NamedTuple):
-    """One turn: `text` without secrets, `digest` of the words as they stand in the file."""
+    """One turn, as it stands in the file; `digest` names its words."""
 
     line: int
     speaker: str
@@ -56,11 +126,6 @@ class Session(NamedTuple):
     own: OwnPatterns = NONE
 
     @property
-    def speakers(self) -> list[str]:
-        """Who speaks, in the order of their first words."""
-        return list(dict.fromkeys(said.speaker for said in self.turns))
-
-    @property
     def imported(self) -> bool:
         """Does it come from another program's export, or from notes? What a program adds itself is the person's talk with it."""
         return not str(self.memory.front.get("origin", "added:")).startswith("added:")
@@ -76,29 +141,26 @@ class Session(NamedTuple):
         return self._replace(unread=before, size=0), self._replace(unread=self.unread[len(before) :])
 
 
-def unread(folder: Folder, log: ConsolidationLog, besides: str = "", *, counted: bool = False) -> Iterator[Session]:
-    """The sessions that have turns which were not read, archived ones among them, by date and time; `besides` is one left out.
-
-    Secrets are out, unless they are only `counted`: looking for them takes most of the time.
-    """
+def unread(folder: Folder, log: ConsolidationLog, besides: str = "") -> Iterator[Session]:
+    """The sessions that have turns which were not read, archived ones among them, by date and time; `besides` is one left out."""
     found = []
     for stat in folder.files():
         when, path = when_of(stat.path), live(stat.path)
         if kind_of(path) == "sessions" and when and path != besides and log.sizes.get(path) != stat.size:
             found.append((when.date, when.time, path, stat.path))
     for *_, place in sorted(found):
-        session = _read(folder, place, log, counted)
+        session = _read(folder, place, log)
         if session and session.unread and not only_asked(session.memory):
             yield session
 
 
 def waiting(folder: Folder, besides: str = "") -> tuple[int, int]:
     """How many conversations have turns that no model has read, and the tokens of these; `besides` is one left out."""
-    found = [one for one in unread(folder, ConsolidationLog(folder), besides, counted=True) if one.waiting]
+    found = [one for one in unread(folder, ConsolidationLog(folder), besides) if one.waiting]
     return len(found), sum(tokens.count(one.turns[place].shown) for one in found for place in one.waiting)
 
 
-def _read(folder: Folder, path: str, log: ConsolidationLog, counted: bool) -> Session | None:
+def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
     """A session; None where the transcript is none that can be read. A turn that is held back says nothing."""
     try:
         memory = Memory(path, folder.read(path, LARGEST + 1))
@@ -106,14 +168,14 @@ def _read(folder: Folder, path: str, log: ConsolidationLog, counted: bool) -> Se
         return None
     if len(memory.data) > LARGEST or memory.binary:
         return None
-    hidden = journal.pending_deletions(folder)
-    own, day, said = config.of(folder).own, memory.date or dt.date.min, list[SessionTurn]()
+    hidden, when, own = journal.pending_deletions(folder), when_of(path), config.of(folder).own
+    begun, said = f"{when.date} {when.time}\0" if when else "", list[SessionTurn]()
     for passage in passages(memory):
-        text = passage.text if counted else redact(passage.text, own)[0]
-        digest = turn_digest(memory.path, passage)
-        text = "" if hidden.hides(memory.path, passage.line) else text
-        said.append(SessionTurn(passage.line, speaker(memory, passage), text, passage.day or day, digest))
-    places = tuple(log.unread(memory.path, [one.digest for one in said]))
+        text = "" if hidden.hides(memory.path, passage.line) else passage.text
+        named = digest(f"{begun}{passage.speaker}\0{passage.text}")
+        day = passage.day or memory.date or dt.date.min
+        said.append(SessionTurn(passage.line, speaker(memory, passage), text, day, named))
+    places = tuple(place for place, one in enumerate(said) if one.digest not in log.read)
     return Session(live(path), len(memory.data), memory, tuple(said), places, display(folder.name), own)
 
 
@@ -124,10 +186,12 @@ def passages(memory: Memory) -> list[Passage]:
 
 def speaker(memory: Memory, passage: Passage) -> str:
     """Who speaks, as a sentence has it; an assistant by whatever name it was imported under."""
-    named = memory.front.get("assistant")
-    if named is None and (origin := str(memory.front.get("origin", ""))):
-        named = next((name for begins, name in _IMPORTED.items() if origin.startswith(begins)), None)
-    machine = passage.speaker.casefold() == ASSISTANT or (named and passage.speaker == str(named))
-    if machine:
+    said = passage.speaker.casefold()
+    if said == ASSISTANT or passage.speaker == str(memory.front.get("assistant")):
         return ASSISTANT
-    return passage.speaker.casefold() if passage.speaker.casefold() in _NO_PERSON else display(passage.speaker)
+    return said if said in _NO_PERSON else display(passage.speaker)
+
+
+def display(name: str) -> str:
+    """A user's name as a sentence has it: mara is Mara."""
+    return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name

@@ -18,7 +18,7 @@ from filemem.files.facts import plain
 from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
-from filemem.remembering.consolidation_log import ConsolidationLog
+from filemem.remembering.sessions import ConsolidationLog, display
 from filemem.text import retention
 from filemem.text.own_words import comparable
 from filemem.text.terms import content
@@ -64,13 +64,30 @@ class Claim(NamedTuple):
     retold_by: str = ""
     waits: bool = False
 
+    def page(self, supersedes: Sequence[str]) -> str:
+        """The file that says it."""
+        front = {
+            "source": facts.reference(self.sources) if self.sources else "",
+            "importance": str(self.importance) if self.importance != retention.IMPORTANCE else "",
+            "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
+            "pinned": "true" if self.pinned else "",
+            "tags": f"[{', '.join(map(quoted, self.tags))}]" if self.tags else "",
+            "said_by": self.said_by,
+            "valid_from": str(self.valid_from or ""),
+            "valid_until": str(self.valid_until or ""),
+            "retold_by": quoted(self.retold_by) if self.retold_by else "",
+            "kind": self.nature,
+            "day": str(self.when or ""),
+            "supersedes": facts.reference(supersedes) if supersedes else "",
+        }
+        return facts.page(self.body or self.text, front)
+
 
 def claim_from_json(value: dict[str, Any]) -> Claim:
     """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
     known: dict[str, Any] = {key: tuple(given) if isinstance(given, list) else given for key, given in value.items()}
-    known |= {
-        key: dt.date.fromisoformat(known[key]) for key in ("day", "valid_from", "valid_until", "when") if known.get(key)
-    }
+    days = (key for key in ("day", "valid_from", "valid_until", "when") if known.get(key))
+    known |= {key: dt.date.fromisoformat(known[key]) for key in days}
     known["origins"] = tuple((turn, said) for turn, said in known["origins"])
     return Claim(**{key: known[key] for key in Claim._fields if key in known})
 
@@ -83,27 +100,7 @@ class Decision(NamedTuple):
     path: str
     claim: Claim
     reason: str = ""
-    confidence: float = 1.0
     replaces: tuple[str, ...] = ()
-
-    def page(self) -> str:
-        """The file that is written."""
-        claim = self.claim
-        front = {
-            "source": facts.reference(claim.sources) if claim.sources else "",
-            "importance": str(claim.importance) if claim.importance != retention.IMPORTANCE else "",
-            "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
-            "pinned": "true" if claim.pinned else "",
-            "tags": f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else "",
-            "said_by": claim.said_by,
-            "valid_from": str(claim.valid_from or ""),
-            "valid_until": str(claim.valid_until or ""),
-            "retold_by": quoted(claim.retold_by) if claim.retold_by else "",
-            "kind": claim.nature,
-            "day": str(claim.when or ""),
-            "supersedes": facts.reference(self.replaces) if self.replaces else "",
-        }
-        return facts.page(claim.body or claim.text, front)
 
 
 class KnownMemory(NamedTuple):
@@ -116,8 +113,11 @@ class KnownMemory(NamedTuple):
     pinned: bool = False
     confidence: float = 1.0
     sources: tuple[str, ...] = ()
-    key: tuple[str, str] = ("", "")  # its kind, and the letters that it says
-    words: frozenset[str] = frozenset()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its kind, and the letters that it says."""
+        return kind_of(self.path), comparable(self.text)
 
 
 class KnownMemories:
@@ -128,6 +128,7 @@ class KnownMemories:
         self.log = log
         self.paths: set[str] = set()
         self.live: dict[str, KnownMemory] = {}  # by path
+        self._keys: dict[tuple[str, str], str] = {}
         hidden = journal.pending_deletions(folder)
         for stat in folder.files():
             self.paths.add(stat.path)
@@ -144,54 +145,45 @@ class KnownMemories:
         own, known = self.log.untouched(path, memory.data), live(path) in self.log.written
         named, when = tuple(facts.sources(memory)), when_of(path)
         told = [said.date for said in (when_of(source.rpartition(":")[0]) for source in named) if said]
-        since = when.date if when else dt.date.min
         if when is None or (known and not own):  # put right by a person since
-            since = max(since, dt.date.fromtimestamp(os.stat(self.folder.absolute(path)).st_mtime))
-        confidence = memory.particular("confidence")
-        self.put(
-            KnownMemory(
-                path,
-                plain(said_in(memory)),
-                max([since, *told]),
-                own,
-                bool(memory.particular("pinned")),
-                1.0 if confidence is None else float(confidence),
-                named,
-            )
-        )
+            told.append(dt.date.fromtimestamp(os.stat(self.folder.absolute(path)).st_mtime))
+        since = max([*told, when.date] if when else told)
+        pinned, confidence = bool(memory.particular("pinned")), memory.particular("confidence")
+        sure = 1.0 if confidence is None else float(confidence)
+        self._put(KnownMemory(path, plain(said_in(memory)), since, own, pinned, sure, named))
 
     def at(self, path: str) -> KnownMemory | None:
         """The live memory at a path; None where it is gone or superseded."""
         return self.live.get(path)
 
-    def put(self, memory: KnownMemory) -> None:
+    def _put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
-        key = (kind_of(memory.path), comparable(memory.text))
-        self.live[memory.path] = memory._replace(key=key, words=frozenset(content(memory.text)))
+        self.live[memory.path] = memory
+        self._keys[memory.key] = memory.path
         self.paths.add(memory.path)
 
     def same(self, claim: Claim) -> KnownMemory | None:
         """The memory of the claim's kind that says the same, letter by letter."""
         key = (claim.kind, comparable(claim.text))
-        return next((one for one in self.live.values() if one.key == key), None)
+        found = self.at(self._keys.get(key, ""))
+        return found if found and found.key == key else None
 
     def like(self, texts: Iterable[str]) -> list[KnownMemory]:
         """All memories by their days while there are few, else those that share the rarest words with a text."""
         chosen = list(self.live.values())
         if len(chosen) > ALL:
-            common = Counter(word for one in chosen for word in one.words)
-            weights = dict[str, float]()
-            for words in map(content, texts):
-                for path, one in self.live.items():
-                    weight = sum(math.log(1 + len(chosen) / common[word]) for word in words & one.words)
-                    weights[path] = max(weights.get(path, 0.0), weight)
+            words = {one.path: content(one.text) for one in chosen}
+            common = Counter(word for found in words.values() for word in found)
+            told = [content(text) for text in texts]
+            weights = {
+                path: max(
+                    (sum(math.log(1 + len(chosen) / common[word]) for word in one & found) for one in told), default=0
+                )
+                for path, found in words.items()
+            }
             best = sorted(weights, key=lambda path: (-weights[path], path))[:ALIKE]
             chosen = [self.live[path] for path in best if weights[path]]
         return sorted(chosen, key=lambda one: (one.since, one.path))
-
-    def free(self, path: str) -> str:
-        """The path, or the next with a number that no memory has, here or in the archive."""
-        return next(name for name in numbered(path) if self.paths.isdisjoint((name, f"{ARCHIVE}/{name}")))
 
     # -- decisions -----------------------------------------------------------------------------------------------
 
@@ -208,13 +200,14 @@ class KnownMemories:
         if target is None:
             return self._new(claim)
         if target.pinned:
-            return self._new(claim, f"says otherwise than {target.path}, which is pinned")
+            less = claim._replace(confidence=round(claim.confidence * RAISED, 2))
+            return self._new(less, f"says otherwise than {target.path}, which is pinned")
         if claim.day < target.since:
             if claim.action == SUPERSEDE:
                 return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
             return self._new(claim)
         if claim.action == UPDATE and target.own and target.sources and not claim.ends:
-            return self._changed(claim, target, plain(claim.text), claim.confidence, "")
+            return self._changed(claim, target, "")
         further = [one for path in claim.ends if (one := self.at(path)) and not one.pinned and one.since <= claim.day]
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
 
@@ -222,26 +215,26 @@ class KnownMemories:
         """It was told again: a further source, and on a further day with more confidence."""
         if not same.own or same.pinned or not claim.sources:
             return Decision(NOOP, same.path, claim, f"{same.path} says so already")
-        confidence = same.confidence
-        if claim.day != same.since and not claim.said_by:
-            confidence = round(1 - (1 - confidence) * RAISED, 2)
-        return self._changed(claim, same, same.text, max(confidence, claim.confidence), "told again")
+        more = claim.day != same.since and not claim.said_by
+        confidence = round(1 - (1 - same.confidence) * RAISED, 2) if more else same.confidence
+        return self._changed(claim._replace(confidence=max(confidence, claim.confidence)), same, "told again")
 
-    def _changed(self, claim: Claim, old: KnownMemory, text: str, confidence: float, reason: str) -> Decision:
+    def _changed(self, claim: Claim, old: KnownMemory, reason: str) -> Decision:
         sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
-        new = old._replace(text=text, since=max(old.since, claim.day), confidence=confidence, sources=sources)
-        self.put(new)
-        return Decision(UPDATE, old.path, claim, reason, confidence)
+        text = old.text if reason else plain(claim.text)
+        since = max(old.since, claim.day)
+        self._put(old._replace(text=text, since=since, confidence=claim.confidence, sources=sources))
+        return Decision(UPDATE, old.path, claim, reason)
 
     def _new(self, claim: Claim, reason: str = "", replacing: Sequence[KnownMemory] = ()) -> Decision:
-        """A memory of its own, in the place of others perhaps."""
-        path = self.free(facts.name(claim.kind, claim.text, claim.day, display(self.folder.name)))
-        confidence = round(claim.confidence * RAISED, 2) if reason else claim.confidence
+        """A memory of its own under a name that none has, here or in the archive, in the place of others perhaps."""
+        named = numbered(facts.name(claim.kind, claim.text, claim.day, display(self.folder.name)))
+        path = next(name for name in named if self.paths.isdisjoint((name, f"{ARCHIVE}/{name}")))
         for old in replacing:
             self.live.pop(old.path, None)
-        self.put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, confidence, claim.sources))
+        self._put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, claim.confidence, claim.sources))
         replaced = tuple(live(old.path) for old in replacing)
-        return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, confidence, replaced)
+        return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, replaced)
 
 
 def said_in(memory: Memory) -> str:
@@ -250,8 +243,3 @@ def said_in(memory: Memory) -> str:
     if memory.is_yaml or (len(speakers) == 1 and speakers != {""}):
         return " ".join(" ".join(passage.text for passage in memory.passages).split())
     return " ".join(line.strip() for line in memory.lines[memory.front_end :] if line.strip())
-
-
-def display(name: str) -> str:
-    """A user's name as a sentence has it: mara is Mara."""
-    return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
