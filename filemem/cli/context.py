@@ -9,7 +9,6 @@ import datetime as dt
 import functools
 import getpass
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,13 +18,10 @@ import click
 from filemem.cli import screen
 from filemem.cli.screen import Line, say_dim
 from filemem.errors import FilememError
-from filemem.files import safe, trust
+from filemem.files import trust
 from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.trust import REMEDY, Trust
 from filemem.text.plain import first_few, one_line
-
-_PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
-"""Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
 
 
 class Context:
@@ -40,60 +36,57 @@ class Context:
     talking: Folder | None = None  # the user of a chat, whose commands are for nobody else
     renamed: dict[str, str] = {}  # paths that a deletion has given another name
 
+    @property
+    def named_store(self) -> str:
+        """The store that the person named, as FILEMEM_STORE does; else empty."""
+        return self.store or os.environ.get("FILEMEM_STORE") or ""
+
     def folder_of_store(self) -> str:
-        """Where the store is: as named, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
-        if named := self.store or os.environ.get("FILEMEM_STORE"):
-            return named
-        return "memory_store" if os.path.isdir("memory_store") else data_folder()
+        """Where the store is: as named, ./memory_store where there is one, else the platform's data folder."""
+        return self.named_store or ("memory_store" if os.path.isdir("memory_store") else data_folder())
 
     @functools.cached_property
     def answers(self) -> Trust:
         """What the person has agreed to; on a terminal they are asked."""
-        somebody = sys.stdin.isatty() and sys.stderr.isatty()
 
         def ask(question: str) -> bool:
             screen.say(question, err=True)
             return screen.confirmed("Trust it from now on?", err=True)
 
-        return Trust(ask if somebody else None, given=self.trust)
+        return Trust(ask if _somebody() else None, given=self.trust)
 
-    def open_store(self) -> StoreFolder:
-        """The store of this call; raises FilememError where its place is taken by a file."""
+    def open_store(self, *, begins: bool = False) -> StoreFolder:
+        """The store of this call; raises FilememError where its place is taken by a file. One that `begins`, as others will write
+        to it, was not named by a slip: that is asked about on a terminal, else it takes --new."""
         store = StoreFolder(self.folder_of_store(), self.answers)
-        if os.path.lexists(store.root) and not os.path.isdir(store.root):
+        if os.path.isdir(store.root):
+            return store
+        if os.path.lexists(store.root):
             raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
-        return store
-
-    def served_store(self) -> StoreFolder:
-        """The store of this call, which others will write to; one that was named and is not there takes --new."""
-        store = self.open_store()
-        if not os.path.isdir(store.root) and (self.store or os.environ.get("FILEMEM_STORE")):
-            self._agree_to_store(store.root)
-        return store
+        asks = _somebody() and begins and not self.new
+        question = f"Begin a new store in {store.root}?"
+        if not begins or self.new or (asks and screen.confirmed(question, default=not self.named_store, err=True)):
+            return store
+        raise FilememError(f"there is no store {one_line(store.root)}; make it with filemem init, or add --new.")
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
         """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
         if self.talking:
             return self.talking
         store = self.open_store()
-        name = self.user or os.environ.get("FILEMEM_USER")
-        if not name:
-            names = store.users()
-            name = names[0] if len(names) == 1 else _login()
-            if len(names) > 1 and name not in names:
-                raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
+        names = store.users()
+        name = self.user or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else "")
+        if not name and (name := _login()) not in names and names:
+            raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
         user = store.folder(name)
         if self.trust:
             with contextlib.suppress(FilememError):  # settings that are broken say so where they are used
                 self.unsettled()
         if must_exist and not user.exists():
-            if not os.path.isdir(store.root):
-                raise FilememError(
-                    f"there is no store {store.root}; name another with --store, or begin with: filemem chat."
-                )
-            names = store.users()
             known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
-            raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
+            there = f"there is no user {user.name} in {store.root}; {known}."
+            none = f"there is no store {store.root}; name another with --store, or begin with: filemem chat."
+            raise FilememError(there if os.path.isdir(store.root) else none)
         if (at := self.as_of) is None:
             return user
         from filemem.history.diary import as_of  # noqa: PLC0415  loads what runs git
@@ -102,53 +95,25 @@ class Context:
         say_dim(f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}")
         return past
 
-    def reader(self) -> Folder:
-        """The user of a call that reads and needs no settings; says on standard error where these are broken."""
-        user = self.the_user()
-        settings = os.path.join(user.store, "filemem.yaml")
-        with contextlib.suppress(FilememError, OSError):  # what cannot be read is said below
-            if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(safe.read(settings)):
-                return user
-        try:
-            from filemem.files import config  # noqa: PLC0415  loads YAML
-
-            config.of(user)
-        except FilememError as error:
-            screen.say(f"filemem: {error}", err=True)
-        return user
-
     def writer(self) -> Folder:
-        """The user of this call, who may be new, as the store may: that is asked about on a terminal, else it takes --new.
+        """The user of this call, who may be new, as the store may.
 
-        Raises FilememError where it was not agreed to, or where a new name is a slip away from another's.
+        Raises FilememError where that was not agreed to, or where a new name is a slip away from another's.
         """
         user = self.the_user(must_exist=False)
         if user.exists():
             return user
-        near = "" if self.new else mistyped(user.name, self.open_store().users())
-        if near:
+        if near := "" if self.new else mistyped(user.name, self.open_store().users()):
             raise FilememError(
                 f"there is no user {user.name} in {user.store}, but {near}; "
                 f"use --user {near}, or add --new to begin anew as {user.name}."
             )
         said = f"New user {user.name} in {user.store}."
         if not os.path.isdir(user.store):
-            self._agree_to_store(user.store)
-            said = f"New store {user.store}, with {user.name} as its first user."
+            said = f"New store {self.open_store(begins=True).root}, with {user.name} as its first user."
         user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
         say_dim(said)
         return user
-
-    def _agree_to_store(self, root: str) -> None:
-        """Raise FilememError unless the person wants a new store there; a name that they gave may be a slip."""
-        named = bool(self.store or os.environ.get("FILEMEM_STORE"))
-        if self.new or (
-            sys.stdin.isatty()
-            and sys.stderr.isatty()
-            and screen.confirmed(f"Begin a new store in {root}?", default=not named, err=True)
-        ):
-            return
-        raise FilememError(f"there is no store {one_line(root)}; make it with filemem init, or add --new.")
 
     def unsettled(self, folder: Folder | None = None) -> dict[str, Any]:
         """The store's settings that only the person may decide and that do not count, after they were asked on a terminal."""
@@ -199,6 +164,11 @@ class Context:
         if self.scheduler and not self.all_users:
             raise FilememError("--scheduler is for many users; add --all-users.")
         return self.all_users
+
+
+def _somebody() -> bool:
+    """Is there somebody to ask?"""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def data_folder() -> str:
@@ -278,23 +248,18 @@ class _StoreOption(click.Option):
         return super().get_help_record(ctx)
 
 
-def _completing(ctx: click.Context) -> tuple[StoreFolder, str]:
-    """The store of a call that is being typed, and the name of its user."""
-    context = ctx.ensure_object(Context)
-    store = StoreFolder(context.folder_of_store())
-    names = store.users()
-    return store, context.user or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
-
-
 def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The users whose names begin so."""
-    return [name for name in _completing(ctx)[0].users() if name.startswith(incomplete)]
+    names = StoreFolder(ctx.ensure_object(Context).folder_of_store()).users()
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The paths of memories that begin so."""
-    store, name = _completing(ctx)
-    return [path for path in store.folder(name).paths() if path.startswith(incomplete)]
+    try:
+        return [path for path in ctx.ensure_object(Context).the_user().paths() if path.startswith(incomplete)]
+    except FilememError:
+        return []
 
 
 _EVERYWHERE = (

@@ -57,7 +57,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
 
     Exit code 1 where nothing was found.
     """
-    user, text = call.reader(), " ".join(query)
+    user, text = call.the_user(), " ".join(query)
     with progress("indexing") as show:
         index.of(user).corpus(show)
     anchor = call.today.date() if call.today else None
@@ -122,7 +122,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
 
     Example: filemem timeline --after 2026-05
     """
-    user, wanted, today = call.reader(), globs.matcher(glob), call.now.date()
+    user, wanted, today = call.the_user(), globs.matcher(glob), call.now.date()
     try:
         days = [parse_bound(given, today, end) if given else None for given, end in ((after, False), (before, True))]
     except ValueError as error:

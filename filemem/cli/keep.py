@@ -1,7 +1,6 @@
 """Commands by which a person decides what is remembered: remember, review, edit, forget."""
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from filemem.cli.context import (
     new_option,
     split_line,
 )
-from filemem.cli.screen import Line, Output, Row, ask, choose, confirmed, dim, progress, say, say_aside, say_dim
+from filemem.cli.screen import Line, Output, Row, choose, confirmed, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.archive import live
 from filemem.files.folder import Folder
@@ -33,7 +32,7 @@ from filemem.jobs.running import delete, job
 from filemem.remembering import remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.remembering import Proposal, Review
-from filemem.remembering.supersession import SUPERSEDE
+from filemem.remembering.supersession import SUPERSEDE, Decision
 from filemem.text.plain import counted, one_line
 
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -82,50 +81,44 @@ def review_command(call: Context, accept_all: bool) -> Output:
         yield "Nothing waits for review."
         return 1
     if call.json:
-        for found in waiting:
-            yield Row(_as_json(found), [])
+        yield from (Row(_as_json(found), []) for found in waiting)
         return 0
-    done: list[Applied] = []
+    decisions, paths = list[Decision](), list[str]()
     with job(folder, "review", call.now, alone=False) as run:
         try:
             answer = "all" if accept_all else ""
             for number, found in enumerate(waiting, 1):
+                text = ""
                 if answer != "all":
                     yield from _shown(found, f"\n{number} of {len(waiting)}")
-                answer = yield from _decide(call, review, found, answer, done)
+                    answer, text = _answer(found)
                 if answer == "quit":
                     break
+                if answer == "reject":
+                    review.reject(found.claim)
+                    yield "rejected"
+                elif answer == "accept" or (
+                    answer == "all" and not found.because
+                ):  # what form forbade is no part of all
+                    made = review.accept(found.claim, call.now, text)
+                    decisions, paths = decisions + made.decisions, paths + made.paths
+                    yield from (line for one in made.decisions for line in telling.lines(one, whole=True))
+                    yield from made.notes
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            decisions = [one for each in done for one in each.decisions]
-            say_aside(telling.committed(run, Applied(decisions, [p for each in done for p in each.paths], [])))
+            say_aside(telling.committed(run, Applied(decisions, paths, [])))
     return 0
 
 
-def _decide(
-    call: Context, review: Review, found: Proposal, last: str, done: list[Applied]
-) -> Generator[str, None, str]:
-    """Ask about a proposal, unless the person has accepted all, and do what they want with it; returns their answer.
-
-    What form forbade is never accepted along with all others.
-    """
-    answer, text = last, ""
-    while last != "all" and (answer := choose(ASK)) == "edit":
+def _answer(found: Proposal) -> tuple[str, str]:
+    """What the person wants with a proposal, and its text where they have changed it."""
+    while (answer := choose(ASK)) == "edit":
         text = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
         if text and text != found.claim.text:
-            answer = "accept"
-            break
-        yield "The text is unchanged."
-    if answer == "reject":
-        review.reject(found.claim)
-        yield "rejected"
-    elif answer == "accept" or (answer == "all" and not found.because):
-        made = review.accept(found.claim, call.now, text)
-        done.append(made)
-        yield from (line for one in made.decisions for line in telling.lines(one, whole=True))
-        yield from made.notes
-    return answer
+            return "accept", text
+        say("The text is unchanged.")
+    return answer, ""
 
 
 def _shown(found: Proposal, place: str) -> Iterator[str]:
@@ -182,9 +175,7 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     try:
         words = shlex.split(editor)
         at = [f"+{line}"] if line and os.path.basename(words[0]) in _PLUS else []
-        code = subprocess.run(
-            [*words, *at, folder.absolute(path)], check=False
-        ).returncode  # no shell: a name is a name
+        code = subprocess.run([*words, *at, folder.absolute(path)], check=False).returncode
     except (ValueError, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else "it has a quote that is never closed"
         raise FilememError(f"{editor} cannot be started ({why}); set EDITOR to an editor of yours.") from None
@@ -223,103 +214,73 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
 
     Exit code 1 where nothing was found or deleted, or where something could not be.
     """
-    _check(call, what, about, how)
-    given = what or about
-    user = call.the_user(must_exist=not how["purge_history"])
+    given, purges = [words for words in (what, about) if words is not None], how["purge_history"]
+    # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
+    if len(given) > 1 or not all(words.strip() for words in given) or not (given or call.user):
+        raise FilememError("name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME.")
+    if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not call.json)):
+        raise FilememError(FORGET_ASKS)
+    user = call.the_user(must_exist=not purges)
     cut_off, begun = None, deletion.unfinished(user)
     if begun is not None and how["dry_run"]:
         yield "An earlier deletion was cut off; the next one without --dry-run finishes it first."
     elif begun is not None:
         yield "Finishing a deletion that was cut off."
         cut_off = yield from _do(call, user, begun)
-    if how["purge_history"] and not (not given and os.path.lexists(os.path.join(user.root, ".git"))):
+    if purges and (given or not _owns_git(user)):
         purge.require(History(user))
     if not given:
-        if cut_off is not None and not user.exists():
-            return cut_off
-        return (yield from _forget_user(call, user, how))
-    asks = not how["yes"] and not how["dry_run"]
-    only_named = cut_off is not None or (how["purge_history"] and split_line(user, what or "")[1] is None)
-    found = _to_delete(user, what or "", about or "", asks=asks, or_only_named=only_named)
-    past = purge.search(History(user), found).own if how["purge_history"] and found.every and not found else []
+        gone = cut_off is not None and not user.exists()
+        return cut_off or 0 if gone else (yield from _forget_user(call, user, how))
+    found = _to_delete(user, what or "", about or "", gone=cut_off is not None, purges=purges)
+    past = purge.search(History(user), found).own if purges and found.every and not found else []
     if not found and not past:
         yield "Nothing was deleted." if found.left and not found.every else "Nothing was found."
         yield from map(str, found.left)
         return 1 if cut_off is None else cut_off
     yield from (f"Git says it: {line}" for line in past[:SHOWN])
-    for item in found.items:
-        yield Row({"event": "plan", **item._asdict()}, [])
+    yield from (Row({"event": "plan", **item._asdict()}, []) for item in found.items)
     yield from deletion.planned(found)
+    return (yield from _agreed(call, user, found._replace(purge=purges), how, "Delete all this for good?"))
+
+
+def _to_delete(user: Folder, what: str, about: str, *, gone: bool, purges: bool) -> DeletionPlan:
+    """What would go. A path may be in git alone, or `gone` with a deletion that was just finished."""
+    name, line = split_line(user, what) if what else ("", None)
+    try:
+        with progress("looking") as show:
+            return deletion.plan(user, f"{name}:{line}" if line is not None else name, about=about, progress=show)
+    except NotFound:
+        if not gone and not (purges and line is None):
+            raise
+        return DeletionPlan(names={live(name): ""})
+
+
+def _owns_git(folder: Folder) -> bool:
+    """Has the user a git repository of their own?"""
+    return os.path.lexists(os.path.join(folder.root, ".git"))
+
+
+def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, bool], question: str) -> Code:
+    """Carry out a plan that was shown, once the person means it."""
     if how["dry_run"]:
         return 0
     if not how["yes"]:
         lines = [one for one in found.left if one.line]
         if lines and found.every and confirmed(f"Delete {counted(len(lines), 'other line')} that hold it, too?"):
-            found = deletion.with_left(user, found)
-        if not (yield from _confirmed("Delete all this for good?", user, how)):
+            found = deletion.with_left(folder, found)
+        if found.purge and not (found.everything and _owns_git(folder)):
+            where = History(folder).repository.where
+            yield f"Commits in {where} get new names; its reflog is emptied, and unreferenced objects are pruned."
+        if not confirmed(question):
+            yield "Nothing was deleted."
             return 1
-    return (yield from _do(call, user, deletion.start(user, found._replace(purge=how["purge_history"]))))
-
-
-def _check(call: Context, what: str | None, about: str | None, how: dict[str, bool]) -> None:
-    """Raise FilememError unless one thing is named, and somebody can be asked or need not be."""
-    given = [words for words in (what, about) if words is not None]
-    # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
-    if len(given) > 1 or not all(words.strip() for words in given) or not (given or call.user):
-        raise FilememError("name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME.")
-    if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not call.json)):
-        raise FilememError(FORGET_ASKS)
-
-
-def _to_delete(user: Folder, what: str, about: str, *, asks: bool, or_only_named: bool = False) -> DeletionPlan:
-    """What would go; where it `asks`, the person picks among several. `or_only_named`: git may have a path that is gone."""
-    name, line = split_line(user, what) if what else ("", None)
-    what = f"{name}:{line}" if line is not None else name
-    try:
-        with progress("looking") as show:
-            found = deletion.plan(user, what, about=about, progress=show)
-        if asks and found.matcher.about and len(found.items) > 1:
-            found = deletion.plan(user, what, about=about, choose=_choose)
-        return found
-    except NotFound:
-        if not or_only_named:
-            raise
-        return DeletionPlan(names={live(name): ""})
-
-
-def _choose(found: list[DeletionItem]) -> list[DeletionItem]:
-    """Those of the candidates that the person means."""
-    for number, item in enumerate(found, 1):
-        say(f"{number:>3}  {item.place}  {one_line(item.text, 100) or f'({item.why})'}")
-    question = "Which of these? all, or numbers such as 1,3-5 [none]"
-    while True:
-        answer = ask(question).lower()
-        if answer in ("", "none", "n", "no", "all", "y", "yes"):
-            return found if answer[:1] in ("a", "y") else []
-        if re.fullmatch(r"\d{1,9}(?:-\d{1,9})?(?:[, ]+\d{1,9}(?:-\d{1,9})?)*", answer):
-            pairs = [part.partition("-") for part in re.split(r"[, ]+", answer)]
-            wanted = {
-                n for first, _, last in pairs for n in range(int(first), min(int(last or first), len(found) + 1) + 1)
-            }
-            if wanted <= set(range(1, len(found) + 1)):
-                return [item for number, item in enumerate(found, 1) if number in wanted]
-        question = f"Answer all, none, or numbers from 1 to {len(found)}"
-
-
-def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool = False) -> Generator[Line, None, bool]:
-    """Does the person mean it? `whole`: the repository goes, or stays, as a whole."""
-    if how["purge_history"] and not how["yes"] and not whole:
-        where = History(folder).repository.where
-        yield f"Commits in {where} get new names; its reflog is emptied, and unreferenced objects are pruned."
-    if how["yes"] or confirmed(question):
-        return True
-    yield "Nothing was deleted."
-    return False
+    return (yield from _do(call, folder, deletion.start(folder, found)))
 
 
 def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
-    owned = found.everything and os.path.lexists(os.path.join(folder.root, ".git"))
+    owned = found.everything and _owns_git(folder)
     done = delete(folder, found, call.now)
     call.renamed = found.names
     history, said, failed = History(folder), list[str](), bool(done.stayed)
@@ -353,26 +314,14 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
 
 def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
     """Delete everything of one user; of one who is gone already, what the history has."""
-    history, paths, found = (
-        History(folder),
-        folder.paths(),
-        DeletionPlan(everything=True),
-    )
-    owned, purges = os.path.lexists(os.path.join(folder.root, ".git")), how["purge_history"]
+    paths, purges = folder.paths(), how["purge_history"]
+    found = DeletionPlan(everything=True, purge=purges)
     what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
-    what += (", and its git repository" if purges else "; its git repository stays") if owned else ""
-    if not folder.exists():
-        what = "\n".join(purge.remembers(history, found))
-        if not what:
-            raise NotFound(
-                f"there is no user {folder.name} in {folder.store}, and no history of one; filemem users lists who there is."
-            )
-    yield Row(
-        {"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}, [f"{what.rstrip('.')}."]
-    )
-    if how["dry_run"]:
-        return 0
-    if not (yield from _confirmed(f"Delete everything of {folder.name} for good?", folder, how, owned)):
-        return 1
-    found = found._replace(items=[DeletionItem(path) for path in paths], purge=purges)
-    return (yield from _do(call, folder, deletion.start(folder, found)))
+    what += (", and its git repository" if purges else "; its git repository stays") if _owns_git(folder) else ""
+    if not folder.exists() and not (what := "\n".join(purge.remembers(History(folder), found))):
+        none = f"there is no user {folder.name} in {folder.store}, and no history of one"
+        raise NotFound(f"{none}; filemem users lists who there is.")
+    facts = {"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}
+    yield Row(facts, [f"{what.rstrip('.')}."])
+    found = found._replace(items=[DeletionItem(path) for path in paths])
+    return (yield from _agreed(call, folder, found, how, f"Delete everything of {folder.name} for good?"))

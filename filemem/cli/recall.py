@@ -49,7 +49,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
 
     Exit code 1 where nothing was found.
     """
-    user = call.reader()
+    user = call.the_user()
     page = 10**9 if call.json or not colours() else 200
     where, said_by = _listed(user), None
     if asked["speaker"]:
@@ -99,7 +99,7 @@ def open_command(call: Context, path: str, lines: int | None) -> Iterator[Line]:
 
     Example: filemem open profile.md
     """
-    user = call.reader()
+    user = call.the_user()
     name, line = split_line(user, path)
     where = user.locate(name)
     yield from answer(answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, whole=True))
@@ -120,7 +120,7 @@ def list_command(call: Context, glob: str | None, sessions: bool, limit: int | N
 
     Example: filemem list "facts/**"
     """
-    user = call.reader()
+    user = call.the_user()
     wanted = globs.matcher(glob) if glob else None
     stats = [stat for stat in user.files() if wanted is None or wanted(stat.path)]
     stats = [stat for stat in stats if kind_of(stat.path) == "sessions" or not sessions]

@@ -63,7 +63,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     """
     if click.get_current_context().invoked_subcommand:
         return
-    store = call.served_store()
+    store = call.open_store(begins=bool(call.named_store))
     if not _installed():
         raise FilememError(_missing())
     user = None if http else call.the_user(must_exist=False).name
@@ -220,7 +220,7 @@ def install_command(
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
         raise FilememError("--name takes up to forty letters, digits, - and _.")
-    begins = not os.path.isdir(call.served_store().root)
+    begins = not os.path.isdir(call.open_store(begins=bool(call.named_store)).root)
     user, kind = call.the_user(must_exist=False), clients.CLIENTS[client]
     if sessions:
         from filemem.mcp import hooks  # noqa: PLC0415
@@ -272,7 +272,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     """
     if click.get_current_context().invoked_subcommand:
         return
-    store = call.served_store()
+    store = call.open_store(begins=bool(call.named_store))
     open_to = _open_to(call, store, host)
     try:
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
@@ -330,7 +330,7 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
 
     Example: filemem serve keys add mara
     """
-    store = call.served_store()
+    store = call.open_store(begins=bool(call.named_store))
     user = store.folder(name).name
     say(keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()]))
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
