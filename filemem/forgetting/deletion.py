@@ -13,7 +13,7 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import index as indexes
@@ -164,18 +164,10 @@ def from_json(text: str | bytes) -> DeletionPlan:
     return DeletionPlan(kept, names, TextMatcher(*matcher), *rest)
 
 
-def plan(
-    folder: Folder,
-    what: str = "",
-    *,
-    about: str = "",
-    choose: Callable[[list[DeletionItem]], list[DeletionItem]] | None = None,
-    progress: Progress = no_progress,
-) -> DeletionPlan:
+def plan(folder: Folder, what: str = "", *, about: str = "", progress: Progress = no_progress) -> DeletionPlan:
     """Everything that goes with a memory, a `path:line` of one, or all that holds the words; nothing is changed.
 
-    `what` may be either, `about` is always words; of what holds them `choose` may pick some. Raises NotFound for a path that
-    names nothing.
+    `what` may be either, `about` is always words. Raises NotFound for a path that names nothing.
     """
     cascade = _Cascade(folder, progress)
     if not about and (asked := cascade.at(what)):
@@ -184,8 +176,7 @@ def plan(
     if not matcher:
         raise FilememError(f"{one_line(about or what, 60)} holds no word to look for; name one.")
     found = [item for memory in cascade.memories.values() for item in matching(memory, matcher)]
-    chosen = choose(found) if choose and found else found
-    return cascade.plan(chosen, every=len(chosen) == len(found))
+    return cascade.plan(found, every=True)
 
 
 def plan_turns(folder: Folder, places: Iterable[str]) -> DeletionPlan:
