@@ -11,7 +11,7 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
 from filemem.grep import reading
-from filemem.text.plain import one_line
+from filemem.text.plain import counted, one_line
 
 _COPY = re.compile(
     r"(?P<stem>.+?)(?:\.sync-conflict-[\w-]+| \([^()]*(?:conflicted copy|case conflict|冲突)[^()]*\))(?P<end>\.\w+)$",
@@ -22,93 +22,65 @@ _COPY = re.compile(
 def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Problem]:
     """The problems of every memory and of what lies among them, by path and line."""
     paths = folder.paths()
-    known = set(paths)
-    lengths: dict[str, int] = {}
-    found = [*folder.strays(), *_no_bookkeeping(folder), *_cut_off(folder), *_lost(folder), *_hooks(folder)]
+    lengths: dict[str, int | None] = dict.fromkeys(paths)
+    found = [*folder.strays(), *_beside(folder)]
     for done, path in enumerate(paths, 1):
+        if match := _COPY.match(path):
+            what = "a copy that a program for sharing files made where two machines had changed it"
+            remedy = f"bring both together in {one_line(match['stem'] + match['end'])}, then delete this one"
+            found.append(Problem(path, 1, what, remedy))
         try:
             memory = Memory(path, folder.read(path, LARGEST + 1))
+            found += [*memory.problems, *_references(folder, memory, lengths)]
         except (FilememError, OSError) as error:
             found.append(Problem(path, 1, str(error).rstrip("."), "put its permissions right, or delete it"))
-            continue
-        found += _copies(path)
-        found += memory.problems
-        found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
     return sorted(found)
 
 
-def _no_bookkeeping(folder: Folder) -> list[Problem]:
-    """What stands where the program keeps its own folder: nothing can be written until it is gone."""
+def _beside(folder: Folder) -> Iterator[Problem]:
+    """What is wrong with the bookkeeping, and what its logs say is amiss: a forgetting that was killed, turns that an editor has
+    saved over, a coding agent's hooks, which never say a word there."""
     place = folder.bookkeeping()
     if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
-        return [Problem(BOOKKEEPING, 1, "this is not a folder, so nothing can be kept here", "rename it")]
-    return []
-
-
-def _cut_off(folder: Folder) -> list[Problem]:
-    """A forgetting that was killed: what it set out to delete may stand somewhere still."""
+        yield Problem(BOOKKEEPING, 1, "this is not a folder, so nothing can be kept here", "rename it")
     with contextlib.suppress(FilememError):
         if safe.exists(folder.bookkeeping(MARK)):
             remedy = "give the same filemem forget again, which finishes it"
-            return [Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)]
-    return []
-
-
-def _lost(folder: Folder) -> Iterator[Problem]:
-    """Turns that were kept and that an editor has saved over."""
+            yield Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)
     for path, gone in transcript.lost(folder).items():
-        first = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60)
-        count = "a turn that was kept is" if len(gone) == 1 else f"{len(gone):,} turns that were kept are"
-        remedy = (
-            f"put back with filemem restore {one_line(path)}, or let go with filemem restore --let-go {one_line(path)}"
-        )
+        first, name = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60), one_line(path)
+        count = counted(len(gone), "turn that was kept is", "turns that were kept are")
+        remedy = f"put back with filemem restore {name}, or let go with filemem restore --let-go {name}"
         yield Problem(path, 1, f"{count} not in it any more, saved over by an editor perhaps: {first}", remedy)
-
-
-def _hooks(folder: Folder) -> Iterator[Problem]:
-    """What a coding agent's hooks, which never say a word there, could not do."""
-    for event, error in journal.failed_hooks(folder).items():
-        what = f"the hook {one_line(event, 40)} of a coding agent failed: {one_line(error)}"
+    for event, failure in journal.failed_hooks(folder).items():
+        what = f"the hook {one_line(event, 40)} of a coding agent failed: {one_line(failure)}"
         yield Problem(f"{BOOKKEEPING}/{journal.HOOKS}", 1, what, "try the hooks with filemem mcp check")
 
 
-def _copies(path: str) -> list[Problem]:
-    """A second version of a memory that Syncthing, Dropbox or Nextcloud has put beside it; both are read and searched."""
-    match = _COPY.match(path)
-    if not match:
-        return []
-    remedy = f"bring both together in {one_line(match['stem'] + match['end'])}, then delete this one"
-    return [Problem(path, 1, "a copy that a program for sharing files made where two machines had changed it", remedy)]
+def _references(folder: Folder, memory: Memory, lengths: dict[str, int | None]) -> Iterator[Problem]:
+    """The paths that a memory's front matter names and that lead nowhere, in the archive either; `lengths` has the lines of each
+    memory, as far as they have been counted."""
 
-
-def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[str, int]) -> list[Problem]:
-    """The paths that a memory's front matter names and that lead nowhere."""
-    found = []
-    for key in ("source", "supersedes", "superseded_by", "partly_superseded_by"):
-        value = memory.particular(key)
-        for entry in value if isinstance(value, list) else [value] if value is not None else []:
-            if entry == NAMELESS:
-                continue
-            match = REFERENCE.match(str(entry))
-            wrong = _wrong_reference(folder, match["path"], match["line"], known, lengths) if match else "is not a path"
-            if wrong:
-                what = f"{key} names {one_line(str(entry), 80)}, which {wrong}"
-                found.append(Problem(memory.path, memory.line_of(key), what, "correct the path, or remove the key"))
-    return found
-
-
-def _wrong_reference(folder: Folder, path: str, line: str | None, known: set[str], lengths: dict[str, int]) -> str:
-    """What is wrong with `path:line`; empty where it leads somewhere, in the archive too."""
-    where = next((candidate for candidate in (path, counterpart(path)) if candidate in known), None)
-    if where is None:
-        return "does not exist"
-    if line is None:
-        return ""
-    if where not in lengths:
+    def wrong(entry: str) -> str:
+        match = REFERENCE.match(entry)
+        if not match:
+            return "is not a path"
+        where = next((path for path in (match["path"], counterpart(match["path"])) if path in lengths), None)
+        if where is None:
+            return "does not exist"
+        if not match["line"]:
+            return ""
         try:
-            lengths[where] = reading.count(folder, where)
+            count = lengths[where] = lengths[where] or reading.count(folder, where)
         except (FilememError, OSError):
             return "cannot be read"
-    return f"has only {lengths[where]} lines" if int(line) > lengths[where] or int(line) < 1 else ""
+        return "" if 1 <= int(match["line"]) <= count else f"has only {count} lines"
+
+    for key in ("source", "supersedes", "superseded_by", "partly_superseded_by"):
+        value = memory.particular(key)
+        for entry in map(str, value if isinstance(value, list) else [] if value is None else [value]):
+            if entry != NAMELESS and (fault := wrong(entry)):
+                what = f"{key} names {one_line(entry, 80)}, which {fault}"
+                yield Problem(memory.path, memory.line_of(key), what, "correct the path, or remove the key")

@@ -15,28 +15,22 @@ from collections.abc import Iterable
 from importlib import resources
 
 from filemem.errors import FilememError
-from filemem.files import archive, config, sections
-from filemem.files.archive import Progress, no_progress
+from filemem.files import config, sections
+from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory
 from filemem.files.passages import Passage
-from filemem.files.sections import Compacted
 from filemem.forgetting.sweeper import YOUNG, MemoryStatus, after, curve, standings
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line
-from filemem.text.retention import IMPORTANCE, Curve, Strength, days_until, retention
+from filemem.text.retention import IMPORTANCE, Curve, Strength, days_until
 
 DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades
 CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
 GENERATOR = "filemem report"
-_HEAD = 20_000  # bytes of a file in which its first words are looked for
-
-# -- markup: what is none by type is text, and is escaped where it is put in -----------------------------------------------
-
-_ALONE = frozenset({"meta"})  # elements without an end
 # What no HTML document may hold, even spelt as a reference: the non-characters of Unicode.
 _FORBIDDEN = re.compile(
     "[\ufdd0-\ufdef" + "".join(chr(n << 16 | 0xFFFE) + chr(n << 16 | 0xFFFF) for n in range(17)) + "]"
@@ -44,30 +38,20 @@ _FORBIDDEN = re.compile(
 
 
 class Html(str):
-    """Markup, which is put in as it is."""
+    """Markup, which is put in as it is; what is none is text, and is escaped where it is put in."""
 
     __slots__ = ()
 
 
-Node = str | int | float
-"""Markup, or text or a number that becomes text."""
-
-
-def element(name: str, /, *children: Node, **attributes: Node) -> Html:
+def element(name: str, /, *children: str, **attributes: str) -> Html:
     """One element. In names of attributes `_` stands for `-`, a last one for nothing (`class_`)."""
-    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{_text(value)}"' for key, value in attributes.items())
-    if name in _ALONE:
-        return Html(f"<{name}{given}>")
-    return Html(f"<{name}{given}>{''.join(map(_text, children))}</{name}>")
 
+    def text(node: str) -> str:
+        safe = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", escape_controls(node))
+        return node if isinstance(node, Html) else html.escape(safe)
 
-def _text(node: Node) -> Html:
-    """A node as markup: text escaped, a fraction with one decimal place at most."""
-    if isinstance(node, Html):
-        return node
-    if isinstance(node, float):
-        return Html(f"{node:.1f}".removesuffix(".0"))
-    return Html(html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", escape_controls(str(node)))))
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
+    return Html(f"<{name}{given}>" + ("" if name == "meta" else f"{''.join(map(text, children))}</{name}>"))
 
 
 def _bdi(said: str) -> Html:
@@ -75,50 +59,44 @@ def _bdi(said: str) -> Html:
     return element("bdi", one_line(said, 400))
 
 
-def _path(path: str) -> Html:
-    return element("code", element("bdi", path))
-
-
-def _table(caption: str, heads: list[str], rows: Iterable[Iterable[Node]]) -> Html:
-    """A table; `#` before a column's head says that it has dates or numbers."""
+def _table(
+    caption: str, heads: list[str], rows: Iterable[Iterable[str]], count: int = 0, how: str = "", none: str = ""
+) -> list[Html]:
+    """A table, the last column of which is paths; `#` before a column's head says that it has dates. Of more than its rows a word
+    on how to see them all; without rows `none`."""
     kinds = [{"class_": "date"} if head.startswith("#") else {} for head in heads]
     top = [element("th", head.lstrip("#"), scope="col", **kind) for head, kind in zip(heads, kinds, strict=True)]
-    body = (
-        element("tr", *(element("td", cell, **kind) for cell, kind in zip(row, kinds, strict=True))) for row in rows
-    )
+    body = list[Html]()
+    for *cells, path in rows:
+        last = element("code", element("bdi", path))
+        body.append(
+            element("tr", *(element("td", one, **kind) for one, kind in zip([*cells, last], kinds, strict=True)))
+        )
     parts = [element("caption", caption), element("thead", element("tr", *top)), element("tbody", *body)]
-    return element("div", element("table", *parts), class_="wide")
-
-
-def _more(count: int, shown: int, how: str) -> list[Html]:
-    """A word about what is left out."""
-    return [element("p", f"And {count - shown:,} more; {how} lists all.")] if count > shown else []
-
-
-# -- the page --------------------------------------------------------------------------------------------------------------
+    more = [element("p", f"And {count - len(body):,} more; {how} lists all.")] if count > len(body) else []
+    table = [element("div", element("table", *parts), class_="wide")] if body else []
+    return [*table, *more] or [element("p", none)] * bool(none)
 
 
 def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> tuple[str, int]:
     """The whole page as of `now`, and how many memories it is on; `progress` is told the files checked, which takes longest."""
     today = now.date()
-    found = sorted(standings(folder, today), key=lambda one: (-one.entry.date, archive.live(one.entry.path)))
+    found = sorted(standings(folder, today), key=lambda one: (-one.entry.date, live(one.entry.path)))
     threshold = curve(config.of(folder)).threshold
-    fading = [
-        (one.strength.left(threshold, today), one)
-        for one in found
-        if one.strength and not one.entry.archived and one.reason in ("", YOUNG)
-    ]
-    fading.sort(key=lambda pair: (pair[0], pair[1].entry.path))
+    fades = [one for one in found if one.strength and not one.entry.archived and one.reason in ("", YOUNG)]
+    fading = sorted(
+        (one.strength.left(threshold, today), one.entry.path, one.strength) for one in fades if one.strength
+    )
     archived = [one for one in found if one.entry.archived]
     figures = {
         "live": len(found) - len(archived),
         "archived": len(archived),
-        f"fade within {SOON} days": sum(math.ceil(left) <= SOON for left, _ in fading),
+        f"fade within {SOON} days": sum(math.ceil(left) <= SOON for left, *_ in fading),
         "problems in the files": (wrong := len(check.problems(folder, progress))),
     }
     parts = {
         "profile": ("Profile", _profile(folder)),
-        "facts": ("What holds", _facts(folder, [one for one in found if _holds(one, today)])),
+        "facts": ("What holds", _facts(folder, found, today)),
         "timeline": ("What happened when", _happened(folder, found)),
         "fading": ("What fades, and when", _fading(folder, fading, today)),
         "archive": ("What was archived, and why", _archived(folder, archived)),
@@ -133,8 +111,8 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         element("main", *content),
         element("footer", element("p", f"Written by {GENERATOR} from {folder.name}'s files as of {today}.")),
     ]
-    head = _head(f"{folder.name}'s memories, {today}")
-    return f"<!doctype html>\n{element('html', head, element('body', *body), lang='en')}\n", len(found)
+    text = element("html", _head(f"{folder.name}'s memories, {today}"), element("body", *body), lang="en")
+    return f"<!doctype html>\n{text}\n", len(found)
 
 
 def is_our_page(beginning: str) -> bool:
@@ -158,81 +136,51 @@ def _head(title: str) -> Html:
     )
 
 
-def _first(folder: Folder, path: str, most: int = _HEAD) -> tuple[Memory, Passage]:
-    """A memory and its first passage; one that cannot be read says why."""
+def _first(folder: Folder, path: str) -> tuple[Memory, Html, str]:
+    """A memory, what its first passage says, and where that stands; one that cannot be read says why."""
     try:
-        memory = Memory(path, folder.read(path, most))
-        return memory, next(iter(memory.passages), Passage(1, 1, "", "", path))
+        memory = Memory(path, folder.read(path, LARGEST))
+        passage = next(iter(memory.passages), Passage(1, 1, "", "", path))
     except (FilememError, OSError) as error:
-        return Memory(path, b""), Passage(1, 1, "", "", str(error))
-
-
-def _said(passage: Passage) -> Html:
-    """What a passage says, and who says it, on one line."""
+        memory, passage = Memory(path, b""), Passage(1, 1, "", "", str(error))
     said = plain(" ".join(passage.text.split()))
-    return _bdi(f"{passage.speaker}: {said}" if passage.speaker else said)
-
-
-# -- the person, and what holds --------------------------------------------------------------------------------------------
-
-
-def _profile_lines(folder: Folder) -> list[str]:
-    try:
-        return folder.memory(PROFILE).lines
-    except FilememError:
-        return []
+    return memory, _bdi(f"{passage.speaker}: {said}" if passage.speaker else said), f"{path}:{passage.line}"
 
 
 def _profile(folder: Folder) -> list[Html]:
     """profile.md: its headings, lists and paragraphs; without the marks of what a line rests on."""
+    try:
+        lines = folder.memory(PROFILE).lines
+    except FilememError:
+        lines = []
     found: list[Html] = []
-    shown = filter(None, (plain(SOURCE_MARK.sub("", line)).rstrip() for line in _profile_lines(folder)))
-    for kind, lines in itertools.groupby(shown, key=lambda line: line[:1] in "-*+#" and line[0]):
-        said = [line.lstrip("-*+# ") for line in lines]
-        if kind == "#":
-            found += [element("h3", _bdi(line)) for line in said if line]
-        elif kind:
-            found.append(element("ul", *(element("li", _bdi(line)) for line in said)))
+    shown = filter(None, (plain(SOURCE_MARK.sub("", line)).rstrip() for line in lines))
+    for kind, group in itertools.groupby(shown, key=lambda line: line[:1] in "-*+#" and line[0]):
+        said = [_bdi(line.lstrip("-*+# ")) for line in group]
+        if kind and kind != "#":
+            found.append(element("ul", *(element("li", line) for line in said)))
         else:
-            found += [element("p", _bdi(line)) for line in said]
+            found += [element("h3" if kind else "p", line) for line in said]
     return found or [element("p", "There is no profile yet.")]
 
 
-def _holds(one: MemoryStatus, today: dt.date) -> bool:
-    """Is it a live fact or lesson that tells how things stand today?"""
-    told = one.entry.particulars
-    if (
-        one.entry.archived
-        or one.entry.kind not in ("facts", "lessons")
-        or told.get("kind")
-        or told.get("superseded_by")
-    ):
-        return False
-    return not "" < told.get("valid_until", "") < str(today)
-
-
-def _facts(folder: Folder, holding: list[MemoryStatus]) -> list[Html]:
-    """What holds, the newest first: what is known of the person, and how to talk with them."""
-    found: list[Html] = []
-    shown = [_first(folder, one.entry.path, LARGEST) for one in holding[:FACTS]]
-    for kind, caption in (("facts", "Facts"), ("lessons", "How to talk")):
-        rows: list[list[Node]] = [
-            [
-                _said(passage),
-                str(memory.particular("valid_from") or memory.date or ""),
-                str(memory.particular("valid_until") or ""),
-                _path(f"{memory.path}:{passage.line}"),
-            ]
-            for memory, passage in shown
-            if memory.kind == kind
-        ]
-        found += [_table(caption, ["Memory", "#Since", "#Until", "Where"], rows)] if rows else []
-    return [*found, *_more(len(holding), len(shown), 'filemem list "facts/**"')] or [
-        element("p", "Nothing is known yet.")
+def _facts(folder: Folder, found: list[MemoryStatus], today: dt.date) -> list[Html]:
+    """The live facts and lessons that tell how things stand, the newest first: what is known of the person, and how to talk."""
+    holding = [
+        one.entry.path
+        for one in found
+        if one.entry.kind in ("facts", "lessons") and not one.entry.archived
+        if not any(map(one.entry.particulars.get, ("kind", "superseded_by"))) and not one.over
     ]
-
-
-# -- what happened, fades and is archived ------------------------------------------------------------------------------------
+    rows = dict[str, list[list[str]]]()
+    for memory, said, where in (_first(folder, path) for path in holding[:FACTS]):
+        days = (memory.particular("valid_from") or memory.date or "", memory.particular("valid_until") or "")
+        rows.setdefault(memory.kind, []).append([said, *map(str, days), where])
+    heads = ["Memory", "#Since", "#Until", "Where"]
+    talk = rows.get("lessons", [])
+    more = len(holding) - len(talk)
+    facts = _table("Facts", heads, rows.get("facts", []), more, 'filemem list "facts/**"', "Nothing is known yet.")
+    return [*(facts if rows.get("facts") or not talk else []), *_table("How to talk", heads, talk)]
 
 
 def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
@@ -240,86 +188,61 @@ def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
     happened = [one for one in found if one.entry.kind == "facts" and any(map(one.entry.particulars.get, CHANGES))]
     wanted = {one.entry.path for one in happened[:EVENTS]}
     events = timeline.timeline(folder, wanted.__contains__)[::-1]
-    rows = (
-        [event.day(), str(event.until or ""), _bdi(event.text), _path(f"{event.path}:{event.line}")] for event in events
-    )
-    shown = [_table("Events, plans and changes", ["#When", "#Until", "Memory", "Where"], rows)] if events else []
-    return [*shown, *_more(len(happened), len(events), "filemem timeline")] or [
-        element("p", "Nothing that has a day yet.")
-    ]
+    rows = ([one.day(), str(one.until or ""), _bdi(one.text), f"{one.path}:{one.line}"] for one in events)
+    heads, none = ["#When", "#Until", "Memory", "Where"], "Nothing that has a day yet."
+    return _table("Events, plans and changes", heads, rows, len(happened), "filemem timeline", none)
 
 
-def _fading(folder: Folder, fading: list[tuple[float, MemoryStatus]], today: dt.date) -> list[Html]:
+def _fading(folder: Folder, fading: list[tuple[float, str, Strength]], today: dt.date) -> list[Html]:
     """The curve; what the sweep archives next, unless it is recalled, and when."""
-    drawn = _curve(curve(config.of(folder)), [one.strength for _, one in fading[:FADING] if one.strength])
-    if not fading:
-        return [element("p", "Nothing fades: what is known holds until something replaces it."), drawn]
-    rows: list[list[Node]] = []
-    for left, one in fading[:FADING]:
-        memory, passage = _first(folder, one.entry.path)
-        day = after(today, max(0, math.ceil(left)))
-        rows.append([_said(passage), str(day), _path(f"{memory.path}:{passage.line}")])
-    shown = _table("What fades next, unless it is recalled", ["Memory", "#On", "Where"], rows)
-    return [drawn, shown, *_more(len(fading), len(rows), "filemem status")]
+    drawn = _curve(curve(config.of(folder)), [strength for *_, strength in fading[:FADING]])
+    shown = [(left, _first(folder, path)) for left, path, _ in fading[:FADING]]
+    rows = ([said, str(after(today, max(0, math.ceil(left)))), where] for left, (_, said, where) in shown)
+    caption, none = "What fades next, unless it is recalled", "Nothing fades: what is known holds until replaced."
+    return [drawn, *_table(caption, ["Memory", "#On", "Where"], rows, len(fading), "filemem status", none)]
 
 
 def _curve(shape: Curve, next_: list[Strength]) -> Html:
     """How retention falls without recall, by importance, down to the threshold; a dot for each of those that fade next."""
-    stabilities = {importance: shape.stability * importance / IMPORTANCE for importance in DRAWN}
-    end = days_until(stabilities[max(DRAWN)], shape.threshold)
-    wide, high = 320, 150  # of the field, in the drawing's units
+    until = {importance: days_until(shape.stability * importance / IMPORTANCE, shape.threshold) for importance in DRAWN}
+    end, least = max(until.values()), shape.threshold
 
-    def at(days: float, left: float) -> str:
-        return f"{32 + wide * min(days, end) / end:.1f} {10 + high * (1 - left):.1f}"
+    def at(days: float, left: float) -> list[str]:
+        return f"{32 + 320 * min(days, end) / end:.1f} {10 + 150 * (1 - left):.1f}".split()
 
-    def label(days: float, left: float, said: str, **how: Node) -> Html:
-        x, y = at(days, left).split()
-        return element("text", said, x=x, y=y, **how)
+    def line(*points: tuple[float, float], **how: str) -> Html:
+        return element("path", d="M" + " L".join(" ".join(at(*point)) for point in points), **how)
 
-    drawn = [element("path", d=f"M{at(0, 1)} V{10 + high} H{32 + wide}", class_="axis")]
-    drawn += [element("path", d=f"M{at(0, shape.threshold)} H{32 + wide}", class_="threshold")]
-    for importance, stability in stabilities.items():
-        until = days_until(stability, shape.threshold)
-        points = (at(until * n / 40, retention(until * n / 40, stability)) for n in range(41))
-        drawn.append(element("path", d="M" + " L".join(points)))
-        drawn.append(label(until, shape.threshold, str(importance), dy=-5, text_anchor="end"))
-        drawn.append(label(until, 0, f"{until:.0f}", dy=14, text_anchor="end"))
-    drawn += [label(0, left, f"{left:.0%}", dx=-4, dy=4, text_anchor="end") for left in (1.0, shape.threshold)]
-    for one in next_:
-        x, y = at(one.days, one.retention).split()
-        drawn.append(element("circle", cx=x, cy=y, r=3))
+    drawn = [line((0, 1), (0, 0), (end, 0), class_="axis"), line((0, least), (end, least), class_="threshold")]
+    drawn += [line(*((days * n / 40, least ** (n / 40)) for n in range(41))) for days in until.values()]
+    labels = [(days, place, said) for n, days in until.items() for place, said in ((least, str(n)), (0, f"{days:.0f}"))]
+    for days, place, said in [*labels, (0, 1, "100%"), (0, least, f"{least:.0%}")]:
+        x, y = at(days, place)
+        drawn.append(element("text", said, x=x, y=y, dy="-5" if place else "14", text_anchor="end"))
+    drawn += [element("circle", cx=x, cy=y, r="3") for x, y in (at(one.days, one.retention) for one in next_)]
     told = (
         f"Retention R = exp(-t/S) of what fades, by the days t without recall, for importance {', '.join(map(str, DRAWN))}; "
-        f"under {shape.threshold:.0%} it is archived. A recall begins the curve anew, and makes it flatter."
+        f"under {least:.0%} it is archived. A recall begins the curve anew, and makes it flatter."
     )
-    picture = element("svg", *drawn, viewBox=f"0 0 {wide + 40} {high + 32}", role="img", aria_label=told)
+    picture = element("svg", *drawn, viewBox="0 0 360 182", role="img", aria_label=told)
     return element("figure", picture, element("figcaption", told + " A dot: what fades next." * bool(next_)))
 
 
 def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
     """What the archive holds, put away last first, and why each memory is there."""
     summarised = sections.compacted(folder)
+
+    def why(one: MemoryStatus) -> str:
+        if by := one.entry.particulars.get("superseded_by"):
+            return f"superseded by {by}"
+        compacted = summarised.get(live(one.entry.path))
+        if compacted and compacted.state == sections.DONE:
+            return f"summarised in {compacted.summary}"
+        return "not recalled for long" if one.trail.archived else "put there by hand"
+
     when = {one.entry.path: one.trail.archived[:10].decode(errors="replace") for one in archived}
-    latest = sorted(archived, key=lambda one: when[one.entry.path], reverse=True)[:ARCHIVED]
-    rows: list[list[Node]] = [
-        [
-            _said(_first(folder, one.entry.path)[1]),
-            when[one.entry.path],
-            _why(one, summarised.get(archive.live(one.entry.path))),
-            _path(one.entry.path),
-        ]
-        for one in latest
-    ]
-    shown = (
-        [_table("In the archive, where it still answers", ["Memory", "#Since", "Why", "Where"], rows)] if rows else []
-    )
-    more = _more(len(archived), len(rows), 'filemem list "archive/**"')
-    return [*shown, *more] or [element("p", "Nothing is in the archive.")]
-
-
-def _why(one: MemoryStatus, compacted: Compacted | None) -> str:
-    if by := one.entry.particulars.get("superseded_by"):
-        return f"superseded by {by}"
-    if compacted and compacted.state == sections.DONE:
-        return f"summarised in {compacted.summary}"
-    return "not recalled for long" if one.trail.archived else "put there by hand"
+    latest = sorted((one for one in archived), key=lambda one: when[one.entry.path], reverse=True)[:ARCHIVED]
+    paths = [one.entry.path for one in latest]
+    rows = ([_first(folder, path)[1], when[path], why(one), path] for path, one in zip(paths, latest, strict=True))
+    caption, how = "In the archive, where it still answers", 'filemem list "archive/**"'
+    return _table(caption, ["Memory", "#Since", "Why", "Where"], rows, len(archived), how, "Nothing is in the archive.")
