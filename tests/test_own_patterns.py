@@ -12,7 +12,8 @@ from filemem import Store
 from filemem.cli import cli
 from filemem.files.config import ConfigError, load
 from filemem.files.trust import Trust
-from filemem.text.redaction import own, redact, wrong
+from filemem.text.expression import wrong
+from filemem.text.redaction import own, redact
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 SETTINGS = "redact_also:\n  - 'EMP-\\d{5}'\nredact_never:\n  - 'Tulip\\d{2}'\n"

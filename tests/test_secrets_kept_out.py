@@ -1,4 +1,4 @@
-"""A secret that a person tells stays out of every file: what is remembered, imported, said and typed, and the git diary.
+"""A secret that a person tells stays out of every file: what is remembered, imported and said, and the git diary.
 
 Whoever wants it kept says so, and is told how.
 """
@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from programs import clean
-from scripted_server import ScriptedServer, say
-from terminal import Terminal
 
 from filemem import Store
 from filemem.cli import cli
@@ -112,26 +109,4 @@ def test_a_conversation_is_imported_without_them_too(tmp_path: Path) -> None:
     talk = tmp_path / "talk.jsonl"
     talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
     assert "secrets were left out: password" in run(tmp_path, "import", "openai-jsonl", str(talk)).output
-    assert not holding(tmp_path / "store", SECRET)
-
-
-def test_lines_typed_in_a_chat_are_kept_without_secrets_old_ones_too(tmp_path: Path, server: ScriptedServer) -> None:
-    pytest.importorskip("readline")
-    server.default = say("Noted.")
-    history = tmp_path / "store/ann/.filemem/history"
-    history.parent.mkdir(parents=True)
-    history.write_text("my pin is 4921\nhello there\n")
-    env = clean(tmp_path, **server.environment)
-    with Terminal(["filemem", "chat", "--store", "store", "--user", "ann"], env, str(tmp_path)) as term:
-        term.expect("\n> ")
-        term.type(f"{TOLD}\r")
-        term.expect("Taken out of what is kept: password.")
-        term.expect("Noted.\n> ")
-        term.type("\x04")
-        assert term.end() == 0
-    assert history.read_text().splitlines() == [
-        "my pin is [redacted: code]",
-        "hello there",
-        TOLD.replace(SECRET, "[redacted: password]"),
-    ]
     assert not holding(tmp_path / "store", SECRET)

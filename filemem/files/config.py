@@ -17,7 +17,7 @@ from filemem.errors import Fault, FilememError
 from filemem.files import front, safe
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.text import redaction
+from filemem.text import expression
 from filemem.text.plain import nearest, one_line
 from filemem.text.redaction import OwnPatterns, own
 
@@ -225,7 +225,7 @@ def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
     for pattern in value:
         is_text = isinstance(pattern, str) and pattern
         what, _, remedy = (
-            redaction.wrong(pattern) if is_text else "is no text; put it into quotation marks"
+            expression.wrong(pattern) if is_text else "is no text; put it into quotation marks"
         ).partition("; ")
         if what:
             raise wrong(f"{key}: {one_line(repr(pattern), 80)} {what}", remedy or "write another")

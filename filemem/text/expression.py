@@ -4,6 +4,7 @@ Both are read off the tree that `re` itself parses (`re._parser`, in every Pytho
 """
 
 import bisect
+import re
 from collections.abc import Iterable, Iterator, Set
 from re import _casefix, _parser  # type: ignore[attr-defined]
 from re import _constants as op  # type: ignore[attr-defined]
@@ -78,6 +79,39 @@ def cost(nodes: Nodes, length: int) -> tuple[int, int]:
         steps = min(ENDLESS, steps + ways * more_steps)
         ways = min(ENDLESS, ways * more_ways)
     return ways, steps
+
+
+# A person's own pattern is matched on pieces of PIECE characters, each of which overlaps the next by half, and one that could
+# take more than STEPS steps at one place is refused. So none makes the work grow other than with the length of the text.
+PIECE = 400  # characters of a line in which a pattern is looked for at a time; nothing longer is found whole
+STEPS = 8_000  # of matching at one place of such a piece, at worst
+LONGEST = 1_000  # characters of a pattern
+
+
+def wrong(pattern: str) -> str:
+    """Why a pattern cannot be used, with a remedy; empty where it can."""
+    if len(pattern) > LONGEST:
+        return f"has {len(pattern):,} characters; use at most {LONGEST:,}"
+    try:
+        nodes = parse(pattern, 0)
+        compiled = re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"is no regular expression ({error}); to mean a sign itself write \\ before it"
+    if compiled.match(""):
+        return "matches nothing at all, and so everywhere; write + for *"
+    if weight(nodes) > STEPS * PIECE or cost(nodes, PIECE)[1] > STEPS:
+        return "may take too long; bound its repeats: \\w{1,40} for \\w+, and none inside another"
+    return ""
+
+
+def matches_in_pieces(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Every match in a piece of a line; one that reaches into the next piece comes in two parts that overlap."""
+    at = 0
+    for line in text.splitlines(keepends=True):
+        for first in range(at, at + max(1, len(line) - PIECE // 2), PIECE // 2):
+            last = min(first + PIECE, at + len(line.rstrip("\n")))
+            yield from (match.span() for match in pattern.finditer(text, first, last) if match.end() > match.start())
+        at += len(line)
 
 
 # What must be there
