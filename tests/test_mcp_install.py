@@ -1,5 +1,5 @@
-"""`filemem mcp install` tells a client of the server: it asks, keeps what is there byte for byte, and never guesses; without the
-extra each command of `filemem mcp` says in a sentence what is missing, and a token is kept as a hash outside the store.
+"""`filemem mcp install` tells a client of the server: it asks, keeps what is there byte for byte, and never guesses; the server
+needs nothing over a pipe, over HTTP an extra, and a token is kept as a hash outside the store.
 """
 
 import datetime as dt
@@ -178,13 +178,20 @@ def test_a_token_is_kept_as_a_hash_outside_the_store(home: Path, monkeypatch: py
         ring.add(root, "mara", day)
 
 
-def test_without_the_extra_one_sentence_says_what_to_install(home: Path) -> None:
-    block = "import sys; sys.modules['mcp'] = None; import importlib.util as u; u.find_spec = lambda name: None; "
+def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(home: Path) -> None:
+    block = "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None; "
     call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
-    done = subprocess.run(call, env=clean(home), cwd=home, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    said = "filemem: filemem mcp needs the package mcp, 2.2 or newer; install it with: "
-    assert done.stderr.startswith(said) and done.stderr.endswith("[mcp]'\n") and done.stderr.count("\n") == 1
+    how: dict[str, Any] = {"env": clean(home), "cwd": home, "capture_output": True, "text": True, "check": False}
+    asked = [
+        {"jsonrpc": "2.0", "id": number, "method": method} for number, method in enumerate(["initialize", "tools/list"])
+    ]
+    lines = "\n".join(map(json.dumps, asked))
+    done = subprocess.run([*call, "--user", "mara", "--new"], input=lines, **how)
+    greeted, listed = (json.loads(line)["result"] for line in done.stdout.splitlines())
+    assert greeted["serverInfo"]["name"] == "filemem" and len(listed["tools"]) == 4
+    done = subprocess.run([*call, "--http", "--new"], **how)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert re.match(r"filemem: [\w.]+ is not installed; install it with: .*\[mcp\]'\n", done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -220,4 +227,4 @@ def test_an_extra_is_named_as_filemem_was_installed(
 def test_nobody_is_served_over_http_without_a_token(home: Path) -> None:
     done = run(home, "--http", "--port", "0")
     assert done.returncode == 2
-    assert re.search(r"nobody has a token for .*/memory_store yet|needs the package mcp", done.stderr)
+    assert re.search(r"nobody has a token for .*/memory_store yet|is not installed", done.stderr)

@@ -1,9 +1,6 @@
 """Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
 
-import asyncio
 import datetime as dt
-import importlib.util
-import io
 import json
 import os
 import re
@@ -21,7 +18,7 @@ from filemem.cli.screen import confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound
 from filemem.files import installed, journal, safe
 from filemem.files.folder import Folder, StoreFolder
-from filemem.mcp import clients, greeting
+from filemem.mcp import clients
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
@@ -64,37 +61,28 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     if click.get_current_context().invoked_subcommand:
         return
     store = call.open_store(begins=bool(call.named_store))
-    if not _installed():
-        raise FilememError(_missing())
-    user = None if http else call.the_user(must_exist=False).name
-    if http and not keys.MCP.of(store.root):
-        raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
-    if not http and sys.stdin.isatty():
-        say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
-    if user:
+    from filemem.mcp import server  # noqa: PLC0415  what other commands do not need
+
+    users = server.Users(store, call.clock, write=write, connector=connector)
+    if not http:
+        name = call.the_user(must_exist=False).name
+        if sys.stdin.isatty():
+            say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
         wire = os.fdopen(os.dup(0), "rb")
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nothing started from here may read what is meant for the server
-        greeted = greeting.greet(user, wire, sys.stdout.buffer)
-    from filemem.mcp import server  # noqa: PLC0415  an extra brings what they need, in a second
-
-    built = server.MemoryServer(store, user, call.clock, write=write, connector=connector).build()
-    if http:
-        if host not in keys.LOOPBACK:
-            say_dim(keys.EXPOSED)
-        server.over_http(
-            built, store.root, call.user, host, port, lambda at: say(f"Serving at {at}; Ctrl-C ends.", err=True)
-        )
-    else:
-        asyncio.run(server.over_stdio(built, wire, *greeted))
-
-
-def _missing() -> str:
-    return f"filemem mcp needs the package mcp, 2.2 or newer; install it with: {installed.adding('mcp')}"
-
-
-def _installed() -> bool:
-    """Is what the extra brings there? Versions of mcp before 2 have no mcp_types."""
-    return all(importlib.util.find_spec(name) for name in ("mcp_types", "uvicorn"))
+        server.over_pipe(users, name, wire, sys.stdout.buffer)
+        return
+    try:
+        from filemem.mcp import http as over_http  # noqa: PLC0415  only this needs what the extra brings
+    except ModuleNotFoundError as error:
+        raise FilememError(f"{error.name} is not installed; install it with: {installed.adding('mcp')}") from None
+    if not keys.MCP.of(store.root):
+        raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
+    if host not in keys.LOOPBACK:
+        say_dim(keys.EXPOSED)
+    over_http.serve(
+        users, store.root, call.user, host, port, lambda at: say(f"Serving at {at}; Ctrl-C ends.", err=True)
+    )
 
 
 @mcp_command.command("token")
@@ -185,7 +173,7 @@ def check_command(call: Context) -> int:
 
     Example: filemem mcp check
     """
-    from filemem.mcp import hooks  # noqa: PLC0415  a client that waits for the server must not wait for this, too
+    from filemem.mcp import hooks, server  # noqa: PLC0415  a client that waits for the server must not wait for this, too
 
     user, failed = call.writer(), 0
     shared = ["--store", user.store, "--user", user.name]
@@ -194,9 +182,11 @@ def check_command(call: Context) -> int:
             failed += bool(one.failed)
             what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
             say(f"{client} {one.event}: {what}, {one.seconds:.2f} s")
-    greeting.greet(user.name, io.BytesIO(greeting.HELLO), out := io.BytesIO())
-    say(f"server: {'greets' if out.getvalue() else 'failed'}{'' if _installed() else f'; {_missing()}'}")
-    return int(bool(failed) or not _installed())
+    served = server.Users(StoreFolder(user.store, user.trust), call.clock, write=False)
+    answer = served.client(user.name, lambda message: None).answer(json.dumps(server.HELLO).encode())
+    greets = bool(answer and "result" in answer)
+    say(f"server: {'greets' if greets else 'failed'}")
+    return int(bool(failed) or not greets)
 
 
 @mcp_command.command("install")
@@ -236,8 +226,6 @@ def install_command(
     if client == "project":  # which others share: each has a store of their own
         command = ["filemem", "mcp", *command[6:]]
     say(clients.entry(kind, name, command).rstrip("\n"))
-    if not _installed():
-        say_dim(f"{_missing()}.")
     if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
         return

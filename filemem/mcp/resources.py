@@ -1,22 +1,13 @@
-"""The memories as resources, `filemem://mara/facts/2026/…`: their names, a page of their list, their text; subscriptions to them.
+"""The memories as resources, `filemem://mara/facts/2026/…`: names, a page of their list, text; who is told of changes."""
 
-These are a look at the files now and then while somebody has one, and a word to whom it concerns. A client of the protocol up to
-2025 subscribes to one resource after the other, `resources/subscribe`; one of 2026 listens on a stream of its own,
-`subscriptions/listen`, which the SDK serves from a bus. Each user has a bus, so that nobody hears of others.
-"""
-
-import asyncio
 import contextlib
 import datetime as dt
 import itertools
+import threading
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, unquote
-
-import anyio
-import mcp_types as types
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ResourceUpdated
-from mcp.shared.exceptions import MCPError
 
 from filemem.api import User
 from filemem.errors import FilememError, NotFound
@@ -29,9 +20,9 @@ from filemem.tools import answers
 PAGE = 100  # resources of one answer
 EVERY = 1.0  # seconds between two looks for changes
 MOST = 1000  # subscriptions of a user; the oldest one ends where there are more
-STREAMS = 64  # of one user
 SCHEME = "filemem://"
 KINDS = {"md": "text/markdown", "yaml": "application/yaml", "yml": "application/yaml"}
+Tell = Callable[[dict[str, Any]], object]
 
 
 def uri_of(folder: Folder, path: str) -> str:
@@ -48,27 +39,25 @@ def path_of(folder: Folder, uri: str) -> str:
     return unquote(path)
 
 
-def listed(folder: Folder, cursor: str | None) -> types.ListResourcesResult:
+def listed(folder: Folder, cursor: str) -> dict[str, Any]:
     """The memories in order of their paths, those behind the one that `cursor` names; what is withheld is not listed."""
     hidden = journal.pending_deletions(folder)
-    stats = sorted(stat for stat in folder.files() if not hidden.hides(stat.path, 0) and stat.path > (cursor or ""))
+    stats = sorted(stat for stat in folder.files() if not hidden.hides(stat.path, 0) and stat.path > cursor)
     page = [
-        types.Resource(
-            uri=uri_of(folder, stat.path),
-            name=stat.path,
-            title=stat.path.rpartition("/")[2],
-            mime_type=_kind(stat.path),
-            size=stat.size,
-            annotations=types.Annotations(
-                last_modified=f"{dt.datetime.fromtimestamp(stat.changed // 10**9, dt.UTC):%FT%TZ}"
-            ),
-        )
+        {
+            "uri": uri_of(folder, stat.path),
+            "name": stat.path,
+            "title": stat.path.rpartition("/")[2],
+            "mimeType": _kind(stat.path),
+            "size": stat.size,
+            "annotations": {"lastModified": f"{dt.datetime.fromtimestamp(stat.changed // 10**9, dt.UTC):%FT%TZ}"},
+        }
         for stat in itertools.islice(stats, PAGE)
     ]
-    return types.ListResourcesResult(resources=page, next_cursor=page[-1].name if len(stats) > PAGE else None)
+    return {"resources": page, **({"nextCursor": page[-1]["name"]} if len(stats) > PAGE else {})}
 
 
-def read(folder: Folder, uri: str, at: dt.datetime) -> types.ReadResourceResult:
+def read(folder: Folder, uri: str, at: dt.datetime) -> dict[str, Any]:
     """A memory's lines as they are on disk now, without control characters and what is withheld; it counts as a recall."""
     where = folder.locate(path_of(folder, uri))
     memory = folder.memory(where)
@@ -80,7 +69,7 @@ def read(folder: Folder, uri: str, at: dt.datetime) -> types.ReadResourceResult:
     ]
     journal.note_recall(folder, where, journal.OPENED, at)
     text = escape_controls("\n".join(lines)) + ("\n" if memory.data.endswith(b"\n") else "")
-    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_kind(where), text=text)])
+    return {"contents": [{"uri": uri, "mimeType": _kind(where), "text": text}]}
 
 
 def searched(user: User, query: str, today: dt.date) -> dict[str, Any]:
@@ -101,7 +90,7 @@ def searched(user: User, query: str, today: dt.date) -> dict[str, Any]:
 def fetched(folder: Folder, id: str, at: dt.datetime) -> dict[str, Any]:
     """One memory in whole, as they want it of a tool `fetch`; raises NotFound."""
     uri = uri_of(folder, id.removeprefix(uri_of(folder, "")))
-    return {"id": id, "title": one_line(id), "text": read(folder, uri, at).contents[0].text, "url": uri}
+    return {"id": id, "title": one_line(id), "text": read(folder, uri, at)["contents"][0]["text"], "url": uri}
 
 
 def _kind(path: str) -> str:
@@ -109,73 +98,58 @@ def _kind(path: str) -> str:
 
 
 class Following:
-    """The subscriptions to one user's memories."""
+    """Who is told of changes in one user's files, which a thread looks for while there is somebody."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        self._bus = InMemorySubscriptionBus()
-        self._listen = ListenHandler(self._bus, max_subscriptions=STREAMS)
-        self._streams = 0
-        self._named: dict[str, str] = {}  # the path that each resource means that somebody has subscribed to
-        self._sessions: dict[tuple[str, str], Any] = {}  # by session and resource, which is empty for the list of all
-        self._known: dict[str, Stat] | None = None
+        self._lock = threading.Lock()
+        self._told: dict[
+            tuple[Tell, str], str
+        ] = {}  # by who is told and of what resource, empty for the list: its path
+        self._known: dict[str, Stat] = {}
+        self._looking = False
 
-    async def subscribe(self, session: str, context: Any, uri: str = "") -> None:
-        """Have a session be told of changes, without a `uri` of those of the list; raises NotFound for another user's memory."""
-        await self._name([uri] if uri else [])
-        self._sessions[session, uri] = context.session
-        for oldest in list(self._sessions)[:-MOST]:
-            del self._sessions[oldest]
+    def subscribe(self, tell: Tell, uri: str = "") -> None:
+        """Have changes be told, without a `uri` those of the list; raises FilememError for what is no memory of this user."""
+        path = path_of(self._folder, uri) if uri else ""
+        self._folder.absolute(path or "notes")  # refuses one that leads out
+        with self._lock:
+            begins, self._looking = not self._looking, True
+            self._known = self._files() if begins else self._known
+            self._told[tell, uri] = path
+            for oldest in list(self._told)[:-MOST]:
+                del self._told[oldest]
+        if begins:
+            threading.Thread(target=self._look, daemon=True).start()
 
-    def unsubscribe(self, session: str, uri: str) -> None:
-        """Have it be told no more."""
-        self._sessions.pop((session, uri), None)
+    def unsubscribe(self, tell: Tell, uri: str | None = None) -> None:
+        """Tell no more, of one resource or of any."""
+        with self._lock:
+            for key in [key for key in self._told if key[0] == tell and uri in (None, key[1])]:
+                del self._told[key]
 
-    async def listen(self, context: Any, asked: types.SubscriptionsListenRequestParams) -> Any:
-        """Serve a stream until its client leaves; raises NotFound for another user's memory."""
-        await self._name(list(asked.notifications.resource_subscriptions or ())[:MOST])
-        self._streams += 1
-        try:
-            return await self._listen(context, asked)
-        finally:
-            self._streams -= 1
-
-    async def look(self) -> None:
-        """Tell whoever waits for it what has changed since the last look."""
-        if not self._streams and not self._sessions:
-            self._known = None
-            return
-        before, self._known = self._known or {}, await asyncio.to_thread(self._files)
-        changed = {path for path in before | self._known if before.get(path) != self._known.get(path)}
-        if before.keys() != self._known.keys():
-            await self._bus.publish(ResourcesListChanged())
-            for key in [key for key in self._sessions if not key[1]]:
-                await self._tell(key)
-        for uri in [uri for uri, path in self._named.items() if {path, live(path), f"archive/{path}"} & changed]:
-            await self._bus.publish(ResourceUpdated(uri))
-            for key in [key for key in self._sessions if key[1] == uri]:
-                await self._tell(key)
-
-    async def _tell(self, key: tuple[str, str]) -> None:
-        try:
-            session = self._sessions[key]
-            said = session.send_resource_updated(key[1]) if key[1] else session.send_resource_list_changed()
-            await asyncio.wait_for(said, EVERY)
-        except (MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError, TimeoutError):  # its client is gone
-            self._sessions.pop(key, None)
-
-    async def _name(self, uris: list[str]) -> None:
-        for uri in uris:
-            path = path_of(self._folder, uri)
-            self._folder.absolute(path)  # refuses one that leads out
-            self._named.pop(uri, None)
-            self._named[uri] = path
-        for oldest in list(self._named)[:-MOST]:
-            del self._named[oldest]
-        if self._known is None:
-            self._known = await asyncio.to_thread(self._files)
+    def _look(self) -> None:
+        waiting = threading.Event()
+        while not waiting.wait(EVERY):
+            now = self._files()
+            with self._lock:
+                before, self._known = self._known, now
+                told = list(self._told.items())
+                self._looking = bool(told)
+            if not told:
+                return
+            changed = {path for path in before | now if before.get(path) != now.get(path)}
+            for (tell, uri), path in told:
+                if uri and {path, live(path), f"archive/{path}"} & changed:
+                    tell(_notice("updated", {"uri": uri}))
+                elif not uri and before.keys() != now.keys():
+                    tell(_notice("list_changed", {}))
 
     def _files(self) -> dict[str, Stat]:
         with contextlib.suppress(FilememError, OSError):
             return {stat.path: stat for stat in self._folder.files()}
-        return self._known or {}
+        return self._known
+
+
+def _notice(what: str, params: dict[str, str]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": f"notifications/resources/{what}", "params": params}

@@ -17,7 +17,6 @@ from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs import telling
 from filemem.jobs.running import forget
-from filemem.mcp.greeting import called
 from filemem.remembering import remembering
 from filemem.search import filters
 from filemem.text.plain import one_line
@@ -27,6 +26,11 @@ WAITS = dt.timedelta(minutes=10)  # for the second call
 MOST = 16  # of first calls that wait
 RECENT = 20  # memories that list_recent shows
 TAG = "mcp"  # of what a client's model kept
+
+
+def called(name: str) -> str:
+    """A user's name as a sentence has it: mara is Mara."""
+    return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
 
 
 def schema(required: list[str], **properties: Any) -> dict[str, Any]:

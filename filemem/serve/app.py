@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -26,13 +26,12 @@ from filemem.errors import Busy, FilememError
 from filemem.files.folder import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
 from filemem.overview import report
-from filemem.serve import keys, wire
+from filemem.serve import keys, running, wire
 from filemem.serve.chats import Chats
 from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form
 
 NAME = "filemem"  # of the model that clients choose
 LARGEST = 20_000_000  # bytes of a request
-SLOWEST = 30.0  # seconds in which its body must come
 LONGEST = 600.0  # seconds from a request to the end of its answer
 MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
 USERS_AT_HAND = 500  # whose index is kept in memory; that of who asked longest ago is read anew from its file
@@ -102,7 +101,7 @@ class Service:
 
     async def _answered(self, request: Request) -> Response:
         user, form = await self._user(request), FORMS[request.url.path]
-        asked = wire.parsed(await self._body(request), response=form is wire.Response)
+        asked = wire.parsed(await running.body(request, LARGEST), response=form is wire.Response)
         began, model = time.monotonic(), self._known(asked.model)
         beginnings = await asyncio.to_thread(keys.CHAT.programs_of, self._store.root, user)
         if request.headers.get(PROGRAM) or asked.text.lstrip().startswith(beginnings):
@@ -135,26 +134,9 @@ class Service:
             raise BadRequest(401, f"{what}; filemem serve keys add NAME makes one.", "invalid_api_key")
         origin = request.headers.get("origin", "://localhost")
         origin = "://localhost" if origin in self._origins else origin
-        if not _local(request.headers.get("host", ""), origin):
+        if not running.local(request.headers.get("host", ""), origin):
             raise BadRequest(403, "without a key only this machine is answered, and no other site's page; add a key.")
         return self._open_to
-
-    async def _body(self, request: Request) -> bytes:
-        """The body; raises Wrong for one that is too large or comes too slowly."""
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise BadRequest(400, "send JSON, with Content-Type: application/json.")
-        data = bytearray()
-        try:
-            async with asyncio.timeout(SLOWEST):
-                async for piece in request.stream():
-                    data += piece
-                    if len(data) > LARGEST:
-                        raise BadRequest(413, f"the request is larger than {LARGEST / 1e6:g} MB.")
-        except TimeoutError:
-            raise BadRequest(408, f"the request did not come within {SLOWEST:g} s.") from None
-        except ClientDisconnect:
-            raise BadRequest(400, "the client left.") from None
-        return bytes(data)
 
     def _begin(self, user: str, answer: "_UnderWay") -> None:
         """Have a thread answer, unless too many do; raises BadRequest then."""
@@ -312,9 +294,3 @@ class _UnderWay:
 
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "filemem"}
-
-
-def _local(host: str, origin: str) -> bool:
-    """Is a request meant for this machine, and not from another site's page? Without their ports, both name this machine."""
-    names = (one if one.endswith("]") else one.rpartition(":")[0] or one for one in (host, origin.partition("://")[2]))
-    return all(name.strip("[]") in keys.LOOPBACK for name in names)

@@ -1,4 +1,4 @@
-"""The server that runs an application over HTTP, on a port that was found free before anything else."""
+"""What runs an application over HTTP, on a port that was found free before anything else, and reads its requests."""
 
 import asyncio
 import contextlib
@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import uvicorn
+from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from filemem.errors import FilememError
+from filemem.serve import keys
+from filemem.serve.wire import BadRequest
 
 LINGERING = 5  # seconds that answers under way are waited for at the end
 MOST_CONNECTIONS = 500  # beyond them a request is told to come again
 PATIENCE = 30.0  # seconds in which a connection must have sent the header of a request
+SLOWEST = 30.0  # seconds in which the body must come
 
 
 @contextlib.contextmanager
@@ -65,3 +69,27 @@ def server(app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE) -
             timeout_graceful_shutdown=LINGERING,
         )
     )
+
+
+async def body(request: Request, largest: int) -> bytes:
+    """The body of a request; raises BadRequest for one that is no JSON, too large, or comes too slowly."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise BadRequest(400, "send JSON, with Content-Type: application/json.")
+    data = bytearray()
+    try:
+        async with asyncio.timeout(SLOWEST):
+            async for piece in request.stream():
+                data += piece
+                if len(data) > largest:
+                    raise BadRequest(413, f"the request is larger than {largest / 1e6:g} MB.")
+    except TimeoutError:
+        raise BadRequest(408, f"the request did not come within {SLOWEST:g} s.") from None
+    except ClientDisconnect:
+        raise BadRequest(400, "the client left.") from None
+    return bytes(data)
+
+
+def local(host: str, origin: str) -> bool:
+    """Is a request meant for this machine, and not from another site's page? Without their ports, both name this machine."""
+    names = (one if one.endswith("]") else one.rpartition(":")[0] or one for one in (host, origin.partition("://")[2]))
+    return all(name.strip("[]") in keys.LOOPBACK for name in names)
