@@ -21,9 +21,9 @@ from filemem.forgetting import deletion
 from filemem.grep import Match, matches
 from filemem.history import diary as past
 from filemem.importers import intake
-from filemem.jobs import maintenance, telling
+from filemem.jobs import maintenance
 from filemem.jobs.maintenance import JobDone
-from filemem.jobs.running import ASKED, forget, job
+from filemem.jobs.running import ASKED, consolidated, forget, job, remembered
 from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.search import Hit, search_files
@@ -97,7 +97,7 @@ class User:
         FilememError for empty text or a wrong importance.
         """
         how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
-        return telling.remembered(self.folder, text, self._at(today), **how)[0].memory
+        return remembered(self.folder, text, self._at(today), **how)[0].memory
 
     def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Change]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
@@ -105,7 +105,7 @@ class User:
         Without a model what was said waits. Raises Busy while another job works on these memories, ModelError where the model
         read no further; what it had read by then stands.
         """
-        done = [applied for applied, _ in telling.consolidated(self.folder, _local(at), self._model(model))]
+        done = [applied for applied, _ in consolidated(self.folder, _local(at), self._model(model))]
         failed = next((one.error for one in done if one.error), "")
         if failed:
             raise ModelError(failed)

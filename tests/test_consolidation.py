@@ -78,7 +78,7 @@ def test_without_a_model_everything_waits(tmp_path: Path) -> None:
     store = ["--store", tmp_path / "store", "--user", "nora"]
     assert filemem("chat", "-m", "I live in Ghent.", *store, "--new").returncode == 0
     done = filemem("maintain", *store)
-    assert done.returncode == 0 and "1 conversation to read" in done.stdout and "waits for a model" in done.stdout
+    assert done.returncode == 0 and "1 conversation to read" in done.stdout and "so they wait" in done.stdout
     assert not (tmp_path / "store/nora/facts").exists()
 
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections import Counter
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -24,7 +23,8 @@ from filemem.files import config, journal, safe, trust
 from filemem.files.folder import StoreFolder
 from filemem.forgetting import sweeper
 from filemem.jobs import maintenance
-from filemem.jobs.table import JOBS, Order, Outcome, Work, outcomes
+from filemem.jobs.maintenance import JobDone
+from filemem.jobs.table import JOBS, Order, Outcome, outcomes
 from filemem.models.offline import chosen_model
 from filemem.text.plain import counted
 
@@ -37,9 +37,9 @@ def _run(call: Context, job: str, label: str, **options: Any) -> Output:
     if not many:
         user = call.the_user()
         with progress(f"{label} {user.name}") as show:
-            told = JOBS[job](Work(order, call.open_store(), user, Counter(), show=show))
+            told = JOBS[job](order, user, show)
         for one in told:
-            yield Row({"user": user.name, **one.facts} if one.facts else {}, one.lines)
+            yield Row(_facts(user.name, one), one.said)
         return 0
     users = call.open_store().users()
     failed, _ = yield from _for_each(call, order, label, users, brief=True)
@@ -59,29 +59,34 @@ def _order(call: Context, job: str, options: dict[str, Any]) -> Order:
 
 def _for_each(
     call: Context, order: Order, label: str, users: list[str], *, brief: bool
-) -> Generator[Row, None, tuple[int, Counter[str]]]:
-    """Do a job for many users, and name in the end those for whom it failed; returns how many, and what was counted over all.
+) -> Generator[Row, None, tuple[int, int]]:
+    """Do a job for many users, and name in the end those for whom it failed; returns how many, and of how much the rest told.
 
     `brief`: of each user only what is news, in the first lines.
     """
-    counts, failed = Counter[str](), list[Outcome]()
+    count, failed = 0, list[Outcome]()
     with progress(label, 1) as show:
         for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
-            counts.update(one.counts)
+            count += sum("followed" not in told.facts for told in one.told)
             if one.error:
                 failed.append(one)
             if brief:
-                lines = [f"{one.user}: {line}" for told in one.told if told.news for line in told.lines]
+                lines = [f"{one.user}: {line}" for told in one.told if told.news for line in told.said]
                 more = [f"{one.user}: and {len(lines) - SHOWN:,} more."] * (len(lines) > SHOWN)
                 yield Row({}, [*lines[:SHOWN], *more])
             for told in one.told:
-                yield Row({"user": one.user, **told.facts} if told.facts else {}, [] if brief else told.lines)
+                yield Row(_facts(one.user, told), [] if brief else told.said)
             show(done, len(users))
     for one in failed:
         yield Row({"user": one.user, "error": one.error}, [])
         if not call.json:
             say(f"filemem: {one.user}: {one.error}", err=True)
-    return len(failed), counts
+    return len(failed), count
+
+
+def _facts(user: str, done: JobDone) -> dict[str, Any]:
+    """What a job has to tell a script."""
+    return {"user": user, **({"job": done.job} if done.job else {}), **done.facts}
 
 
 @command(
@@ -213,9 +218,9 @@ def check_command(call: Context) -> Output:
     found = _settings_problems(store)
     for problem in found:
         yield Row({"user": "", **problem._asdict()}, [str(problem)])
-    failed, counts = yield from _for_each(call, _order(call, "check", {}), "checking", names, brief=False)
-    problems = len(found) + counts["problems"]
-    yield f"{counted(counts['files'], 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."
+    failed, count = yield from _for_each(call, _order(call, "check", {}), "checking", names, brief=False)
+    problems, files = len(found) + count, sum(1 for name in names for _ in store.folder(name).files())
+    yield f"{counted(files, 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."
     return 1 if failed or problems else 0
 
 

@@ -27,8 +27,7 @@ from filemem.files.memory import Memory
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History
-from filemem.jobs import telling
-from filemem.jobs.running import delete, job
+from filemem.jobs.running import committed, delete, job, lines, remembered
 from filemem.remembering import remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.remembering import Proposal, Review
@@ -55,7 +54,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
 
     Example: filemem remember "Prefers oolong tea."
     """
-    done, note = telling.remembered(call.writer(), " ".join(text), call.now, **how)
+    done, note = remembered(call.writer(), " ".join(text), call.now, **how)
     say_aside(note)
     yield from [*remembering.said(done.decision), *done.notes]
 
@@ -102,12 +101,12 @@ def review_command(call: Context, accept_all: bool) -> Output:
                 ):  # what form forbade is no part of all
                     made = review.accept(found.claim, call.now, text)
                     decisions, paths = decisions + made.decisions, paths + made.paths
-                    yield from (line for one in made.decisions for line in telling.lines(one, whole=True))
+                    yield from (line for one in made.decisions for line in lines(one, whole=True))
                     yield from made.notes
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            say_aside(telling.committed(run, Applied(decisions, paths, [])))
+            say_aside(committed(run, Applied(decisions, paths, [])))
     return 0
 
 

@@ -14,8 +14,8 @@ from filemem.errors import FilememError
 from filemem.files import config, safe
 from filemem.files.folder import StoreFolder
 from filemem.history import set_up
-from filemem.importers import find_parser, import_file
-from filemem.jobs.telling import committed_imports, import_json, taken_in
+from filemem.importers import ImportReport, find_parser, import_file
+from filemem.jobs.running import committed_imports
 from filemem.text.plain import counted
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
@@ -119,10 +119,32 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     with progress("importing") as show:
         name = user.name if user else None
         report = import_file(store, format_, file, user=name, seen=show, dry_run=dry_run, with_secrets=with_secrets)
-    yield Row(import_json(report), taken_in(report, dry=dry_run))
+    as_json = {name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()}
+    yield Row(as_json, _taken_in(report, dry=dry_run))
     turns = sum(entry.turns for entry in (*report.added, *report.updated))
     if (report.added or report.updated) and not dry_run and not call.json:
         say_dim(NEXT if turns else NEXT_OF_NOTES)
     for note in () if dry_run else committed_imports(store, report, format_, file, call.now):
         say_aside(note)
     return 0 if report.added or report.updated or report.unchanged else 1
+
+
+def _taken_in(report: ImportReport, *, dry: bool) -> list[str]:
+    """The report of an import in words; of long lists the beginning."""
+    words = ("would add", "would update", "to be taken in") if dry else ("added", "updated", "taken in")
+    said, taken = list[str](), [*report.added, *report.updated]
+    notes = [f"note: {skipped.what}: {skipped.why}" for skipped in report.skipped]
+    turns = {entry: f", {counted(entry.turns, 'turn')}" if entry.turns else "" for entry in taken}
+    for word, entries in zip(words, (report.added, report.updated), strict=False):
+        some = [f"{word} {entry.user}/{entry.path}{turns[entry]}" for entry in entries]
+        said += _first(some, f"{word} {{}} more")
+    counts = f"{len(report.added):,} added, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
+    total = counted(sum(entry.turns for entry in taken), "turn")
+    end = f"{'Nothing was written: ' if dry else ''}{counts}, {total} {words[2]}."
+    return [*said, *_first(notes, "note: {} more"), end]
+
+
+def _first(lines: list[str], more: str) -> list[str]:
+    """The first ten lines, and how many more there are."""
+    rest = [f"{more.format(f'{len(lines) - 10:,}')}; --json lists them all"] if len(lines) > 10 else []
+    return lines[:10] + rest

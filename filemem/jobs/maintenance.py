@@ -1,4 +1,4 @@
-"""The jobs that may run at any time: compact, sweep, restore, and `maintain`: all that keeps a memory in order.
+"""The jobs that may run at any time: consolidate, compact, sweep, restore, and `maintain`: all that keeps a memory in order.
 
 One job at a time works on a user's memories. It ends with what it did in words, in numbers, and as the paths that it wrote
 or moved, which go into git where there is a repository. A conversation going on meanwhile is not disturbed: jobs hold the
@@ -7,6 +7,9 @@ user's lock for moments only.
 
 import contextlib
 import datetime as dt
+import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -16,29 +19,40 @@ from filemem.files import archive, config, journal
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
-from filemem.forgetting import compaction, sweeper
+from filemem.files.memory import LARGEST, PROFILE, counterpart
+from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.compaction import Compaction
-from filemem.jobs import renames
-from filemem.jobs.running import UserJob, job
+from filemem.forgetting.deletion import DeletionPlan
+from filemem.history import History
+from filemem.jobs.running import UserJob, job, lines
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation, remembering
-from filemem.remembering.supersession import ADD, PROPOSE, SUPERSEDE, UPDATE
+from filemem.remembering import consolidation, profile, remembering
+from filemem.remembering.consolidation import Applied
+from filemem.remembering.sessions import ConsolidationLog, digest
+from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
 from filemem.search import semantic
 from filemem.text.plain import counted, first_few
 
 NAMED = 100  # details that a summary lacks, in words
-SAID = {ADD: "Remembered", SUPERSEDE: "Remembered", UPDATE: "Updated", PROPOSE: "Proposed"}
 NONE_OLD = "Nothing is old enough to be compacted."
+_COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
+_PATH = re.compile(r"(?:facts|lessons|sessions|summaries|notes)/[\w./-]+\.(?:md|ya?ml|txt)")
 
 
 class JobDone(NamedTuple):
-    """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it."""
+    """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it. Without a name it
+    is one thing of several that a job has to tell."""
 
     job: str
     said: list[str]
     facts: dict[str, Any]
-    paths: list[str]
-    subject: str
+    paths: list[str] = []
+    subject: str = ""
+
+    @property
+    def news(self) -> bool:
+        """Is this worth a line where the user is one of many?"""
+        return bool(self.paths) or not self.job
 
 
 Step = Callable[[], JobDone]
@@ -85,13 +99,13 @@ def maintain(
         return [step() for step in steps]
     steps += [lambda: _tidy(folder, progress), *([lambda: _embed(folder, progress)] if semantic.of(folder) else [])]
     with job(folder, "maintain", at) as run:
-        problems = run.catch_up()
-        noticed = [JobDone("git", problems, {"problems": problems}, [], "")] if problems else []
-        followed, paths = renames.follow(folder)
-        if paths:
-            noticed.append(
-                _committed(run, JobDone("renames", followed, {"followed": followed}, paths, "Follow renames"))
-            )
+        with contextlib.suppress(FilememError):
+            if run.history.home:
+                run.history.catch_up()
+        problems = [str(one) for one in run.history.problems()]
+        noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
+        if (followed := follow_renames(folder)).paths:
+            noticed.append(_committed(run, followed))
         return [*noticed, *(_committed(run, step()) for step in steps)]
 
 
@@ -108,43 +122,57 @@ def _committed(run: UserJob, done: JobDone) -> JobDone:
     return done._replace(said=[*done.said, f"git: {note}"], facts={**done.facts, "git": note}) if note else done
 
 
-# -- imports -----------------------------------------------------------------------------------------------------
+# -- imports and consolidation -----------------------------------------------------------------------------------
 
 
 def _imports(folder: Folder, progress: Progress, *, dry: bool) -> JobDone:
     """Take in what the settings list."""
     done = importers.take_configured(folder, progress, dry=dry)
     taken = [*done.added, *done.updated]
-    verb = "Would take" if dry else "Took"
-    said = [f"{verb} in {one.path}." for one in taken] or ["Nothing new to take in."]
+    said = [f"{'Would take' if dry else 'Took'} in {one.path}." for one in taken] or ["Nothing new to take in."]
     notes = [f"{one.what}: {one.why}" for one in done.skipped]
     facts = {"imported": [one._asdict() for one in taken], "notes": notes}
     subject = f"Take in {counted(len(taken), 'memory', 'memories')}"
     return JobDone("import", said + notes, facts, [one.path for one in taken], subject)
 
 
-# -- consolidate -------------------------------------------------------------------------------------------------
-
-
 def _consolidate(
     folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, *, dry: bool = False
 ) -> JobDone:
     """Have the model read what was said since the last time; without one it waits."""
-    cost = consolidation.cost(folder)
     if dry or model is None:
-        waits = " It waits for a model." if model is None and cost.conversations else ""
-        return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()}, [], "")
-    done = list(consolidation.run(folder, at, model, progress))
-    notes = [note for one in done for note in (*one.notes, *filter(None, [one.error]))]
-    made = [one for each in done for one in each.decisions]
-    paths = [path for one in done for path in one.paths]
-    facts = [{"action": one.action, "path": one.path} for one in made if one.path]
-    said = notes + [f"{SAID[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in SAID]
-    subject = remembering.subject(made, paths)
-    facts_and_notes = {"facts": facts, "notes": notes}
-    return JobDone(
-        "consolidate", said or ["Nothing new to remember."], facts_and_notes, list(dict.fromkeys(paths)), subject
-    )
+        return waiting(folder, model=model is not None)
+    return read(list(consolidation.run(folder, at, model, progress)))
+
+
+def waiting(folder: Folder, *, model: bool) -> JobDone:
+    """What reading what waits would cost."""
+    cost = consolidation.cost(folder)
+    waits = "" if model or not cost.conversations else " No model is configured, so they wait."
+    return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()})
+
+
+def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
+    """What became of what a model has read: each decision, what is to be said beside, and a line in sum."""
+    requests = list(done)
+    decided = [one for each in requests for one in each.decisions]
+    notes = [note for one in requests for note in (*one.notes, *filter(None, [one.error]))]
+    notes += [f"git: {note}" for note in git if note]
+    counts = Counter(_COUNTED[one.action] for one in decided)
+    counts["superseded"] = sum(len(one.replaces) for one in decided if one.action == SUPERSEDE)
+    words = ("new", "superseded", "updated", "known", "left out", "proposed")
+    told = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
+    said = [*notes, *(line for one in decided for line in lines(one, whole=True))]
+    said.append(f"{told or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
+    facts = {"facts": [_as_json(one) for one in decided], "notes": notes}
+    paths = list(dict.fromkeys(path for one in requests for path in one.paths))
+    return JobDone("consolidate", said, facts, paths, remembering.subject(decided, paths))
+
+
+def _as_json(one: Decision) -> dict[str, Any]:
+    """A decision for a script."""
+    facts = {"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason}
+    return {**facts, "source": list(one.claim.sources), "supersedes": list(one.replaces)}
 
 
 # -- compact -----------------------------------------------------------------------------------------------------
@@ -159,10 +187,9 @@ def _compact(
         said = [
             f"{path} would take up {counted(len(taken), 'source')}: {first_few(taken)}." for path, taken in due.items()
         ]
-        said += _short(len(found.short))
         paths = [path for summary, taken in due.items() for path in (summary, *taken)]
         facts: dict[str, Any] = {"summaries": due, "short": [source.path for source in found.short]}
-        return JobDone("compact", said or [NONE_OLD], facts, paths, "")
+        return JobDone("compact", said + _short(len(found.short)) or [NONE_OLD], facts, paths)
     made: list[Compaction] = []
     short: list[str] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
@@ -173,29 +200,23 @@ def _compact(
             progress(number, len(found.batches))
             made += compaction.apply(folder, found._replace(batches=[batch], short=[]), at, model)
         progress(len(found.batches), len(found.batches))
-    said = [sentence for item in made for sentence in compacted(item)] + _short(len(short))
+    said = []
+    for item in made:
+        if item.sources:
+            count = counted(len(item.sources), "source")
+            lost = f"; left out of the summary: {first_few(item.archive_only, NAMED)}" if item.archive_only else ""
+            said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
+        said += item.notes
     sources = [path for item in made for path in item.sources]
     paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
     facts = {"summaries": [item._asdict() for item in made], "short": short}
-    return JobDone(
-        "compact", said or [NONE_OLD], facts, paths, f"Summarise {counted(len(sources), 'old conversation')}"
-    )
+    subject = f"Summarise {counted(len(sources), 'old conversation')}"
+    return JobDone("compact", said + _short(len(short)) or [NONE_OLD], facts, paths, subject)
 
 
 def _short(count: int) -> list[str]:
     """A word on what is too short to be summarised."""
-    stay = "stays as it is: its summary would not be" if count == 1 else "stay as they are: a summary would not be"
-    return [f"{counted(count, 'source')} {stay} under half of {'it' if count == 1 else 'them'}."] if count else []
-
-
-def compacted(item: Compaction) -> list[str]:
-    """One summary's fate in words."""
-    said = []
-    if item.sources:
-        count = counted(len(item.sources), "source")
-        lost = f"; left out of the summary: {first_few(item.archive_only, NAMED)}" if item.archive_only else ""
-        said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
-    return said + item.notes
+    return [f"{counted(count, 'source')} too short to be summarised, left as it is."] if count else []
 
 
 # -- sweep -------------------------------------------------------------------------------------------------------
@@ -209,7 +230,7 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) ->
         stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
         going, coming = ([item.path for item in items] for items in (found.going, found.coming))
         facts: dict[str, Any] = {"going": going, "coming": coming, "staying": found.staying}
-        return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
+        return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming])
     done = sweeper.apply(folder, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
@@ -222,28 +243,26 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) ->
     return JobDone("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
 
 
-# -- restore, tidy -----------------------------------------------------------------------------------------------
-
-
 def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
     found = [folder.locate(path) for path in paths]
-    said = sweeper.restore(folder, paths, at)
+    said, alive = sweeper.restore(folder, paths, at), [live(path) for path in found]
     journal.release(folder, found, at)
-    for path in map(live, found):
+    for path in alive:
         with contextlib.suppress(FilememError, ValueError):
             if folder.memory(path).front.get(journal.MARK):
                 folder.edit(path, lambda data, path=path: set_front(path, data, journal.MARK, "false"))  # type: ignore[misc]
-    both = [*map(live, found), *map(archive.archived, map(live, found))]
-    return JobDone(
-        "restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {first_few(map(live, found))}"
-    )
+    both = [*alive, *map(archive.archived, alive)]
+    return JobDone("restore", said, {"paths": alive}, both, f"Restore {first_few(alive)}")
+
+
+# -- the index, vectors, renames ---------------------------------------------------------------------------------
 
 
 def _tidy(folder: Folder, progress: Progress) -> JobDone:
     """Bring the index up to date."""
     corpus = index.of(folder).corpus(progress)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
-    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count}, [], "")
+    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})
 
 
 def _embed(folder: Folder, progress: Progress) -> JobDone:
@@ -253,4 +272,50 @@ def _embed(folder: Folder, progress: Progress) -> JobDone:
         said = f"Embedded {counted(known.update(index.of(folder), progress) if known else 0, 'new passage')}."
     except ModelError as error:
         said = f"{error} Not every passage has a vector; the next run goes on."
-    return JobDone("embed", [said], {}, [], "")
+    return JobDone("embed", [said], {})
+
+
+def follow_renames(folder: Folder) -> JobDone:
+    """Have everything that names a memory which a person has renamed with git name it as it is called now: the profile's lines,
+    sources, links and records."""
+    known, named = set(folder.paths()), dict[str, set[str]]()
+    for path in known:
+        with contextlib.suppress(FilememError, OSError):
+            for found in _PATH.findall(folder.read(path, LARGEST).decode(errors="replace")):
+                named.setdefault(found, set()).add(path)
+    gone = {path for path in (*named, *journal.recalled(folder)) if not known & {path, counterpart(path)}}
+    renames, names = _renames(folder) if gone else {}, dict[str, str]()
+    for old in gone:
+        seen, new = {old}, renames.get(old, "")
+        while new and new not in seen and not known & {new, counterpart(new)}:
+            seen.add(new)
+            new = renames.get(new, "")
+        names |= {old: new} if new and new not in seen else {}
+    if not names:
+        return JobDone("renames", [], {"followed": []})
+    log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
+    own = [said for _, _, said in profile.marked(page) if digest(said) in log.lines]
+    touched = {path for old in names for path in named.get(old, ())}
+    for path in touched:
+        folder.edit(path, lambda data: deletion.renamed(data, names))
+    deletion.clear_records(folder, DeletionPlan(names=names))
+    ours = deletion.renamed("\n".join(own).encode(), names).decode()
+    log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in profile.marked(ours))
+    said = [
+        f"{old} is now {new}, and called so in {counted(len(named.get(old, ())), 'file')}."
+        for old, new in names.items()
+    ]
+    return JobDone("renames", said, {"followed": said}, [*touched, *names, *names.values()], "Follow renames")
+
+
+def _renames(folder: Folder) -> dict[str, str]:
+    """What was renamed by git, in commits and since, by its old path; nothing where git may not be asked."""
+    history, found = History(folder), dict[str, str]()
+    how = ("-M", "--diff-filter=R", "--name-status", "-z")
+    with contextlib.suppress(FilememError):
+        for command in (("log", "--reverse", "--format=", *how), ("diff", *how, "HEAD")):
+            said = history.repository.ask(*command, "--", history.inside or ".").out
+            fields = [os.fsdecode(field).strip() for field in said.split(b"\0") if field.strip()]
+            pairs = zip(fields[1::3], fields[2::3], strict=False)
+            found |= {live(history.own(old)): live(history.own(new)) for old, new in pairs}
+    return {old: new for old, new in found.items() if old != new}

@@ -4,15 +4,25 @@ import contextlib
 import datetime as dt
 import os
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+from filemem import index
 from filemem.chat.requests import Does
 from filemem.errors import FilememError
 from filemem.files import archive, journal
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.forgetting import deletion, forget_in_chat
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
-from filemem.remembering import remembering
+from filemem.importers import ImportReport
+from filemem.remembering import consolidation, remembering
+from filemem.remembering.consolidation import Applied
+from filemem.remembering.remembering import Remembered
+from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
+from filemem.search import semantic
+from filemem.text.plain import counted, one_line
+
+_WORDS = {ADD: "remembered", SUPERSEDE: "remembered", UPDATE: "updated", NOOP: "knew", DROP: "left out"}
 
 
 class UserJob:
@@ -28,23 +38,73 @@ class UserJob:
         written = list(dict.fromkeys(paths))
         return self.history.record(subject, written, {"Job": self._name, **trailers}, self._at).note if written else ""
 
-    def catch_up(self) -> list[str]:
-        """Commit and finish what was cut off; what git knows of that is still amiss, in sentences."""
-        with contextlib.suppress(FilememError):
-            if self.history.home:
-                self.history.catch_up()
-        return [str(one) for one in self.history.problems()]
-
 
 @contextlib.contextmanager
 def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[UserJob]:
     """Work on a user's memories, and hand what was written to `commit`; raises Busy where another job is at it.
 
-    What was cut off before it was committed is with the next commit. Not `alone`: a short piece of work, such as one fact, which
+    What was cut off before it was committed is committed first. Not `alone`: a short piece of work, such as one fact, which
     waits for no other job.
     """
     with archive.job_lock(user) if alone else contextlib.nullcontext():
         yield UserJob(user, name, at)
+
+
+# -- remembering -------------------------------------------------------------------------------------------------
+
+
+def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Remembered, str]:
+    """Keep one fact, as `remembering.remember` is told `how` to, and commit it; with what git has to say of it.
+
+    `source`: who asked for it, where it was not the person, as the commit says.
+    """
+    with job(folder, "remember", at, alone=False) as run:
+        done = remembering.remember(folder, text, at, **how)
+        subject = f"Remember: {done.decision.claim.text}"
+        return done, run.commit(subject, [done.memory.path, *done.paths], **({"Source": source} if source else {}))
+
+
+def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> Iterator[tuple[Applied, str]]:
+    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it. What
+    is new has its vectors then, where there are any."""
+    with job(folder, "consolidate", at) as run:
+        for done in consolidation.run(folder, at, *given, **how):
+            yield done, committed(run, done)
+    semantic.catch_up(index.of(folder))
+
+
+def committed(run: UserJob, done: Applied) -> str:
+    """Commit what consolidation or a review wrote; what git has to say of it."""
+    return run.commit(remembering.subject(done.decisions, done.paths), done.paths)
+
+
+def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
+    """A decision as lines; `whole` tells what was left out as well."""
+    text = one_line(one.claim.text, 160)
+    if one.action == PROPOSE:
+        yield f"proposed: {text}"
+    elif one.action in (ADD, SUPERSEDE, UPDATE):
+        reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
+        yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
+        yield from (f"superseded {old}" for old in one.replaces if one.action == SUPERSEDE)
+    elif whole:
+        yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
+
+
+def committed_imports(
+    store: StoreFolder, report: ImportReport, format_: str, file: str, at: dt.datetime
+) -> Iterator[str]:
+    """Commit what was taken in, user by user, where their memories are kept in git; what git says of it."""
+    taken = [*report.added, *report.updated]
+    for name in dict.fromkeys(entry.user for entry in taken):
+        paths = [entry.path for entry in taken if entry.user == name]
+        subject = f"Import {counted(len(paths), 'memory', 'memories')} from {os.path.basename(file)}"
+        with job(store.folder(name), "import", at, alone=False) as run:
+            if note := run.commit(subject, paths, Source=f"{format_}:{os.path.basename(file)}"):
+                yield note
+
+
+# -- forgetting --------------------------------------------------------------------------------------------------
 
 
 def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
@@ -62,8 +122,7 @@ def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
         owned = os.path.lexists(os.path.join(user.root, ".git"))
         done = deletion.carry_out(user, found)
         gone = owned and found.everything and found.purge
-        note = "" if gone else run.commit(done.subject, [*done.paths, journal.RECALLS])
-    return done._replace(note=note)
+        return done._replace(note="" if gone else run.commit(done.subject, [*done.paths, journal.RECALLS]))
 
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:

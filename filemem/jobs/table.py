@@ -10,8 +10,7 @@ import datetime as dt
 import functools
 import os
 import socket
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, Refused, in_words
@@ -20,21 +19,12 @@ from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import Trust
 from filemem.history import History
-from filemem.jobs import maintenance, renames
+from filemem.jobs import maintenance
 from filemem.jobs.maintenance import JobDone
-from filemem.jobs.running import job
-from filemem.jobs.telling import (
-    Told,
-    as_json,
-    consolidated,
-    in_sum,
-    lines,
-    notice,
-)
+from filemem.jobs.running import consolidated, job
 from filemem.models import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.overview import check, status
-from filemem.remembering import consolidation
 from filemem.text.plain import one_line
 
 JOIN = 10  # seconds for the scheduler to answer
@@ -43,7 +33,7 @@ JOIN = 10  # seconds for the scheduler to answer
 class Order(NamedTuple):
     """What is to be done for users of a store: a job of the table, with its options, at a time. Plain values, as it travels.
 
-    `trusted`: the person trusts the store's settings and repository.
+    `trusted`: the person trusts the store's settings and repository. `many`: the user is one of many.
     """
 
     job: str
@@ -51,53 +41,17 @@ class Order(NamedTuple):
     at: dt.datetime
     options: dict[str, Any]
     trusted: bool = False
-
-
-class Work(NamedTuple):
-    """An order for one user: `counts` takes what is added up over all.
-
-    `many`: the user is one of many.
-    """
-
-    order: Order
-    store: StoreFolder
-    folder: Folder
-    counts: Counter[str]
     many: bool = False
-    show: Progress = no_progress
 
-    @property
-    def at(self) -> dt.datetime:
-        """The time that is taken as now."""
-        return self.order.at
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """The job's own options."""
-        return self.order.options
-
-    @property
-    def dry(self) -> bool:
-        """Is nothing to be written?"""
-        return bool(self.options.get("dry_run"))
-
-    @property
-    def named(self) -> str:
-        """The model that the command has chosen, empty for the offline rules."""
+    def model(self, folder: Folder) -> Model | None:
+        """The model that the command has chosen, None where none is asked; raises Refused where it would be at another endpoint
+        than the person's."""
         name = str(self.options.get("model") or "")
-        return "" if name == OfflineModel.name else name
-
-    @property
-    def model(self) -> Model | None:
-        """That model, None where none is asked; raises Refused where it would be at another endpoint than the person's."""
-        if not self.named or (self.dry and self.many):
+        if name in ("", OfflineModel.name) or (self.many and self.options.get("dry_run")):
             return None
-        held = config.withheld(self.folder.store, trust=self.folder.trust)
-        if "base_url" in held:
-            raise Refused(
-                f"base_url of {config.place(self.folder.store)} is not agreed to on this machine; {trust.REMEDY}."
-            )
-        return _model(self.folder.store, self.named)
+        if "base_url" in config.withheld(folder.store, trust=folder.trust):
+            raise Refused(f"base_url of {config.place(folder.store)} is not agreed to on this machine; {trust.REMEDY}.")
+        return _model(folder.store, name)
 
 
 @functools.lru_cache(maxsize=2)
@@ -107,99 +61,83 @@ def _model(settled: str, name: str) -> Model | None:
     return FailFastModel(found) if found else None
 
 
-def _finer(show: Progress) -> Progress:
-    """Progress of few, long steps in thousandths, as a bar is not shown for a small total."""
-    return lambda done, total: show(1000 * done, 1000 * total)
+def _job(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
+    """Compact, sweep or maintain; progress in thousandths, as a bar is not shown for a small total."""
+    dry, model = bool(order.options.get("dry_run")), functools.partial(order.model, folder)
+    finer: Progress = lambda done, total: show(1000 * done, 1000 * total)  # noqa: E731
+    if order.job == "maintain":
+        return maintenance.maintain(folder, order.at, model(), finer, dry=dry)
+    if order.job == "sweep":
+        return [maintenance.sweep(folder, order.at, finer, dry=dry)]
+    return [maintenance.compact(folder, order.at, model(), order.options.get("older_than"), finer, dry=dry)]
 
 
-def _told(done: Iterable[JobDone]) -> list[Told]:
-    return [Told({"job": one.job, **one.facts}, one.said, bool(one.paths)) for one in done]
-
-
-def _maintain(work: Work) -> list[Told]:
-    return _told(maintenance.maintain(work.folder, work.at, work.model, _finer(work.show), dry=work.dry))
-
-
-def _compact(work: Work) -> list[Told]:
-    age = work.options.get("older_than")
-    return _told([maintenance.compact(work.folder, work.at, work.model, age, _finer(work.show), dry=work.dry)])
-
-
-def _consolidate(work: Work) -> list[Told]:
-    """Have the model read what waits; each decision is told by itself. Without a model what waits is told."""
-    cost = consolidation.cost(work.folder)
-    if work.dry or not work.named:
-        waits = "" if work.named or not cost.conversations else " No model is configured, so they wait."
-        said = cost.text + waits + (" Nothing was written." if work.dry else "")
-        return [Told({"event": "cost", **cost._asdict()}, [said])]
-    review = bool(work.options.get("review"))
-    found = list(consolidated(work.folder, work.at, work.model, work.show, review=review))
-    decided = [one for done, _ in found for one in done.decisions]
+def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
+    """Have the model read what waits. Without a model, or dry, what that takes is told."""
+    model, named = order.model(folder), order.options.get("model") not in (None, "", OfflineModel.name)
+    if order.options.get("dry_run") or model is None:
+        return [maintenance.waiting(folder, model=named)._replace(job="")]
+    found = list(consolidated(folder, order.at, model, show, review=bool(order.options.get("review"))))
     failed = [done.error for done, _ in found if done.error]
-    if failed and not decided:
+    if failed and not any(done.decisions for done, _ in found):
         raise ModelError(failed[0])
-    told = [Told(as_json(one), [*lines(one, whole=True)]) for one in decided]
-    told += [notice(note) for note in [*(note for done, _ in found for note in done.notes), *failed]]
-    told += [notice(f"git: {git}") for _, git in found if git]
-    return [*told, Told({}, [in_sum([done for done, _ in found])])]
+    return [maintenance.read((done for done, _ in found), (git for _, git in found))]
 
 
-def _check(work: Work) -> list[Told]:
-    folder = work.folder
+def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     followed: list[str] = []
     # where nothing can be kept, as with a bookkeeping that is a link, the problems are told all the same
-    with contextlib.suppress(FilememError), job(folder, "check", work.at, alone=False) as run:
-        followed, paths = renames.follow(folder)
-        run.commit("Follow renames", paths)
-    found = check.problems(folder, work.show)
+    with contextlib.suppress(FilememError), job(folder, "check", order.at, alone=False) as run:
+        done = maintenance.follow_renames(folder)
+        followed = done.said
+        run.commit(done.subject, done.paths)
+    found = check.problems(folder, show)
     with contextlib.suppress(FilememError):  # its bookkeeping is a link, which is named already
         found = [*History(folder).problems(), *found]
-    work.counts.update(files=sum(1 for _ in folder.files()), problems=len(found))
-    told = [Told({"followed": one}, [one]) for one in followed]
-    return told + [Told(one._asdict(), [str(one._replace(path=f"{folder.name}/{one.path}"))]) for one in found]
+    told = [JobDone("", [one], {"followed": one}) for one in followed]
+    return told + [JobDone("", [str(one._replace(path=f"{folder.name}/{one.path}"))], one._asdict()) for one in found]
 
 
-def _status(work: Work) -> list[Told]:
-    found = status.status(work.folder, work.at, work.show)
+def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
+    found = status.status(folder, order.at, show)
     kinds = {name: kind._asdict() for name, kind in found.kinds.items()}
     live, archived = (sum(kind[key] for kind in kinds.values()) for key in ("live", "archived"))
-    work.counts.update(live=live, archived=archived, fading=len(found.fading))
     brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {status.SOON} days"]
-    return [Told({**found._asdict(), "kinds": kinds}, brief if work.many else status.in_words(found))]
+    return [JobDone("", brief if order.many else status.in_words(found), {**found._asdict(), "kinds": kinds})]
 
 
-JOBS: dict[str, Callable[[Work], list[Told]]] = {
-    "maintain": _maintain,
+JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {
+    "maintain": _job,
     "consolidate": _consolidate,
-    "compact": _compact,
-    "sweep": lambda work: _told([maintenance.sweep(work.folder, work.at, work.show, dry=work.dry)]),
+    "compact": _job,
+    "sweep": _job,
     "check": _check,
     "status": _status,
 }
 
 
+# -- for many users --------------------------------------------------------------------------------------------------
+
+
 class Outcome(NamedTuple):
-    """What became of a job for one user: what it tells and counts, or why it failed."""
+    """What became of a job for one user: what it tells, or why it failed."""
 
     user: str
-    told: list[Told]
-    counts: dict[str, int]
+    told: list[JobDone]
     error: str = ""
 
 
 def work(order: Order, user: str, trust: Trust | None = None) -> Outcome:
     """Do a job for one user; what their files or the system refuse is told in the outcome."""
-    counts = Counter[str]()
     try:
         if not os.path.isdir(order.store):
             raise FilememError(
                 f"{socket.gethostname()} does not see {order.store}; mount it there under the same name."
             )
         store = StoreFolder(order.store, trust) if trust else _store(order.store, order.trusted)
-        told = JOBS[order.job](Work(order, store, store.folder(user), counts, many=True))
-        return Outcome(user, told, dict(counts))
+        return Outcome(user, JOBS[order.job](order, store.folder(user), no_progress))
     except (FilememError, OSError) as error:
-        return Outcome(user, [], {}, in_words(error) if isinstance(error, OSError) else str(error))
+        return Outcome(user, [], in_words(error) if isinstance(error, OSError) else str(error))
 
 
 @functools.lru_cache(maxsize=2)
@@ -208,14 +146,12 @@ def _store(root: str, trusted: bool) -> StoreFolder:
     return StoreFolder(root, Trust(given=trusted))
 
 
-# -- for many users --------------------------------------------------------------------------------------------------
-
-
 def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:
     """What becomes of each user, in the order in which they are done.
 
     `trust` has the person's answers, for what is done here. Raises FilememError where the scheduler cannot be reached.
     """
+    order = order._replace(many=True)
     if not scheduler:
         yield from (work(order, name, trust) for name in users)
         return
@@ -234,14 +170,13 @@ def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = 
         waiting = client.map(work, [order] * len(users), [*users], key=keys, pure=False)
         names = dict(zip((future.key for future in waiting), users, strict=True))
         for future in distributed.as_completed(waiting, loop=client.loop):
-            yield _outcome(future, names[future.key])
-
-
-def _outcome(future: Any, user: str) -> Outcome:
-    """What became of a user, where no worker could say it either."""
-    error = future.exception() if future.status == "error" else None
-    if error is None and future.status == "finished":
-        found: Outcome = future.result()
-        return found
-    lost = f"{type(error).__name__}: {error}" if error else "the scheduler has gone; give the same command again."
-    return Outcome(user, [], {}, one_line(lost, 300))
+            if future.status == "finished":
+                yield future.result()
+            else:
+                failed = future.exception() if future.status == "error" else None
+                lost = (
+                    f"{type(failed).__name__}: {failed}"
+                    if failed
+                    else "the scheduler has gone; give the same command again."
+                )
+                yield Outcome(names[future.key], [], one_line(lost, 300))

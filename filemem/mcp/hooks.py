@@ -18,7 +18,7 @@ from filemem.chat import core_memory, recalling, requests
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.importers import import_file
-from filemem.jobs.telling import committed_imports
+from filemem.jobs.running import committed_imports
 from filemem.models import prompt
 from filemem.overview.timeline import timeline
 from filemem.search import evidence

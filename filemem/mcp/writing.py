@@ -15,8 +15,7 @@ from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion
 from filemem.history import History
-from filemem.jobs import telling
-from filemem.jobs.running import forget
+from filemem.jobs.running import forget, remembered
 from filemem.remembering import remembering
 from filemem.search import filters
 from filemem.text.plain import one_line
@@ -104,7 +103,7 @@ class Writing:
             case "list_recent":
                 return self._recent(known.get("limit", RECENT), at)
         how = {"importance": known.get("importance"), "tags": [TAG], "replaces": known.get("path", "")}
-        done, note = telling.remembered(self._folder, known["text"], at, TAG, **how)
+        done, note = remembered(self._folder, known["text"], at, TAG, **how)
         return "\n".join([*remembering.said(done.decision), *done.notes, *filter(None, [note])])
 
     def _recent(self, most: int, at: dt.datetime) -> str:
