@@ -1,8 +1,7 @@
 """Moving memories into the archive and back, many at a time; and one job at a time for each user.
 
 A memory keeps its path: `facts/2026/x.md` lies at `archive/facts/2026/x.md`. A rename is one step, so a job killed at any
-moment leaves every file under one of the two names; where a system can only link and unlink, under both, and the next run
-settles that.
+moment leaves every file under one of the two names; where two clones brought both, the next run settles that.
 """
 
 import contextlib
@@ -30,7 +29,11 @@ def no_progress(done: int, total: int) -> None:
 
 @contextlib.contextmanager
 def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
-    """Be the one job on a user's memories; raises Busy where another is at it. Conversations go on meanwhile."""
+    """Be the one job on a user's memories; raises Busy where another is at it. Conversations go on meanwhile.
+
+    What writes that were killed have left goes: what the program was about to write, and all in its bookkeeping. What a person
+    saved is none of these.
+    """
     folder.make()
     with contextlib.ExitStack() as held:
         try:
@@ -38,29 +41,18 @@ def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
         except Busy:
             raise Busy(f"another job is at work on {folder.name}'s memories; try again when it is done.") from None
         with contextlib.suppress(FilememError, OSError):
-            left = _cut_off(folder)
-            with folder.locked() if left else contextlib.nullcontext():
-                for path in left:
-                    safe.delete(path)
+            for path, entry in safe.walk(folder.place, lambda path, entry: entry.name != ".git"):
+                ours = entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}")
+                if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF:
+                    with folder.locked():
+                        safe.delete(folder.place / path)
         yield
-
-
-def _cut_off(folder: Folder) -> list[Place]:
-    """The temporary files of writes that were killed: what the program was about to write, and all in its bookkeeping. What a
-    person saved is none of these."""
-    return [
-        folder.place / path
-        for path, entry in safe.walk(folder.place, lambda path, entry: entry.name != ".git" and not safe.too_far(path))
-        if (entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}"))
-        and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF
-    ]
 
 
 def move_in(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:
     """Move live memories to the archive, having noted it in the log; a sentence for each path that stayed."""
     wanted = list(paths)
-    if wanted:
-        journal.note_recalls(folder, wanted, journal.ARCHIVED, at)
+    journal.note_recalls(folder, wanted, journal.ARCHIVED, at)
     return _move_all(folder, {path: (path, archived(path)) for path in wanted}, progress)
 
 
@@ -94,13 +86,11 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
 
 
 def _move(origin: Place, goal: Place, source: str, target: str) -> None:
-    """Rename one file; raises FilememError where it is gone, or another text has its name.
-
-    Where both names are the same text, a move was cut off between its two steps, and is finished.
-    """
+    """Rename one file; raises FilememError where it is gone, or another text has its name. Where both are the same text, one
+    of them goes."""
     try:
         safe.rename_new(origin, goal)
-    except (NotFound, FileNotFoundError):
+    except FileNotFoundError:
         raise NotFound(f"{source} is gone; nothing was moved.") from None
     except FileExistsError:
         if not os.path.samefile(origin, goal) and safe.read(origin) != safe.read(goal):

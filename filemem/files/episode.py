@@ -11,7 +11,6 @@ from filemem.text.plain import json_visible
 
 KEY = "episode"
 LISTS = ("findings", "open", "tags")
-_NO_CHARACTERS = {0xFFFE: None, 0xFFFF: None}  # which YAML does not have
 OWN_NAME = "forgotten"  # the value of a line that told what was to be forgotten
 
 
@@ -35,9 +34,9 @@ class Episode(NamedTuple):
 
     @property
     def line(self) -> str:
-        """As front matter has it."""
-        written = json.dumps(self.as_json(), ensure_ascii=False)
-        return f"{KEY}: {json_visible(written.translate(_NO_CHARACTERS))}"
+        """As front matter has it, without the characters that YAML has not."""
+        written = json.dumps(self.as_json(), ensure_ascii=False).translate({0xFFFE: None, 0xFFFF: None})
+        return f"{KEY}: {json_visible(written)}"
 
     def as_json(self) -> dict[str, Any]:
         """For a script, without what it has not."""
@@ -49,12 +48,9 @@ NONE = Episode()
 
 def of(value: Any) -> Episode:
     """The episode that a value of front matter is; what in it is malformed says nothing."""
-    if not isinstance(value, dict):
-        return NONE
     found: dict[str, Any] = {}
-    for key in Episode._fields:
-        given = value.get(key)
-        entries = given if isinstance(given, list) else [given]
+    for key in Episode._fields if isinstance(value, dict) else ():
+        entries = value.get(key) if isinstance(value.get(key), list) else [value.get(key)]
         texts = tuple(text for one in entries if one is not None and (text := " ".join(str(one).split())))
         if texts and not any(isinstance(one, list | dict) for one in entries):
             found[key] = texts if key in LISTS else texts[0]
@@ -73,12 +69,11 @@ def read(written: str) -> Episode | None:
 def put(lines: list[str], front_end: int, at: int, written: str) -> list[str]:
     """The lines of a file with its episode set: on the line `at` (from 1) where it has one, else in the room behind the front
     matter, which ends at `front_end`. No other line moves; unchanged where there is no room."""
-    if at:
-        return [*lines[: at - 1], _like(lines[at - 1], written), *lines[at:]]
-    if not front_end or lines[front_end : front_end + 1] not in ([""], ["\r"]):
+    if not at and (not front_end or lines[front_end : front_end + 1] not in ([""], ["\r"])):
         return lines
-    close = front_end - 1
-    return [*lines[:close], _like(lines[close], written), lines[close], *lines[front_end + 1 :]]
+    place = (at or front_end) - 1
+    written += "\r" * lines[place].endswith("\r")
+    return [*lines[:place], written, *([] if at else lines[place : place + 1]), *lines[place + (1 if at else 2) :]]
 
 
 def places(lines: list[str], front_end: int) -> list[int]:
@@ -91,8 +86,3 @@ def once(lines: list[str], front_end: int) -> list[str]:
     found = places(lines, front_end)
     kept = max(found, key=lambda n: lines[n - 1], default=0)
     return [line for n, line in enumerate(lines, 1) if n == kept or n not in found]
-
-
-def _like(line: str, written: str) -> str:
-    """What was `written`, with the line ending of `line`."""
-    return written + "\r" * line.endswith("\r")

@@ -1,4 +1,4 @@
-"""One user's folder on disk: which files in it are memories, how a path is contained, how files are changed.
+"""One user's folder on disk: which files in it are memories, how paths are contained and files changed; a store's users.
 
 Every path taken and given here is relative to the folder, with `/`. Writers hold the user's lock, readers none.
 """
@@ -57,7 +57,8 @@ class Folder:
         self.root = root
         self.name = name
         self.trust = trust or Trust()
-        self._store = store
+        self.above = os.path.dirname(root)  # the folder in which this one lies
+        self.store = store or self.above  # the folder of the store, which has the settings
         self._thread_lock = threading.RLock()
         self._depth = 0
         self._placed: Place | None = None
@@ -66,17 +67,7 @@ class Folder:
 
     def apart(self) -> "Folder":
         """The same folder, for another thread to hold the lock of."""
-        return Folder(self.root, self.name, self.trust, self._store)
-
-    @property
-    def above(self) -> str:
-        """The folder in which this one lies."""
-        return os.path.dirname(self.root)
-
-    @property
-    def store(self) -> str:
-        """The folder of the store, which has the settings."""
-        return self._store or self.above
+        return Folder(self.root, self.name, self.trust, self.store)
 
     def exists(self) -> bool:
         """Has anything been kept for this user yet?"""
@@ -98,9 +89,32 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is no memory, though it may look like one: links, devices, unreadable folders."""
-        for path, entry in walk(self.place, lambda path, entry: not _stray(path, entry, self.place) and _entered(path)):
-            if fault := _stray(path, entry, self.place):
+        for path, entry in walk(self.place, lambda path, entry: self._entered(path) and not self._stray(path, entry)):
+            if fault := self._stray(path, entry):
                 yield Problem(one_line(path), 1, *fault)
+
+    def _entered(self, path: str) -> bool:
+        """Are strays looked for in a folder: in no hidden one but the bookkeeping?"""
+        return path == BOOKKEEPING or not path.rpartition("/")[2].startswith(".")
+
+    def _stray(self, path: str, entry: "os.DirEntry[str]") -> tuple[str, str] | None:
+        """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
+        ours, link, deeper = path.split("/")[0] == BOOKKEEPING, entry.is_symlink(), entry.is_dir(follow_symlinks=False)
+        if entry.name.startswith(safe.TEMPORARY):
+            told = entry.name.startswith(safe.OURS)
+            remedy = "the next job deletes it, such as: filemem maintain" if told else "look at it, then delete it"
+            return "left by a write that was cut off", remedy
+        if ours:
+            return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if link else None
+        faults = (
+            (entry.name[0] == ".", "", ""),
+            (is_unprintable(entry.name), "its name holds control characters or is not UTF-8, so it is not read", "rename it"),
+            (link, "a symbolic link, not read as a memory", "put the file itself here, or delete the link"),
+            (not deeper and not entry.is_file(follow_symlinks=False), "no plain file", "delete it"),
+            (deeper and too_far(path), f"more than {DEEPEST} folders deep or too long a path, and not read", "move it"),
+            (not os.access(entry.path, os.R_OK), "not readable", "give its owner the right to read it (chmod u+r)"),
+        )  # fmt: skip
+        return next(((what, remedy) if what else None for wrong, what, remedy in faults if wrong), None)
 
     # -- containment ---------------------------------------------------------------------------------------------
 
@@ -112,15 +126,17 @@ class Folder:
             self._placed = Place(os.path.join(os.path.realpath(above), name))
         return self._placed
 
+    def bookkeeping(self, name: str = "") -> Place:
+        """The place on disk of a bookkeeping file, or of the folder that holds them."""
+        return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
+
     def absolute(self, path: str) -> Place:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
-        where, place = self._named(path), str(self.place)
-        for part in path.split("/"):
-            place = f"{place}/{part}"
-            if os.path.islink(place):
-                if os.path.realpath(place).startswith(self.place + os.sep) and os.path.exists(place):
-                    raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
-                raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
+        where, real = self._named(path), os.path.realpath(self.place / path)
+        if os.path.normcase(real) != os.path.normcase(where) or os.path.islink(where):
+            if real.startswith(self.place + os.sep) and os.path.exists(real):
+                raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
+            raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
         return where
 
     def _named(self, path: str) -> Place:
@@ -128,12 +144,11 @@ class Folder:
         parts = path.split("/")
         if not path or path.startswith("/") or "\\" in path:
             raise self._outside(path, "name it like facts/2026/2026-11-20-tea.md")
-        if ".." in parts or "" in parts or "." in parts or is_unprintable(path):
+        if not {"..", ".", ""}.isdisjoint(parts) or is_unprintable(path):
             raise self._outside(path, "name it without .. and control characters")
         if any(part[0] == "." for part in parts):
-            raise Refused(
-                f"{one_line(path)} is hidden, so it cannot be a memory; choose a name without a dot in front."
-            )
+            hidden = "is hidden, so it cannot be a memory; choose a name without a dot in front"
+            raise Refused(f"{one_line(path)} {hidden}.")
         if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far("/".join(parts[:-1])):
             raise Refused(f"{one_line(path, 80)} is longer than a memory's path can be; shorten it.")
         return self.place / path
@@ -156,12 +171,10 @@ class Folder:
                 raise Refused(f"{one_line(path)} is a folder; name a file in it{examples}.")
             if os.path.lexists(where):
                 return candidate
-        paths = self.paths()
-        if not path.isascii():
-            wanted = {unicodedata.normalize("NFC", candidate) for candidate in both}
-            for candidate in paths:
-                if unicodedata.normalize("NFC", candidate) in wanted:
-                    return candidate
+        paths, wanted = self.paths(), {unicodedata.normalize("NFC", candidate) for candidate in both}
+        for candidate in paths if not path.isascii() else ():
+            if unicodedata.normalize("NFC", candidate) in wanted:
+                return candidate
         near = self.nearest(path)
         hint = f"nearest: {', '.join(near)}" if near else "list or search for it" if paths else "there is no memory yet"
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
@@ -183,19 +196,21 @@ class Folder:
 
     # -- reading and writing -------------------------------------------------------------------------------------
 
+    @contextlib.contextmanager
+    def _worded(self, path: str) -> Iterator[None]:
+        """Turn errors into ones that name the path as the caller does, and say where a missing memory is."""
+        try:
+            yield
+        except NotFound:
+            raise NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.") from None
+        except Refused as error:
+            self.absolute(path)  # says of a link where it leads
+            raise Refused(str(error).replace(f"{self.place}/", "")) from None
+
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
-        try:
+        with self._worded(path):
             return safe.read(self._named(path), limit)
-        except (NotFound, Refused) as error:
-            raise self._in_words(path, error) from None
-
-    def _in_words(self, path: str, error: FilememError) -> FilememError:
-        """An error that names the path as the caller does, and says where a missing memory is."""
-        if isinstance(error, NotFound):
-            return NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.")
-        self.absolute(path)  # says of a link where it leads
-        return Refused(str(error).replace(f"{self.place}/", ""))
 
     def memory(self, path: str) -> Memory:
         """The memory at `path`, as it is on disk now; raises Refused also where it is larger than LARGEST."""
@@ -228,10 +243,9 @@ class Folder:
                 # One name means one memory, wherever it lies.
                 if any(os.path.lexists(self._named(name)) for name in (candidate, counterpart(candidate))):
                     continue
-                where = self.absolute(candidate)
+                where, data = self.absolute(candidate), text.encode("utf-8", "replace")
                 safe.make_folder(where.folder)
                 with contextlib.suppress(FileExistsError):
-                    data = text.encode("utf-8", "replace")
                     self.note(candidate, None, data)
                     safe.create(where, data)
                     return candidate
@@ -257,14 +271,6 @@ class Folder:
 
         with self.locked(), self._worded(path):
             return safe.edit(self.absolute(path), changed)
-
-    @contextlib.contextmanager
-    def _worded(self, path: str) -> Iterator[None]:
-        """Turn errors into ones that name the path as the caller wrote it."""
-        try:
-            yield
-        except (NotFound, Refused) as error:
-            raise self._in_words(path, error) from None
 
     def move(self, path: str, target: str) -> None:
         """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
@@ -293,13 +299,12 @@ class Folder:
 
     def note(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Note what is about to become of a memory, None standing for no file; not for longer than a process's end."""
-        if not self._in_git:
-            return
-        digests = [None if data is None else digest(data) for data in (before, after)]
-        line, log = json.dumps([os.getpid(), path, *digests]) + "\n", self.bookkeeping(WRITTEN)
-        with contextlib.suppress(OSError, FilememError):
-            if safe.log(log, line.encode(), durably=False) > MOST_NOTED:  # nobody commits here
-                safe.write(log, b"")
+        if self._in_git:
+            digests = [None if data is None else digest(data) for data in (before, after)]
+            line, log = json.dumps([os.getpid(), path, *digests]) + "\n", self.bookkeeping(WRITTEN)
+            with contextlib.suppress(OSError, FilememError):
+                if safe.log(log, line.encode(), durably=False) > MOST_NOTED:  # nobody commits here
+                    safe.write(log, b"")
 
     def note_move(self, path: str, target: str) -> None:
         """Note that a memory is about to be moved."""
@@ -307,10 +312,6 @@ class Folder:
             data = safe.read(self._named(path)) if self._in_git else b""
             self.note(path, data, None)
             self.note(target, None, data)
-
-    def bookkeeping(self, name: str = "") -> Place:
-        """The place on disk of a bookkeeping file, or of the folder that holds them."""
-        return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
 
 
 def is_temporary_name(name: str) -> bool:
@@ -335,37 +336,6 @@ def _shown(entry: "os.DirEntry[str]") -> bool:
     return entry.name[0] != "." and not entry.is_symlink() and not is_unprintable(entry.name)
 
 
-def _entered(path: str) -> bool:
-    """Are strays looked for in a folder: in no hidden one but the bookkeeping?"""
-    return path == BOOKKEEPING or not path.rpartition("/")[2].startswith(".")
-
-
-def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str] | None:
-    """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
-    name = entry.name
-    if name.startswith(safe.TEMPORARY):
-        ours = name.startswith(safe.OURS)
-        remedy = "the next job deletes it, such as: filemem maintain" if ours else "look at it, then delete it"
-        return "left by a write that was cut off", remedy
-    if path == BOOKKEEPING or path.startswith(BOOKKEEPING + "/"):
-        linked = entry.is_symlink()
-        return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if linked else None
-    if name[0] == ".":
-        return None
-    if is_unprintable(name):
-        return "its name holds control characters or is not UTF-8, so it is not read", "rename it"
-    if entry.is_symlink():
-        return "a symbolic link, not read as a memory", "put the file itself here, or delete the link"
-    folder = entry.is_dir(follow_symlinks=False)
-    if not folder and not entry.is_file(follow_symlinks=False):
-        return "no plain file", "delete it"
-    if folder and too_far(path):
-        return f"more than {DEEPEST} folders deep or too long a path, so nothing in it is read", "move it further up"
-    if not os.access(root / path, os.R_OK):
-        return "not readable", "give its owner the right to read it (chmod u+r)"
-    return None
-
-
 def numbered(path: str) -> Iterator[str]:
     """A path, then with -2, -3, … before its extension."""
     stem, extension = os.path.splitext(path)
@@ -375,7 +345,6 @@ def numbered(path: str) -> Iterator[str]:
 
 # -- the folder of a store: its users, which names they may have, and each one's folder ----------------------------------
 
-LONGEST_USER = 200  # bytes; a file name may have 255
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 
 
@@ -383,27 +352,9 @@ def users(root: str) -> list[str]:
     """The names of everyone who has a folder in the store at `root`."""
     try:
         with os.scandir(root) as entries:
-            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and not wrong_name(e.name))
+            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and not _wrong_name(e.name))
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def user_folder(root: str, name: str) -> tuple[str, str]:
-    """A user's folder in the store at `root`, and the name in NFC; raises Refused for a name that could lead elsewhere."""
-    name = unicodedata.normalize("NFC", name)
-    wrong = wrong_name(name)
-    if wrong:
-        raise Refused(f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}.")
-    place = os.path.join(root, name)
-    if os.path.exists(os.path.join(root, name.swapcase())) and name not in (known := users(root)):
-        # Another user, or a system for which the two are one name: then the one on disk counts.
-        same = [
-            other for other in known if os.path.exists(place) and os.path.samefile(os.path.join(root, other), place)
-        ]
-        place, name = (os.path.join(root, same[0]), same[0]) if same else (place, name)
-    if os.path.islink(place) or (os.path.exists(place) and not os.path.isdir(place)):
-        raise Refused(f"{name} cannot be a user: {name} in the store is not a folder of its own; rename it.")
-    return place, name
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
@@ -411,30 +362,27 @@ def mistyped(name: str, known: Iterable[str]) -> str:
 
     In a script without small letters a letter says too much for a slip.
     """
-    spelt = {_plain(other): other for other in known if other != name}
-    plain = _plain(name)
-    slips = nearest(plain, spelt, 1, 0.74) if plain.islower() and len(plain) > 2 else []
-    return next((spelt[one] for one in (plain, *slips) if one in spelt), "")
+
+    def plain(name: str) -> str:
+        return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
+
+    spelt, wanted = {plain(other): other for other in known if other != name}, plain(name)
+    slips = nearest(wanted, spelt, 1, 0.74) if wanted.islower() and len(wanted) > 2 else []
+    return next((spelt[one] for one in (wanted, *slips) if one in spelt), "")
 
 
-def _plain(name: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
-
-
-def wrong_name(name: str) -> str:
+def _wrong_name(name: str) -> str:
     """What is wrong with a user's name, as the end of a sentence; empty for a good one."""
-    if not name:
-        return "it is empty"
-    if name[0] in ".-" or name[-1] == ".":
-        return "it may not start with a dot or hyphen, nor end with a dot"
     bad = [c for c in name if unicodedata.category(c)[0] not in "LMN" and c not in "-_."]
-    if bad:
-        return f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(bad[0]))}"
-    if len(name.encode()) > LONGEST_USER:
-        return f"it is longer than {LONGEST_USER} bytes"
-    if name.lower().partition(".")[0] in _RESERVED or name.lower() == "filemem.yaml":
-        return "that name is reserved"
-    return "" if unicodedata.normalize("NFC", name) == name else "it is not in Unicode's normal form NFC"
+    tests = (
+        (not name, "it is empty"),
+        (name[:1] in ".-" or name[-1:] == ".", "it may not start with a dot or hyphen, nor end with a dot"),
+        (bad, f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(''.join(bad)[:1]))}"),
+        (len(name.encode("utf-8", "replace")) > 200, "it is longer than 200 bytes"),
+        (name.lower().partition(".")[0] in _RESERVED or name.lower() == "filemem.yaml", "that name is reserved"),
+        (unicodedata.normalize("NFC", name) != name, "it is not in Unicode's normal form NFC"),
+    )
+    return next((what for wrong, what in tests if wrong), "")
 
 
 class StoreFolder:
@@ -450,5 +398,15 @@ class StoreFolder:
 
     def folder(self, name: str) -> Folder:
         """One user's folder; raises Refused for a name that could lead elsewhere. Nothing is created."""
-        place, name = user_folder(self.root, name)
+        name = unicodedata.normalize("NFC", name)
+        if wrong := _wrong_name(name):
+            raise Refused(f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}.")
+        place = os.path.join(self.root, name)
+        if os.path.exists(os.path.join(self.root, name.swapcase())) and name not in (known := self.users()):
+            # Another user, or a system for which the two are one name: then the one on disk counts.
+            for other in known:
+                if os.path.exists(place) and os.path.samefile(os.path.join(self.root, other), place):
+                    place, name = os.path.join(self.root, other), other
+        if os.path.islink(place) or (os.path.exists(place) and not os.path.isdir(place)):
+            raise Refused(f"{name} cannot be a user: {name} in the store is not a folder of its own; rename it.")
         return Folder(place, name, self.trust)

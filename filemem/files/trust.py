@@ -16,16 +16,22 @@ from filemem.files import safe
 NAME = "trusted.json"
 VARIABLE = "FILEMEM_TRUST"  # 1 for everything, or the stores' folders, separated as in PATH
 REMEDY = f"if it is yours, say so once with --trust, or set {VARIABLE} to the store's folder"
+WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
 
 Content = Mapping[str, Any]
 Ask = Callable[[str], bool]
 
 
-def folder(environment: Mapping[str, str] = os.environ) -> str:
+def folder() -> str:
     """The person's own configuration folder; a relative XDG_CONFIG_HOME does not count, as its specification says."""
-    given = environment.get("XDG_CONFIG_HOME", "")
+    given = os.environ.get("XDG_CONFIG_HOME", "")
     above = given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(above, "filemem")
+
+
+def wishes(root: str) -> str:
+    """The place under which the answer on the wishes in a user's folder is kept."""
+    return os.path.join(os.path.realpath(root), "lessons")
 
 
 class Trust:
@@ -37,7 +43,7 @@ class Trust:
     def __init__(self, ask: Ask | None = None, *, given: bool = False) -> None:
         self.ask = ask
         self.given = given
-        self._answers: dict[str, dict[str, Any]] = {}  # of this process, also where none can be kept
+        self._answers: dict[str, Any] = {}  # of this process, also where none can be kept
 
     def known(self, path: str, content: Content) -> bool | None:
         """The answer about what `content` at a real `path` asks for; None where there is none yet."""
@@ -48,16 +54,18 @@ class Trust:
 
     def kept(self, path: str, content: Content) -> bool | None:
         """The person's own answer, kept from before; None where there is none."""
-        answer = {**_kept(), **self._answers}.get(path)
-        return answer["trusted"] if answer and answer["content"] == dict(content) else None
+        answer = self._answer(path, content)
+        return answer["trusted"] if answer else None
+
+    def _answer(self, path: str, content: Content) -> dict[str, Any] | None:
+        answer = (_kept() | self._answers).get(path)
+        return answer if isinstance(answer, dict) and answer.get("content") == dict(content) else None
 
     def first(self, path: str, content: Content) -> bool:
         """Was the person never told that this is not used? From now on they were, and have not answered."""
-        answer = {**_kept(), **self._answers}.get(path)
-        if answer and answer["content"] == dict(content):
-            return False
-        self.keep(path, content, trusted=None)
-        return True
+        if told := not self._answer(path, content):
+            self.keep(path, content, trusted=None)
+        return told
 
     def settle(self, path: str, content: Content, question: str) -> bool:
         """The answer, got now where there is none and somebody can be asked; what nobody has agreed to is refused."""
@@ -78,20 +86,9 @@ class Trust:
                 safe.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
 
 
-WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
-
-
-def wishes(root: str) -> str:
-    """The place under which the answer on the wishes in a user's folder is kept."""
-    return os.path.join(os.path.realpath(root), "lessons")
-
-
-def _kept() -> dict[str, dict[str, Any]]:
+def _kept() -> dict[str, Any]:
     """The answers in the person's configuration folder by path; none where the file is missing or is no such file."""
     with contextlib.suppress(FilememError, OSError, ValueError, RecursionError):
         found = json.loads(safe.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
-        if isinstance(found, dict):
-            return {
-                path: one for path, one in found.items() if isinstance(one, dict) and {*one} >= {"trusted", "content"}
-            }
+        return found if isinstance(found, dict) else {}
     return {}
