@@ -36,7 +36,7 @@ def kept(user: Folder, said: str, *notes: Note, at: dt.datetime = MAY, **more: A
 def refused(user: Folder, said: str, *notes: Note, **more: Any) -> str:
     """Why nothing is kept of a turn: the one reason."""
     assert kept(user, said, *notes, **more) == []
-    [[_, because]] = Review(user).waiting
+    [because] = [one.because for one in Review(user).proposals()]
     return because
 
 

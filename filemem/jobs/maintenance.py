@@ -166,7 +166,7 @@ def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
     said.append(f"{told or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
     facts = {"facts": [_as_json(one) for one in decided], "notes": notes}
     paths = list(dict.fromkeys(path for one in requests for path in one.paths))
-    return JobDone("consolidate", said, facts, paths, remembering.subject(decided, paths))
+    return JobDone("consolidate", said, facts, paths, remembering.subject(decided))
 
 
 def _as_json(one: Decision) -> dict[str, Any]:

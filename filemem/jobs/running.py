@@ -75,7 +75,7 @@ def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> It
 
 def committed(run: UserJob, done: Applied) -> str:
     """Commit what consolidation or a review wrote; what git has to say of it."""
-    return run.commit(remembering.subject(done.decisions, done.paths), done.paths)
+    return run.commit(remembering.subject(done.decisions), done.paths)
 
 
 def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:

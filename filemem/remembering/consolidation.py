@@ -20,16 +20,7 @@ from filemem.models import Model, ModelError
 from filemem.remembering import profile, sessions
 from filemem.remembering.extraction import ForgetRequest, Request, ask, batches, estimate, halves
 from filemem.remembering.sessions import ConsolidationLog, Session, digest
-from filemem.remembering.supersession import (
-    PROPOSE,
-    REFUSE,
-    UPDATE,
-    WRITTEN,
-    Claim,
-    Decision,
-    KnownMemories,
-    claim_from_json,
-)
+from filemem.remembering.supersession import PROPOSE, REFUSE, UPDATE, WRITTEN, Claim, Decision, KnownMemories
 from filemem.text.plain import counted
 
 JOURNAL = "consolidating.json"
@@ -137,7 +128,7 @@ def run(
                 return
             refused = [f"{claim.text} ({reason})" for claim, reason in request.claims if reason]
         done += sum(len(one.unread) for one in batch)
-        yield apply(folder, _planned(batch, request, known, at, review), log)
+        yield apply(folder, _planned(batch, known, at, request, review), log)
     progress(total, total)
     if spent:
         yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
@@ -148,26 +139,20 @@ def run(
 
 
 def _planned(
-    batch: list[Session], found: Request | None, known: KnownMemories, at: dt.datetime, review: bool
+    batch: list[Session], known: KnownMemories, at: dt.datetime, found: Request | None, ask: bool
 ) -> BatchPlan:
-    """What becomes of what a request came to; `known` takes it in."""
+    """What becomes of what a request came to, which `known` takes in; `ask` the person first."""
     lessons = config.of(known.folder).steering == "review"
-
-    def decided(claim: Claim, wrong: str) -> Decision:
-        if wrong:
-            return Decision(REFUSE, "", claim, wrong)
-        one = known.decided(claim)
-        waits = review or claim.waits or (lessons and claim.kind == "lessons")
-        return one._replace(action=PROPOSE) if waits and one.action in WRITTEN else one
-
-    read = []
+    decisions, read = list[Decision](), list[ReadSession]()
+    for claim, wrong in found.claims if found else ():
+        one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
+        waits = ask or claim.waits or (lessons and claim.kind == "lessons")
+        decisions.append(one._replace(action=PROPOSE) if waits and one.action in WRITTEN else one)
     for session in batch:
         turns = tuple(session.turns[place].digest for place in session.unread)
-        told = found.episodes.get(session.path) if found else None
-        line = told.line if told and told.text and not review else ""
-        read.append(ReadSession(session.path, turns, session.size, line))
-    decisions = tuple(decided(claim, wrong) for claim, wrong in (found.claims if found else ()))
-    return BatchPlan(tuple(read), at.isoformat(), decisions, tuple(found.forget) if found else ())
+        told = found.episodes.get(session.path) if found and not ask else None
+        read.append(ReadSession(session.path, turns, session.size, told.line if told and told.text else ""))
+    return BatchPlan(tuple(read), at.isoformat(), tuple(decisions), tuple(found.forget) if found else ())
 
 
 # -- what is carried out ---------------------------------------------------------------------------------------------
@@ -209,7 +194,7 @@ def _from_json(value: Any) -> BatchPlan:
     read, at, decided, forget = value
     decisions = []
     for action, path, fields, reason, replaces in decided:
-        claim = claim_from_json(dict(zip(Claim._fields, fields, strict=True)))
+        claim = Claim.from_json(dict(zip(Claim._fields, fields, strict=True)))
         decisions.append(Decision(action, path, claim, reason, tuple(replaces)))
     return BatchPlan(
         tuple(ReadSession(path, tuple(turns), size, line) for path, turns, size, line in read),
@@ -337,16 +322,14 @@ def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLo
     bytes the file grew, None where it is as it was."""
     grown = None
 
-    def is_ours(line: str) -> bool:
-        blanked = line.partition(":")[2].strip() == episode.OWN_NAME
-        return blanked or line == written or digest(line) in log.episodes
-
     def change(data: bytes) -> bytes | None:
         nonlocal grown
         lines, memory = data.decode().split("\n"), Memory(path, data)
         here = {*episode.places(lines, memory.front_end), *filter(None, [memory.episode_line])}
-        room = memory.front and episode.KEY not in memory.front
-        if not (all(is_ours(lines[n - 1].rstrip("\r")) for n in here) if here else room):
+        told = {lines[n - 1].rstrip("\r") for n in here} - {written, f"{episode.KEY}: {episode.OWN_NAME}"}
+        if not log.episodes.issuperset(map(digest, told)) or not (
+            here or (memory.front and episode.KEY not in memory.front)
+        ):
             return None
         lines = episode.once(lines, memory.front_end)
         memory = Memory(path, "\n".join(lines).encode())

@@ -6,28 +6,17 @@ forbade a model to keep: the person may want it all the same.
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config
-from filemem.files.facts import set_fronts
 from filemem.files.folder import Folder
-from filemem.files.front import quoted
 from filemem.files.memory import Memory, kind_of
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied, BatchPlan
 from filemem.remembering.sessions import ConsolidationLog
-from filemem.remembering.supersession import (
-    ADD,
-    SUPERSEDE,
-    UPDATE,
-    WRITTEN,
-    Claim,
-    Decision,
-    KnownMemories,
-    claim_from_json,
-)
+from filemem.remembering.supersession import ADD, SUPERSEDE, WRITTEN, Claim, Decision, KnownMemories
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import OwnPatterns, kinds, redact
 
@@ -59,7 +48,7 @@ def remember(
     `replaces`, if any; raises FilememError for empty text, a wrong importance, a path that is no fact which may be superseded.
 
     Secrets are taken out, which a note says, unless `with_secrets` or the store's settings keep them. Told again it stays
-    one memory, with the importance, pin and tags that are given now.
+    the memory that it was.
     """
     body = printable(text.replace("\r\n", "\n")).strip()
     if not body:
@@ -82,27 +71,16 @@ def remember(
             target=replaces,
         )
         known = KnownMemories(user, ConsolidationLog(user))
-        old = known.at(replaces)
+        old = known.live.get(replaces)
         if replaces and (old is None or old.pinned or old.since > at.date() or kind_of(replaces) != "facts"):
-            raise NotFound(
-                f"{one_line(replaces)} is no fact that holds and may be superseded; name one as a search does."
-            )
+            why = "is no fact that holds and may be superseded; name one as a search does."
+            raise NotFound(f"{one_line(replaces)} {why}")
         one = known.decided(claim)
         done = consolidation.apply(user, BatchPlan((), at.isoformat(), (one,)))
         one = done.decisions[0] if done.decisions else one
-        where, tagged = user.locate(one.path), ", ".join(map(quoted, claim.tags))
-        given = {
-            "importance": str(importance or ""),
-            "pinned": "true" if pinned else "",
-            "tags": f"[{tagged}]" if tagged else "",
-        }
-        wished = {key: value for key, value in given.items() if value} if one.action not in (ADD, SUPERSEDE) else {}
-        try:
-            if wished and user.edit(where, lambda data: set_fronts(where, data, wished)):
-                done.paths.append(where)
-        except ValueError as error:
-            raise FilememError(f"{where} says so already, but its front matter cannot be changed: {error}.") from None
-    return Remembered(user.memory(where), one, [*(left.paths if left else ()), *done.paths], [*notes, *done.notes])
+    return Remembered(
+        user.memory(user.locate(one.path)), one, [*(left.paths if left else ()), *done.paths], [*notes, *done.notes]
+    )
 
 
 def _without_secrets(text: str, own: OwnPatterns) -> tuple[str, list[str]]:
@@ -122,18 +100,12 @@ def said(one: Decision) -> list[str]:
     return [f"Knew that already: {one.path}"]
 
 
-def subject(decisions: Sequence[Decision], paths: Iterable[str]) -> str:
+def subject(decisions: Iterable[Decision]) -> str:
     """What a person would write of a consolidation that wrote these memories."""
     written = [one for one in decisions if one.action in (ADD, SUPERSEDE)]
     if len(written) == 1:
         return f"Learn: {written[0].claim.text}"
-    if written:
-        return f"Learn {len(written)} facts"
-    if any(one.action == UPDATE for one in decisions):
-        return "Confirm what was known"
-    return (
-        "Sum up what was said" if all(kind_of(path) == "sessions" for path in paths) else "Bring the profile up to date"
-    )
+    return f"Learn {len(written)} facts" if written else "Bring what was known up to date"
 
 
 # -- review ------------------------------------------------------------------------------------------------------------
@@ -164,18 +136,29 @@ class Review:
         self.folder = folder
         self.log = ConsolidationLog(folder)
         self.known = KnownMemories(folder, self.log)
-        self.waiting = list(self._waiting())
 
     def proposals(self) -> Iterator[Proposal]:
         """Each beside what is known when it is asked for. What is known by then is no proposal any more."""
-        for claim, because in self.waiting:
-            if claim.origins[0] in self.log.made:
+        for origin, (entry, because) in [*self.log.proposed.items()]:
+            if origin in self.log.made or origin in self.log.refused:
                 continue
+            try:
+                claim = Claim.from_json(entry)
+            except (ValueError, TypeError, KeyError):
+                continue  # written by another version; its session can be read again
             if self.known.same(claim):
                 self.reject(claim)
                 continue
-            target = self.known.at(claim.target)
-            yield Proposal(claim, because, tuple(self._turns(claim)), target.text if target else "")
+            target = self.known.live.get(claim.target)
+            yield Proposal(claim, because, tuple(map(self._turn, claim.sources)), target.text if target else "")
+
+    def _turn(self, source: str) -> CitedTurn:
+        path, _, line = source.rpartition(":")
+        memory = archive.read(self.folder, path)
+        turns = [one for one in memory.passages if one.speaker and str(one.line) == line] if memory else []
+        return CitedTurn(
+            source, *((sessions.speaker(memory, turns[0]), turns[0].text) if memory and turns else ("", ""))
+        )
 
     def accept(self, claim: Claim, at: dt.datetime, text: str = "") -> Applied:
         """Remember a claim, in the person's words where `text` is given; raises FilememError where it cannot be written."""
@@ -186,30 +169,12 @@ class Review:
             if decision.action not in WRITTEN:
                 self.reject(claim)
                 return Applied([decision], [], [])
-            done = consolidation.apply(self.folder, BatchPlan((), at.isoformat(), (decision,)))
+            done = consolidation.apply(self.folder, BatchPlan((), at.isoformat(), (decision,)), self.log)
             for one in done.decisions if text else ():
                 # What a person wrote is theirs: no digest is the file's, so that no job takes it for its own.
                 self.log.add([{"wrote": archive.live(one.path), "digest": "", "from": []}])
-        self.log.made.update((origin, one.path) for one in done.decisions for origin in one.claim.origins)
         return done
 
     def reject(self, claim: Claim) -> None:
         """Do not remember a claim, and do not propose it again."""
         self.log.add([{"refused": list(claim.origins[0])}])
-
-    def _turns(self, claim: Claim) -> Iterator[CitedTurn]:
-        for source in claim.sources:
-            path, _, line = source.rpartition(":")
-            memory = archive.read(self.folder, path)
-            said = next((p for p in sessions.passages(memory) if str(p.line) == line), None) if memory else None
-            found = (sessions.speaker(memory, said), said.text) if memory and said else ("", "")
-            yield CitedTurn(source, *found)
-
-    def _waiting(self) -> Iterator[tuple[Claim, str]]:
-        for origin, (entry, because) in self.log.proposed.items():
-            if origin in self.log.made or origin in self.log.refused:
-                continue
-            try:
-                yield claim_from_json(entry), because
-            except (ValueError, TypeError, KeyError):
-                continue  # written by another version; its session can be read again

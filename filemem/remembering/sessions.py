@@ -170,18 +170,13 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
         return None
     hidden, when, own = journal.pending_deletions(folder), when_of(path), config.of(folder).own
     begun, said = f"{when.date} {when.time}\0" if when else "", list[SessionTurn]()
-    for passage in passages(memory):
+    for passage in (one for one in memory.passages if one.speaker):
         text = "" if hidden.hides(memory.path, passage.line) else passage.text
         named = digest(f"{begun}{passage.speaker}\0{passage.text}")
         day = passage.day or memory.date or dt.date.min
         said.append(SessionTurn(passage.line, speaker(memory, passage), text, day, named))
     places = tuple(place for place, one in enumerate(said) if one.digest not in log.read)
     return Session(live(path), len(memory.data), memory, tuple(said), places, display(folder.name), own)
-
-
-def passages(memory: Memory) -> list[Passage]:
-    """The turns of a transcript, and nothing else in it."""
-    return [passage for passage in memory.passages if passage.speaker]
 
 
 def speaker(memory: Memory, passage: Passage) -> str:

@@ -82,14 +82,16 @@ class Claim(NamedTuple):
         }
         return facts.page(self.body or self.text, front)
 
-
-def claim_from_json(value: dict[str, Any]) -> Claim:
-    """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
-    known: dict[str, Any] = {key: tuple(given) if isinstance(given, list) else given for key, given in value.items()}
-    days = (key for key in ("day", "valid_from", "valid_until", "when") if known.get(key))
-    known |= {key: dt.date.fromisoformat(known[key]) for key in days}
-    known["origins"] = tuple((turn, said) for turn, said in known["origins"])
-    return Claim(**{key: known[key] for key in Claim._fields if key in known})
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Claim":
+        """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
+        known: dict[str, Any] = {
+            key: tuple(given) if isinstance(given, list) else given for key, given in value.items()
+        }
+        days = (key for key in ("day", "valid_from", "valid_until", "when") if known.get(key))
+        known |= {key: dt.date.fromisoformat(known[key]) for key in days}
+        known["origins"] = tuple((turn, said) for turn, said in known["origins"])
+        return cls(**{key: known[key] for key in cls._fields if key in known})
 
 
 class Decision(NamedTuple):
@@ -152,10 +154,6 @@ class KnownMemories:
         sure = 1.0 if confidence is None else float(confidence)
         self._put(KnownMemory(path, plain(said_in(memory)), since, own, pinned, sure, named))
 
-    def at(self, path: str) -> KnownMemory | None:
-        """The live memory at a path; None where it is gone or superseded."""
-        return self.live.get(path)
-
     def _put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
         self.live[memory.path] = memory
@@ -165,7 +163,7 @@ class KnownMemories:
     def same(self, claim: Claim) -> KnownMemory | None:
         """The memory of the claim's kind that says the same, letter by letter."""
         key = (claim.kind, comparable(claim.text))
-        found = self.at(self._keys.get(key, ""))
+        found = self.live.get(self._keys.get(key, ""))
         return found if found and found.key == key else None
 
     def like(self, texts: Iterable[str]) -> list[KnownMemory]:
@@ -196,7 +194,7 @@ class KnownMemories:
             return Decision(NOOP, "", claim, "it was proposed before and rejected")
         if same := self.same(claim):
             return self._confirmed(claim, same)
-        target = self.at(claim.target) if claim.action != ADD else None
+        target = self.live.get(claim.target) if claim.action != ADD else None
         if target is None:
             return self._new(claim)
         if target.pinned:
@@ -208,7 +206,9 @@ class KnownMemories:
             return self._new(claim)
         if claim.action == UPDATE and target.own and target.sources and not claim.ends:
             return self._changed(claim, target, "")
-        further = [one for path in claim.ends if (one := self.at(path)) and not one.pinned and one.since <= claim.day]
+        further = [
+            one for path in claim.ends if (one := self.live.get(path)) and not one.pinned and one.since <= claim.day
+        ]
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
 
     def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
