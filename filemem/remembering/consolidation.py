@@ -7,6 +7,7 @@ twice; so a run that was killed is taken up where it stopped, and ends as it wou
 import contextlib
 import datetime as dt
 import functools
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.models import Model, ModelError
 from filemem.remembering import profile, sessions
-from filemem.remembering.extraction import ForgetRequest, Request, ask, batches, estimate, halves
+from filemem.remembering.extraction import ForgetRequest, Request, ask, batches, halves
 from filemem.remembering.sessions import ConsolidationLog, Session, digest
 from filemem.remembering.supersession import PROPOSE, REFUSE, UPDATE, WRITTEN, Claim, Decision, KnownMemories
 from filemem.text.plain import counted
@@ -77,8 +78,8 @@ def cost(folder: Folder) -> Cost:
     log = ConsolidationLog(folder)
     waiting = [one for one in sessions.unread(folder, log) if one.waiting]
     known = KnownMemories(folder, log) if waiting else None
-    sizes = [estimate(batch, known) for batch in batches(waiting)] if known else []
-    return Cost(len(waiting), len(sizes), sum(sizes))
+    asked = [Request(batch, known, dt.date.min).tokens for batch in batches(waiting)] if known else []
+    return Cost(len(waiting), len(asked), sum(asked))
 
 
 def run(
@@ -106,10 +107,10 @@ def run(
     if not total or model is None:
         return
     review = review or config.of(folder).review
-    known, refused, again = KnownMemories(folder, log), list[str](), list[list[Session]]()
+    known, refused = KnownMemories(folder, log), list[str]()
     done, requests, spent = 0, 0, 0
     waiting = batches(sessions.unread(folder, log, besides))
-    while batch := again.pop(0) if again else next(waiting, None):
+    while batch := next(waiting, None):
         progress(done, total)
         told, request = [one for one in batch if one.waiting], None
         if told:
@@ -117,8 +118,8 @@ def run(
             try:
                 reply = ask(model, "consolidate", request.text)
                 requests, spent = requests + 1, spent + sum(reply.usage)
-                if reply.finish == "length" and len(smaller := halves(told)) == 2:
-                    again[:0] = [[*smaller[0], *(one for one in batch if not one.waiting)], smaller[1]]
+                if reply.finish == "length" and len(smaller := halves(batch)) == 2:
+                    waiting = itertools.chain(smaller, waiting)
                     continue
                 request.take(reply, model.name)
                 if reply.finish == "length":

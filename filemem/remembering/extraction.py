@@ -18,7 +18,7 @@ from filemem.files.sections import SECTIONS
 from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
 from filemem.remembering.sessions import Session, SessionTurn, digest
-from filemem.remembering.supersession import ADD, ALIKE, ALL, SUPERSEDE, UPDATE, Claim, KnownMemories
+from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories
 from filemem.text import dates, terms, tokens
 from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
 from filemem.text.plain import LINK, one_line
@@ -91,15 +91,6 @@ def halves(batch: list[Session]) -> list[list[Session]]:
     return [[part] for part in batch[0].parted(unread[len(unread) // 2])] if len(unread) > 1 else [batch]
 
 
-def estimate(batch: list[Session], known: KnownMemories) -> int:
-    """The tokens that a request for a batch asks, with the rules, the form and the memories, about."""
-    turns = (session.turns[place] for session in batch for place in session.waiting)
-    memories = sum(tokens.count(f"M10 (2026-01-01): {one.text}") for one in known.live.values())
-    shown = memories if len(known.live) <= ALL else memories * ALIKE // len(known.live)
-    rules = tokens.count(prompt.template("consolidate") + prompt.template("consolidate.json"))
-    return rules + shown + sum(tokens.count(f"[1:10] {one.speaker}: {one.shown}") for one in turns) + 30 * len(batch)
-
-
 class ForgetRequest(NamedTuple):
     """What a person asked to be forgotten or not kept: their turn, and the turns and memories that are meant."""
 
@@ -136,6 +127,11 @@ class Request:
         shown = re.sub(r"^\[\d+:\d+\]", "", self.text, flags=re.MULTILINE)
         self._words = terms.vocabulary(shown)
         self._numbers = set(re.findall(r"\d+", one_form_of_numbers(shown)))
+
+    @property
+    def tokens(self) -> int:
+        """What it asks, with the rules and the form, about."""
+        return sum(map(tokens.count, (self.text, prompt.template("consolidate"), prompt.template("consolidate.json"))))
 
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
@@ -261,15 +257,11 @@ def _same_script(text: str, cited: list[SessionTurn]) -> bool:
 
 def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
     """What a model says of a conversation, without secrets, on one line each."""
-
-    def clean(text: object, longest: int = SENTENCE) -> str:
-        return one_line(redact(str(text), session.own)[0], longest)
-
-    told = {"outcome": clean(entry["outcome"])} if isinstance(entry.get("outcome"), str) else {}
-    left = [clean(text) for text in _list(entry.get("open"))[:5]]
-    return episode.of(
-        {**told, "title": clean(entry.get("title") or "", TITLE), "open": left, "by": one_line(by, TITLE)}
-    )
+    told = {
+        key: [redact(one, session.own)[0] for one in _list(entry.get(key))[:5]] for key in ("title", "outcome", "open")
+    }
+    clean = {key: [one_line(one, TITLE if key == "title" else SENTENCE) for one in said] for key, said in told.items()}
+    return episode.of({**clean, "by": one_line(by, TITLE)})
 
 
 def _day(day: dt.date) -> str:
