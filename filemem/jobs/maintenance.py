@@ -162,7 +162,7 @@ def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
     counts["superseded"] = sum(len(one.replaces) for one in decided if one.action == SUPERSEDE)
     words = ("new", "superseded", "updated", "known", "left out", "proposed")
     told = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
-    said = [*notes, *(line for one in decided for line in lines(one, whole=True))]
+    said = [*(line for one in decided for line in lines(one, whole=True)), *notes]
     said.append(f"{told or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
     facts = {"facts": [_as_json(one) for one in decided], "notes": notes}
     paths = list(dict.fromkeys(path for one in requests for path in one.paths))
