@@ -1,6 +1,6 @@
 """How much of the evidence one search brings, and how long it takes, beside other tools on the same conversations.
 
-    python benchmarks/peers.py [SET or LOCOMO.json] [--engines filemem fts5 bm25s tantivy basic-memory reme]
+    python benchmarks/peers.py [SET or LOCOMO.json] [--engines filemem fts5 basic-memory reme]
         [--python basic-memory=PYTHON reme=PYTHON]
 
 A set is one of `real.py`'s: assistant (the default, which comes with the project), locomo, locomo-zh, lifebench. Each person's
@@ -11,7 +11,7 @@ piece, whatever is in square brackets aside. Every engine runs in a process of i
 busy machine slows all; a query is timed in process, without start-up. `--python` names the interpreter that has a peer's
 package, where it is not this one. Needs no network and no model.
 
-fts5 (porter, words ORed), bm25s and tantivy (both with Snowball stems) are given the turns and answer with them, best first.
+fts5 (porter, words ORed) is given the turns and answers with them, best first.
 basic-memory (text mode) names notes; its JSON has a passage of each, and `+ notes` is what an agent has read after opening
 the notes in that order, which no one counts as a call here. ReMe answers with passages, BM25 only.
 """
@@ -42,7 +42,7 @@ from filemem import Store
 BUDGETS = (500, 2_000)  # tokens
 MOST = 400  # turns in an answer of an engine that only ranks
 FOUND = 20  # passages asked of ReMe, enough for 2,000 tokens
-ENGINES = ("filemem", "fts5", "bm25s", "tantivy", "basic-memory", "reme")
+ENGINES = ("filemem", "fts5", "basic-memory", "reme")
 STOP = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was "
     "will with i you he she we his her my your me him them do does did what when where who whom which why how has have had "
@@ -114,45 +114,6 @@ def fts5(talk: Talk, root: Path) -> Asked:
     def ask(question: str) -> list[str]:
         match = " OR ".join(f'"{word}"' for word in words(question))
         return ranked(talk.turns, [place for (place,) in database.execute(best, (match,))])
-
-    return ask
-
-
-def bm25s(talk: Talk, root: Path) -> Asked:
-    """bm25s with Snowball stems."""
-    package = importlib.import_module("bm25s")
-    stemmer = importlib.import_module("Stemmer").Stemmer("english")
-    retriever = package.BM25()
-    texts = [f"{said.speaker}: {said.text}" for said in talk.turns]
-    retriever.index(package.tokenize(texts, stemmer=stemmer, show_progress=False), show_progress=False)
-    most = min(MOST, len(texts))
-
-    def ask(question: str) -> list[str]:
-        tokens = package.tokenize([question], stemmer=stemmer, show_progress=False)
-        places, scores = retriever.retrieve(tokens, k=most, show_progress=False)
-        found = [int(place) for place, score in zip(places[0], scores[0], strict=True) if score > 0]
-        return ranked(talk.turns, found)
-
-    return ask
-
-
-def tantivy(talk: Talk, root: Path) -> Asked:
-    """tantivy with its English stemmer, words ORed."""
-    package = importlib.import_module("tantivy")
-    schema = package.SchemaBuilder()
-    schema.add_text_field("text", tokenizer_name="en_stem")
-    schema.add_unsigned_field("place", stored=True)
-    index = package.Index(schema.build())
-    writer = index.writer()
-    for place, said in enumerate(talk.turns):
-        writer.add_document(package.Document(text=f"{said.speaker}: {said.text}", place=place))
-    writer.commit()
-    index.reload()
-    searcher = index.searcher()
-
-    def ask(question: str) -> list[str]:
-        hits = searcher.search(index.parse_query(" ".join(words(question)), ["text"]), MOST).hits
-        return ranked(talk.turns, [searcher.doc(address)["place"][0] for _, address in hits])
 
     return ask
 

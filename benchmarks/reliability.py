@@ -1,10 +1,10 @@
-"""What holds when things go wrong: processes that are killed, errors of the system, full disks, many writers, hostile paths.
+"""What holds when things go wrong: processes that are killed, errors of the system, full disks, many writers.
 
     python benchmarks/reliability.py [PART ...]
 
-The parts are kills, errors, full-disks, writers, index, paths; all of them take some ten minutes on two cores. Prints one line a
-part: how often something was done, and how often a byte that a person or a conversation had written was lost, a job was not
-finished by its next run, or anything of another user was seen. Exit code 1 where a number that should be 0 is not.
+The parts are kills, errors, full-disks, writers; all of them take some ten minutes on two cores. Prints one line a
+part: how often something was done, and how often a byte that a person or a conversation had written was lost, or a job was not
+finished by its next run. Exit code 1 where a number that should be 0 is not.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import crash_driver
 from crash_driver import TALK, arm
 
-from filemem import Store, User
+from filemem import Store
 from filemem import index as indexes
 from filemem.errors import FilememError
 from filemem.files import transcript
@@ -50,8 +50,6 @@ KILLS = 220  # at most, of one job: evenly spread over all of its changes to the
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES)
 ROOM = (0, 4096, 12288, 24576, 49152, 98304)  # bytes left on a disk
 WRITING = 25.0  # seconds for which six processes and two editors write
-ROUNDS = 950  # changes by hand, each followed by questions to the index
-PATHS = 1200  # hostile paths
 FILES = {
     "sessions/2026/2026-09-03-0930-the-loom.md": TALK.format(
         "Yesterday I bought a loom from Old Hannah for 85 pounds."
@@ -411,110 +409,13 @@ def _absent(root: Path, turns: list[str]) -> list[str]:
     return [turn for turn in turns if turn not in there]
 
 
-# -- the index ---------------------------------------------------------------------------------------------------
-
-
-def index() -> Counter[str]:
-    """Changes by hand, each followed by a question; the answer must be that of an index built anew from the same files."""
-    found, dice = Counter[str](), random.Random(7)
-    words = "loom eel kiln boat wool owl ferry Harwich Tom Ida Ghent Bruges".split()
-    with _stores() as folder:
-        root = folder / "begin/store"
-        user = Store(root).user("ann").folder
-        for number in range(ROUNDS):
-            _changed_by_hand(Path(user.root), dice, words, number)
-            asked = " ".join(dice.sample(words, 2))
-            told = [(hit.path, hit.line) for hit in User(user).search_files(asked)]
-            shutil.rmtree(folder / "anew", ignore_errors=True)
-            shutil.copytree(root, folder / "anew", ignore=shutil.ignore_patterns(".filemem"))
-            anew = [(hit.path, hit.line) for hit in Store(folder / "anew").user("ann").search_files(asked)]
-            found["done"] += 1
-            found["other answers"] += told != anew
-    return found
-
-
-def _changed_by_hand(root: Path, dice: random.Random, words: list[str], number: int) -> None:
-    """Create, change, move, touch or delete a file, or delete the index."""
-    files = [path for path in root.rglob("*.md") if ".filemem" not in path.parts]
-    one = dice.choice(files)
-    text = " ".join(dice.choices(words, k=8))
-    way = dice.randrange(6)
-    if way == 0 or len(files) < 6:
-        (root / f"facts/2026/2026-10-{10 + number % 19}-n{number}.md").write_text(f"{text}\n")
-    elif way == 1:
-        one.write_text(one.read_text() + f"{text}\n")
-    elif way == 2:
-        one.rename(one.with_name(f"2026-09-{10 + number % 19}-m{number}.md"))
-    elif way == 3:
-        stat = one.stat()
-        one.write_text(one.read_text().replace("Tom", "Ida"))
-        os.utime(one, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # a clock put back
-    elif way == 4 and len(files) > 12:
-        one.unlink()
-    elif number % 10 == 0:
-        shutil.rmtree(root / ".filemem/index", ignore_errors=True)
-
-
-# -- hostile paths -----------------------------------------------------------------------------------------------
-
-PIECES = [
-    *"./~*[\\\n",
-    *".. bob ann facts .filemem .git link loop pipe.md profile.md lock ..\\bob C: %2e%2e é ** {a,b}".split(),
-    *("", "a\0b", "\x1b[31m", "\u202e", "x" * 300, "e\u0301"),
-]
-
-
-def paths() -> Counter[str]:
-    """Paths put together of what leads out, given to each tool and to the interface; another user's canary must never show."""
-    found, dice = Counter[str](), random.Random(11)
-    with _stores() as folder:
-        root = folder / "begin/store"
-        Store(root).user("bob").folder.create("profile.md", "canary of Bob\n")
-        user = Store(root).user("ann").folder
-        ann = Path(user.root)
-        (ann / "link").symlink_to("../bob")
-        (ann / "loop").symlink_to("loop")
-        os.mkfifo(ann / "pipe.md")
-        before, outside = memories(root), (root / "bob/profile.md").read_bytes()
-        box = User(user).tools()
-        for _ in range(PATHS):
-            path = "/".join(dice.choices(PIECES, k=dice.randrange(1, 5)))
-            answers = [box.call(tool, {**more, "path": path}) for tool, more in _CALLS]
-            with contextlib.suppress(FilememError):
-                answers.append(user.read(path).decode(errors="replace"))
-            for write in (_appended, _edited) if path not in before else ():
-                with contextlib.suppress(FilememError):
-                    write(user, path)
-            found["done"] += 1
-            found["seen"] += any("canary of Bob" in answer for answer in answers)
-        found["lost"] += len(lost(before, memories(root), ""))
-        found["changed outside"] += (root / "bob/profile.md").read_bytes() != outside
-    return found
-
-
-def _appended(user: Folder, path: str) -> None:
-    user.append(path, "x\n")
-
-
-def _edited(user: Folder, path: str) -> None:
-    user.edit(path, lambda _: b"x\n")
-
-
-_CALLS = (
-    ("open", {}),
-    ("close", {}),
-    ("grep", {"pattern": "canary|loom"}),
-    ("search_files", {"query": "canary of Bob"}),
-)
 PARTS = {
     "kills": kills,
     "errors": errors,
     "full-disks": full_disks,
     "writers": writers,
-    "index": index,
-    "paths": paths,
 }
-BAD = ("lost", "broke", "not finished", "broke off", "other answers", "seen", "changed outside")
+BAD = ("lost", "broke", "not finished", "broke off")
 
 
 def main(chosen: list[str]) -> int:
