@@ -380,6 +380,6 @@ def test_a_report_never_becomes_a_memory(mara: Folder, tmp_path: Path) -> None:
     before = mara.paths()
     for place in ("report.html", "facts/report.html", ".filemem/report.html"):
         assert "is among the memories" in refused(run(mara, "report", "-f", "-o", os.path.join(mara.root, place)))
-    assert "is a folder" in refused(run(mara, "report", "-o", str(tmp_path)))
-    assert "does not exist" in refused(run(mara, "report", "-o", str(tmp_path / "no/report.html")))
+    assert "cannot be a file there" in refused(run(mara, "report", "-o", str(tmp_path)))
+    assert "in a folder that exists" in refused(run(mara, "report", "-o", str(tmp_path / "no/report.html")))
     assert mara.paths() == before

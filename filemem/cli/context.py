@@ -209,21 +209,17 @@ def usage(error: click.ClickException) -> str:
 # -- options -----------------------------------------------------------------------------------------------------
 
 
-class Day(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
+def _day(value: str) -> dt.datetime:
     """A day as people write it, or a day and time: `2026-11-20T09:30`, `2026-05`, `Oct 7`, `last week`, 上周五."""
+    with contextlib.suppress(ValueError):
+        return dt.datetime.fromisoformat(value)
+    from filemem.text.dates import parse_bound  # noqa: PLC0415  rarely needed, and slow to load
 
-    name = "date"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
-        with contextlib.suppress(ValueError):
-            return dt.datetime.fromisoformat(value)
-        from filemem.text.dates import parse_bound  # noqa: PLC0415  rarely needed, and slow to load
-
-        context = ctx.ensure_object(Context) if ctx else Context()
-        try:
-            return dt.datetime.combine(parse_bound(value, context.now.date(), end=True), dt.time())
-        except ValueError as error:
-            self.fail(str(error).rstrip("."), param, ctx)
+    today = click.get_current_context().ensure_object(Context).now.date()
+    try:
+        return dt.datetime.combine(parse_bound(value, today, end=True), dt.time())
+    except ValueError as error:
+        raise click.BadParameter(str(error).rstrip(".")) from None
 
 
 def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
@@ -265,7 +261,7 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
 _EVERYWHERE = (
     _shared("--store", cls=_StoreOption, metavar="FOLDER", help="The store."),
     _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users),
-    _shared("--today", type=Day(), is_eager=True, metavar="DATE", help="The day, or day and time, taken as now."),
+    _shared("--today", type=_day, is_eager=True, metavar="DATE", help="The day, or day and time, taken as now."),
     _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
 )
 
@@ -309,9 +305,7 @@ def json_option_that(does: str) -> Callable[[Any], Any]:
 
 
 json_option = json_option_that("One JSON object a line.")
-as_of_option = _shared(
-    "--as-of", type=Day(), metavar="DATE", help="What was believed at the end of that day, from git."
-)
+as_of_option = _shared("--as-of", type=_day, metavar="DATE", help="What was believed at the end of that day, from git.")
 new_option = _shared("--new", is_flag=True, help="Begin a new store or user, however close the name is to another's.")
 model_option = click.option(
     "--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml]."

@@ -69,7 +69,9 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     yield from answer(answers.searched(found))
     if explain:
         yield f"\n{found.certainty:.0%} certain"
-        yield from map(_explained, sorted(found.hits, key=lambda hit: -hit.score))
+    for hit in sorted(found.hits, key=lambda hit: -hit.score) if explain else ():
+        parts = sorted(hit.parts.items(), key=lambda part: -abs(part[1]))
+        yield f"{hit.score:6.2f}  {hit.path}:{hit.line}  {', '.join(f'{name} {value:+.2f}' for name, value in parts)}"
     return 0 if found.hits else 1
 
 
@@ -79,18 +81,6 @@ def _plain(hit: Hit) -> dict[str, Any]:
     shown = {key: value for key, value in hit._asdict().items() if key not in left_out}
     more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
     return shown | {key: value for key, value in more.items() if value}
-
-
-def _explained(hit: Hit) -> str:
-    """What made a hit's score: its words' values and its features, the largest first; then what it holds of the question."""
-    factor = hit.parts.get("times", 1.0)
-    parts = [(name, value) for name, value in hit.parts.items() if name != "times"]
-    parts.sort(key=lambda part: -abs(part[1]))
-    summed = "  ".join(f"{name} {value:+.2f}" for name, value in parts if abs(value) >= 0.005)
-    times = f"  all times {factor:.2f}" if factor != 1.0 else ""
-    words = [("has", hit.has), ("near", hit.near), ("lacks", hit.lacks)]
-    holds = "; ".join(f"{name} {', '.join(found)}" for name, found in words if found)
-    return f"{hit.score:6.2f}  {hit.path}:{hit.line}\n        {summed}{times}\n        {hit.strength:.0%}: {holds}"
 
 
 @command("call", click.argument("tool"), click.argument("arguments", default="{}"))
@@ -151,28 +141,20 @@ def report_command(call: Context, output: str | None, force: bool) -> Iterator[L
     """
     user, opens = call.the_user(), not output
     output = output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html")
-    where = os.path.join(os.path.realpath(os.path.dirname(output) or "."), os.path.basename(output))
-    if os.path.isdir(where):
-        raise FilememError(f"{one_line(output)} is a folder; name a file.")
-    if os.path.dirname(where).startswith(os.path.realpath(user.above) + os.sep):
+    above, where = os.path.realpath(os.path.dirname(output) or "."), os.path.abspath(output)
+    if f"{above}{os.sep}".startswith(os.path.realpath(user.above) + os.sep):
         raise FilememError(f"{one_line(output)} is among the memories, and would become one; name a place outside.")
-    if not os.path.isdir(os.path.dirname(where)):
-        raise FilememError(f"the folder of {one_line(output)} does not exist; make it first.")
-    _spare(where, force=force)
+    if os.path.isdir(where) or not os.path.isdir(above):
+        raise FilememError(f"{one_line(output)} cannot be a file there; name one in a folder that exists.")
+    if os.path.lexists(where) and not force:
+        ours = not os.path.islink(where) and report.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace"))
+        if not ours:
+            raise FilememError(
+                f"{one_line(output)} is not a report of filemem's; name another file, or overwrite it with -f."
+            )
     with progress("looking") as show:
         text, memories = report.page(user, call.now, show)
-    _spare(where, force=force)
     safe.write(where, text.encode())
     yield f"Wrote {output}: {memories:,} memories."
     if opens and sys.stdout.isatty():
         webbrowser.open(pathlib.Path(output).as_uri())
-
-
-def _spare(where: str, *, force: bool) -> None:
-    """Raise FilememError where writing would overwrite anything but a report."""
-    if force or not os.path.lexists(where):
-        return
-    if os.path.islink(where) or not report.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace")):
-        raise FilememError(
-            f"{one_line(where)} is not a report of filemem's; name another file, or overwrite it with -f."
-        )
