@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from scripted_server import ScriptedServer, fail, say
-from test_compact import AT, FILL, write
+from test_compact import AT, FILL, compact, write
 
 from filemem import Store
-from filemem.forgetting import compaction
 from filemem.models import OpenAIModel
 
 EEL = "sessions/2026/2026-09-03-0930-the-eel.md"
@@ -50,13 +49,13 @@ def user(tmp_path):
 def compacted(user, *steps):
     """The one compaction of September, and how often the model was asked."""
     with ScriptedServer(*steps) as server:
-        (done,) = compaction.apply(user, compaction.plan(user, AT.date()), AT, OpenAIModel("test", server.base_url))
+        (done,) = compact(user, AT, OpenAIModel("test", server.base_url))
         return done, [request.body["messages"] for request in server.requests]
 
 
 def test_the_models_lines_stand_in_the_summary_with_links_to_their_sources(user):
     done, asked = compacted(user, say(GOOD))
-    assert (done.by, done.notes, len(asked)) == ("test", [], 1)
+    assert (done["by"], done["notes"], len(asked)) == ("test", [], 1)
     assert Path(user.root, SUMMARY).read_text(encoding="utf-8") == (
         "## 2026-09-03-0930-the-eel\n\n"
         f"- Ann caught an eel under the mill bridge on 2 September 2026 and named it Bartholomew. ({EEL}:3)\n"
@@ -65,7 +64,6 @@ def test_the_models_lines_stand_in_the_summary_with_links_to_their_sources(user)
         f"- Ann's kiln cracked at 1,140 degrees. ({KILN}:3,5)\n"
     )
     assert Path(user.root, "archive", EEL).exists()
-    assert "The Glaze Book" in done.archive_only
 
 
 def test_the_model_reads_the_turns_as_data_with_their_lines_and_the_day(user):
@@ -90,14 +88,14 @@ def test_the_model_reads_the_turns_as_data_with_their_lines_and_the_day(user):
 )
 def test_a_summary_of_another_form_is_refused_and_done_without(user, hostile, refused):
     done, asked = compacted(user, say(hostile))
-    assert (done.by, len(asked)) == ("extractive", 1)
-    assert [note for note in done.notes if refused in note]
+    assert (done["by"], len(asked)) == ("extractive", 1)
+    assert [note for note in done["notes"] if refused in note]
     assert "**Ann**" in Path(user.root, SUMMARY).read_text(encoding="utf-8")
 
 
 def test_a_bad_line_is_dropped_and_not_the_month(user):
     done, _ = compacted(user, say(GOOD + "- Ann met Doctor Zhivago. (1:77)\n"))
-    assert done.by == "test" and any("cites no turn: - Ann met Doctor Zhivago" in note for note in done.notes)
+    assert done["by"] == "test" and any("cites no turn: - Ann met Doctor Zhivago" in note for note in done["notes"])
     assert "Zhivago" not in Path(user.root, SUMMARY).read_text(encoding="utf-8")
 
 
@@ -110,9 +108,9 @@ def test_a_chinese_conversation_is_summarised_in_chinese_and_measured_in_charact
         "- 2026年6月12日 Ann 和小明去了苏州的拙政园，门票90元。（1:3）\n- Ann 的女儿7岁，她在读《浮生六记》。 [1:5]\n"
     )
     with ScriptedServer(say(good)) as server:
-        (done,) = compaction.apply(user, compaction.plan(user, AT.date()), AT, OpenAIModel("test", server.base_url))
+        (done,) = compact(user, AT, OpenAIModel("test", server.base_url))
         asked = [request.body["messages"] for request in server.requests]
-    assert (done.by, done.archive_only) == ("test", [])
+    assert done["by"] == "test"
     assert "at most 60 characters" in asked[0][0]["content"]
     assert Path(user.root, "summaries/2026/2026-06-conversations.md").read_text(encoding="utf-8") == (
         "## 2026-06-20-0930-苏州\n\n"
@@ -123,37 +121,6 @@ def test_a_chinese_conversation_is_summarised_in_chinese_and_measured_in_charact
 
 def test_a_model_that_fails_leaves_the_extractive_summary(user):
     done, _ = compacted(user, fail(401, "no such key"))
-    assert done.by == "extractive"
-    assert "no summary from the model" in done.notes[0]
+    assert done["by"] == "extractive"
+    assert "no summary from the model" in done["notes"][0]
     assert Path(user.root, "archive", KILN).exists()
-
-
-def test_what_would_no_longer_be_found_stays_as_it_is_and_is_not_tried_again(tmp_path):
-    (tmp_path / "filemem.yaml").write_text("compact_after_days: 1\n")
-    user = Store(tmp_path).user("ann").folder
-    told = "We rowed from Flatford to Dedham lock and saw a heron."
-    for day in range(1, 29):  # live talks with the very words of the old one, so that it would drown in the archive
-        write(
-            user,
-            f"sessions/2026/2026-11-{day:02}-0930-row.md",
-            f"---\npinned: true\n---\n- **Ann**: {told} Row {day}.\n",
-        )
-    before = FILL.format(told, "It rained at Flatford.")
-    write(user, "sessions/2026/2026-09-03-0930-the-row.md", before)
-    write(
-        user,
-        "sessions/2026/2026-09-04-0930-the-mill.md",
-        FILL.format("The miller Obadiah sold me a sack of spelt.", "Ten pounds."),
-    )
-    with ScriptedServer(say("- Obadiah sold Ann a sack of spelt. (1:3)")) as server:
-        model = OpenAIModel("test", server.base_url)
-        (done,) = compaction.apply(user, compaction.plan(user, AT.date()), AT, model)
-        asked = len(server.requests)
-    assert asked == 1
-    assert done.sources == ["sessions/2026/2026-09-04-0930-the-mill.md"]
-    assert [note.partition(" stays")[0] for note in done.notes] == ["sessions/2026/2026-09-03-0930-the-row.md"]
-    assert "spelt" in Path(user.root, SUMMARY).read_text(encoding="utf-8")
-    assert "the-row" not in Path(user.root, SUMMARY).read_text(encoding="utf-8")
-    assert Path(user.root, "sessions/2026/2026-09-03-0930-the-row.md").read_text() == before
-    assert Path(user.root, "archive/sessions/2026/2026-09-04-0930-the-mill.md").exists()
-    assert compaction.plan(user, AT.date()).batches == []

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from crash_driver import AT, JOBS, TALK
 from programs import filemem
-from test_compact import FILL
 
 from filemem import Store, index
 from filemem.files import journal
@@ -58,24 +57,6 @@ def tree(root):
 
 @pytest.mark.parametrize("how", ["sweep", "compact", "restore"])
 def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(store, place, how):
-    killed_everywhere(store, place, how)
-
-
-def test_what_compact_decides_it_decides_once_wherever_it_is_killed(store, place):
-    """A full month, in which one conversation stays: in the archive it would drown among live ones in the same words."""
-    (place / "store/filemem.yaml").write_text("month_tokens: 100\n")
-    told = "On Monday Tom and I rowed 12 miles from Flatford to Dedham lock."
-    for day in range(1, 13):
-        Path(store, f"sessions/2026/2026-11-{day:02}-0930-row.md").write_text(
-            f"---\npinned: true\n---\n- **Ann** 09:30: {told} Row {day}.\n"
-        )
-    Path(store, "sessions/2026/2026-09-04-0930-the-row.md").write_text(FILL.format(told, "It rained."))
-    wanted = killed_everywhere(store, place, "compact")
-    assert "sessions/2026/2026-09-04-0930-the-row.md" in wanted
-    assert len([path for path in wanted if "2026-09" in path and "of-the-week" in path]) > 1
-
-
-def killed_everywhere(store, place, how):
     before = tree(os.path.dirname(store))
     folder = place / "killed"
     folder.mkdir()
@@ -97,7 +78,6 @@ def killed_everywhere(store, place, how):
             assert path.startswith("summaries/") or killed[path] in before.values(), (number, path)
         JOBS[how](Store(folder / str(number)).user("ann").folder)
         assert tree(folder / str(number)) == wanted, number
-    return wanted
 
 
 def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(store):

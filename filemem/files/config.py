@@ -86,8 +86,7 @@ class Config:
     active_days: bool = False  # count only the days on which something was said or recalled
     compact_after_days: int = 30  # sessions older than this are summarised and archived
     summary_share: float = 0.295  # of the text of a conversation, what its summary keeps
-    month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on by weeks
-    year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
+    month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on in parts
     consolidate: bool = True  # have a chat's model read earlier conversations while it goes on
     review: bool = False  # only propose memories, for filemem review to decide
     steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does

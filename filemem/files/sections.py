@@ -1,4 +1,4 @@
-"""A summary file: a section for each conversation (or month) that it stands for.
+"""A summary file: a section for each conversation that it stands for.
 
     ## 2026-10-05-0930-trip-to-kyoto
 
@@ -6,7 +6,7 @@
 
 A section is the machine's as long as its bytes are what the machine wrote, told by their digest in `.filemem/compacted.log`;
 one that a person has changed is theirs. That log has a line each time something was compacted, and the last one counts:
-`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `begun`, or `kept` where it stays as it is.
+`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `kept` where it stays as it is.
 """
 
 import contextlib
@@ -22,9 +22,7 @@ from filemem.files.folder import Folder
 from filemem.text import plain, tokens
 
 LOG = "compacted.log"
-DONE, KEPT, BEGUN = "done", "kept", "begun"
-_LINKS = re.compile(r"\(([^()\s][^()]*\.\w+:[\d, ]+)\)[ \t]*$", re.MULTILINE)
-_LINK = re.compile(r"([^,\s][^,]*?):\d+(?:,\d+)*")
+DONE, KEPT = "done", "kept"
 
 
 class Bullet(NamedTuple):
@@ -114,40 +112,9 @@ def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
     return data + gap + new
 
 
-def unlinked(text: str) -> str:
-    """What a summary says and of whom, without headings and links."""
-    bullets = filter(None, (parse(line, "", 0) for line in text.split("\n")))
-    return "\n".join(f"{bullet.speaker}: {bullet.text}" if bullet.speaker else bullet.text for bullet in bullets)
-
-
-def cited(text: str) -> set[str]:
-    """The paths that the bullets of a summary link to."""
-    return {link[1] for links in _LINKS.findall(text) for link in _LINK.finditer(links)}
-
-
-def of_month(day: dt.date) -> str:
-    """The path of a month's summary."""
-    return f"summaries/{day.year:04}/{str(day)[:7]}-conversations.md"
-
-
-def of_week(day: dt.date, part: int = 1) -> str:
-    """The path of a week's summary, of that part of it which lies in the month; `part` where one file is not enough."""
-    monday = max(day - dt.timedelta(day.weekday()), day.replace(day=1))
-    return f"summaries/{monday.year:04}/{monday}-conversations-of-the-week{f'-{part}' if part > 1 else ''}.md"
-
-
-def of_year(day: dt.date) -> str:
-    """The path of a year's summary."""
-    return f"summaries/{day.year:04}/{day.year:04}-01-to-12-conversations.md"
-
-
-def month_of(path: str) -> dt.date | None:
-    """The month of a summary that compaction wrote for a month or week; None for any other path."""
-    match = re.fullmatch(r"summaries/\d{4}/(\d{4})-(\d\d)(?:-\d\d)?-conversations(?:-of-the-week(?:-\d+)?)?\.md", path)
-    try:
-        return dt.date(int(match[1]), int(match[2]), 1) if match else None
-    except ValueError:
-        return None
+def of_month(day: dt.date, part: int = 1) -> str:
+    """The path of a month's summary; `part` where one file is not enough."""
+    return f"summaries/{day.year:04}/{str(day)[:7]}-conversations{f'-{part}' if part > 1 else ''}.md"
 
 
 # -- the log -----------------------------------------------------------------------------------------------------

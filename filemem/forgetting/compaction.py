@@ -1,12 +1,9 @@
-"""Compaction: old conversations are summarised by month, old months by year, and the originals move to the archive.
+"""Compaction: old conversations are summarised by month, and the originals move to the archive.
 
-A summary is written only where it is under half of its sources; a source that is too short for it stays as it is, and so does
-one that a search for its most telling turn would no longer find in the archive.
-
-`plan` looks; `apply` logs which sources stay and which are begun with, writes the sections of these into their summary, moves
-the originals, and logs what is done. After a job that was killed the next run goes on with what is begun, without deciding
-anew. Every source is logged with its digest, so nothing is done twice, and a conversation that was edited afterwards is
-compacted again.
+A summary is written only where it is under half of its sources; a source that is too short for it stays as it is. `plan` looks;
+`apply` writes the sections of some sources into their summary, moves the originals, and logs what is done. After a job that
+was killed the next one goes on: a section that stands there is taken as it is. Every source is logged with its digest, so
+nothing is done twice, and a conversation that was edited afterwards is compacted again.
 
 What a summary says are a model's statements with the turns they rest on, else the most telling turns. A turn is worth more where
 it names a day, a number or a name, opens a conversation, answers a question, tells of its speaker, and in rare words, as the
@@ -17,29 +14,28 @@ import bisect
 import contextlib
 import datetime as dt
 import functools
+import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError
 from filemem.files import archive, config, journal, safe, sections
-from filemem.files.archive import Progress, no_progress
+from filemem.files.archive import Progress, live, no_progress
+from filemem.files.config import Config
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, only_asked
+from filemem.files.passages import Passage
 from filemem.files.sections import Bullet, Compacted
 from filemem.files.transcript import ASSISTANT
-from filemem.index.corpus import IndexedFile
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
-from filemem.search import search_files
-from filemem.text import dates, grounding, redaction, terms, tokens
-from filemem.text.grounding import DatedText
+from filemem.text import dates, redaction, terms, tokens
 from filemem.text.plain import escape_controls, one_line
 from filemem.text.redaction import OwnPatterns
 
-FOUND = 10  # hits among which a probe must find its source
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
 # By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
 # (Maharana et al. 2024, five conversations), rounded.
@@ -61,28 +57,19 @@ _BULLET = re.compile(
     r"\s*[-*•]\s+(.+?)\s*[(\[（【]\s*(\d+:\d+(?:\s*[,;，、]\s*\[?\d+:\d+\]?)*)\s*[)\]）】]\s*[.。]?\s*$"
 )
 _NUMBER = re.compile(r"\d|[两三四五六七八九十百千万]")
-_LABEL = re.compile(r"(\d+):(\d+)")
-
-
-class Said(NamedTuple):
-    """What `speaker` said in one go; `line` is where it stands in its file."""
-
-    speaker: str
-    text: str
-    line: int = 0
 
 
 class SourceTurn(NamedTuple):
     """A turn of a source, the bullet that it would be alone, what keeping it is worth."""
 
     path: str
-    turn: Said
+    line: int
     bullet: Bullet
     worth: float
 
 
 class Source(NamedTuple):
-    """A conversation, or the summary of a month, that is to be summarised; `old` is what the log says of it, if anything."""
+    """A conversation that is to be summarised; `old` is what the log says of it, if anything."""
 
     memory: Memory
     digest: str
@@ -91,17 +78,12 @@ class Source(NamedTuple):
     @property
     def path(self) -> str:
         """Where it lies when it is live: the name by which it is logged and linked."""
-        return archive.live(self.memory.path)
+        return live(self.memory.path)
 
     @property
     def new(self) -> bool:
         """Has it no section yet, as far as the log knows?"""
         return not self.old or self.old.state != sections.DONE
-
-    @property
-    def logged(self) -> str:
-        """What the log says of it as it is now: the state, empty where it says nothing."""
-        return self.old.state if self.old and self.old.digest == self.digest else ""
 
     @property
     def room(self) -> float:
@@ -126,14 +108,13 @@ class CompactionPlan(NamedTuple):
 
 
 class Compaction(NamedTuple):
-    """What became of one batch: bytes of the sources and of their sections, details that are in the archive only."""
+    """What became of one batch: bytes of the sources and of their sections, who wrote these, and what went wrong."""
 
     summary: str
     sources: list[str]
     before: int
     after: int
     by: str
-    archive_only: list[str]
     notes: list[str]
 
 
@@ -143,54 +124,36 @@ class Compaction(NamedTuple):
 def plan(
     folder: Folder, today: dt.date, older_than: int | None = None, progress: Progress = no_progress
 ) -> CompactionPlan:
-    """What is due by `today`: sessions more than `older_than` days old (else as set), and months as set."""
-    days = config.of(folder).compact_after_days if older_than is None else older_than
-    known = sections.compacted(folder)
-    paths = dict.fromkeys(sorted(folder.paths()))
-    summaries = {path: folder.memory(path) for path in paths if archive.live(path).startswith("summaries/")}
-    cited = {link for memory in summaries.values() for link in sections.cited(memory.text)}
-    due: list[Source] = []
-    sessions = [path for path in paths if archive.live(path).startswith("sessions/")]
-    sessions = [path for path in sessions if path == archive.live(path) or archive.live(path) not in paths]
+    """What is due by `today`: the sessions more than `older_than` days old, else as set."""
+    settings, known, paths = config.of(folder), sections.compacted(folder), dict.fromkeys(folder.paths())
+    before = today.toordinal() - (settings.compact_after_days if older_than is None else older_than)
+    sessions = [path for path in paths if live(path).startswith("sessions/")]
+    sessions = [path for path in sessions if path == live(path) or live(path) not in paths]
+    due, short = list[Source](), list[Source]()
     for done, path in enumerate(sessions):
         if done % 100 == 0:
             progress(done, len(sessions))
-        source = _source(folder, path, known, today.toordinal() - days)
-        if source and not _settled(source, cited, summaries.values()) and not only_asked(source.memory):
-            due.append(source)
+        if source := _source(folder, path, known.get(live(path)), before):
+            fits = any(bullet.tokens <= source.room for _, bullet in _bullets(source.memory, settings.own))
+            (due if fits else short).append(source)
     progress(len(sessions), len(sessions))
-    months = list(_months(folder, summaries.values(), known, today))
-    own = config.of(folder).own
-    # Those of which no turn alone would make a section that is under half of its source.
-    short = {
-        source.path: source
-        for source in [*due, *months]
-        if not any(bullet.tokens <= source.room for _, bullet in _told(source.memory, own))
-    }
-    due, months = ([source for source in found if source.path not in short] for found in (due, months))
-    batches = _batches(folder, due, {path: memory.data for path, memory in summaries.items()})
-    years: dict[str, Batch] = {}
-    for source in months:
-        summary = _where(sections.of_year(sections.month_of(source.path) or dt.date.min), summaries)
-        years.setdefault(summary, Batch(summary, [])).sources.append(source)
-    return CompactionPlan([*batches, *years.values()], list(short.values()))
+    return CompactionPlan(_batches(folder, due, paths, settings), short)
 
 
-def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int) -> Source | None:
-    """A session that is old enough (its day's ordinal is under `before`) and not compacted as it is now, unless it is
-    pinned or cannot be read as text; without the turns that are withheld.
+def _source(folder: Folder, path: str, old: Compacted | None, before: int) -> Source | None:
+    """A session that is old enough (its day's ordinal is under `before`) and not compacted as it is now, unless it is pinned,
+    holds but questions, or cannot be read as text; without the turns that are withheld.
     """
-    memory = Memory(path, b"")
-    if memory.date is None or memory.date.toordinal() >= before:
+    date = Memory(path, b"").date
+    if date is None or date.toordinal() >= before:
         return None
     try:
         memory = folder.memory(path)
     except FilememError:
         return None
-    source = Source(memory, sections.digest(memory.data), known.get(archive.live(path)))
-    if source.logged in (sections.DONE, sections.KEPT) or memory.binary or len(memory.data) > LARGEST:
-        return None
-    if memory.particular("pinned"):
+    source = Source(memory, sections.digest(memory.data), old)
+    settled = old and old.digest == source.digest and old.state in (sections.DONE, sections.KEPT)
+    if settled or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned") or only_asked(memory):
         return None
     hidden = journal.pending_deletions(folder)
     told = [passage for passage in memory.passages if passage.line != memory.episode_line]
@@ -198,147 +161,110 @@ def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int)
     return source if any(passage.text.strip() for passage in memory.passages) else None
 
 
-def _settled(source: Source, cited: set[str], summaries: Collection[Memory]) -> bool:
-    """Has somebody summarised an archived session by hand, or on another machine whose log did not come along?"""
-    if source.old or not source.memory.archived or source.path not in cited:
-        return False
-    return all(sections.find(memory.data, source.path) is None for memory in summaries)
-
-
-def _batches(folder: Folder, due: list[Source], written: dict[str, bytes]) -> list[Batch]:
-    """The sources by summary: that of the month while it is not too long, else of the week, in parts where need be."""
-    found: dict[str, Batch] = {}
-    sizes = {path: tokens.count(data.decode(errors="replace")) for path, data in written.items()}
-    expected: dict[str, int] = {}
-    written = {begun.old.summary: b"" for begun in due if begun.old and begun.logged} | written
-    for source in due:
-        month = sections.of_month(_day(source))
-        expected[month] = expected.get(month, 0) + _tokens(source, config.of(folder).summary_share)
+def _batches(folder: Folder, due: list[Source], paths: Iterable[str], settings: Config) -> list[Batch]:
+    """The sources by summary: the one that has a section of it, else that of the month, in parts where it is too long."""
+    found, sizes, homes = dict[str, Batch](), dict[str, int](), dict[str, str]()
+    for path in paths if due else ():
+        if live(path).startswith("summaries/"):
+            text = folder.memory(path).text
+            sizes[path] = tokens.count(text)
+            homes |= dict.fromkeys(re.findall("^## (.+?)\r?$", text, re.MULTILINE), path)
     for source in sorted(due, key=lambda source: source.path):
-        summary = _home(folder, source, sizes, expected, written)
-        sizes[summary] = sizes.get(summary, 0) + _tokens(source, config.of(folder).summary_share)
+        size = round(settings.summary_share * tokens.count(source.memory.text))
+        summary = homes.get(sections.title(source.path), "")
+        for part in itertools.count(1):
+            if summary:
+                break
+            free = sections.of_month(source.memory.date or dt.date.min, part)
+            taken = sizes.get(free, 0)
+            if archive.archived(free) not in sizes and (not taken or taken + size <= settings.month_tokens):
+                summary = free
+        sizes[summary] = sizes.get(summary, 0) + size
         found.setdefault(summary, Batch(summary, [])).sources.append(source)
     return list(found.values())
-
-
-def _home(
-    folder: Folder, source: Source, sizes: dict[str, int], expected: dict[str, int], written: dict[str, bytes]
-) -> str:
-    """The summary that takes up a source: the one with which it is begun, else that which has room."""
-    if source.old and source.logged:
-        return _where(source.old.summary, written)
-    for path, data in written.items():
-        if sections.month_of(archive.live(path)) and sections.find(data, source.path):
-            return path
-    day, most = _day(source), config.of(folder).month_tokens
-    summary = sections.of_month(day)
-    by_weeks = any(
-        sections.month_of(path) == day.replace(day=1) for path in map(archive.live, written) if path != summary
-    )
-    if not by_weeks and sizes.get(summary, 0) + expected[summary] <= most:
-        expected[summary] -= _tokens(source, config.of(folder).summary_share)
-        return _where(summary, written)
-    for part in range(1, 1000):
-        summary = sections.of_week(day, part)
-        if sizes.get(summary, 0) < most:
-            break
-    return _where(summary, written)
-
-
-def _where(summary: str, written: Collection[str]) -> str:
-    """Where a summary lies: in the archive once it was gathered into that of its year."""
-    return archive.archived(summary) if archive.archived(summary) in written else summary
-
-
-def _tokens(source: Source, share: float) -> int:
-    """About as many tokens as the section of a source will have."""
-    return round(share * tokens.count(source.memory.text))
-
-
-def _day(source: Source) -> dt.date:
-    return source.memory.date or dt.date.min
-
-
-def _months(
-    folder: Folder, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date
-) -> Iterator[Source]:
-    """The summaries of months that are old enough, or were changed since they were gathered."""
-    last = today.toordinal() - config.of(folder).year_after_days
-    for memory in summaries:
-        source = Source(memory, sections.digest(memory.data), known.get(archive.live(memory.path)))
-        month = sections.month_of(source.path)
-        if month is None or month.toordinal() >= last or source.logged in (sections.DONE, sections.KEPT):
-            continue
-        by_hand = memory.archived and not source.old  # put there by a person, unless a run was cut off
-        lost = by_hand and not any(sections.find(one.data, source.path) for one in summaries)
-        if not lost and _told(memory, config.of(folder).own):
-            yield source
 
 
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(folder: Folder, found: CompactionPlan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
-    """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run."""
-    note_too_short(folder, found.short)
+def apply(
+    folder: Folder,
+    found: CompactionPlan,
+    at: dt.datetime,
+    model: Model | None = None,
+    progress: Progress = no_progress,
+) -> list[Compaction]:
+    """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run. What is too
+    short is noted, so that it is looked at again only when it was edited."""
+    sections.note(folder, {one.path: Compacted(one.digest, "", "", sections.KEPT) for one in found.short})
     out = []
-    for batch in found.batches:
+    for done, batch in enumerate(found.batches):
+        progress(done, len(found.batches))
         fresh = []
         for source in batch.sources:
             with contextlib.suppress(FilememError):
                 fresh += [source] if folder.memory(source.memory.path).data == source.memory.data else []
         if fresh:
             out.append(_compact(folder, batch._replace(sources=fresh), at, model))
+    progress(len(found.batches), len(found.batches))
     return out
 
 
-def note_too_short(folder: Folder, short: Iterable[Source]) -> None:
-    """Note what is too short to be summarised, so that it is looked at again only when it was edited."""
-    sections.note(folder, {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short})
-
-
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
-    """Ask the probes and log what they decide, write the sections, move the originals, log what is done."""
-    own = config.of(folder).own
-    turns = weighted_turns(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
-    probes = probe_questions(turns)
+    """Write the sections, move the originals, log what is done."""
     where = folder.absolute(batch.summary)
-    standing = safe.read(where) if safe.exists(where) else b""
-    fresh = [s for s in batch.sources if s.new and not s.logged and not s.memory.archived]
-    fresh = [source for source in fresh if not sections.find(standing, source.path)]
-    lost = [s.path for s in fresh if _would_be_lost(folder, probes[s.path], s.path, batch, at.date())]
-    state = {s.path: sections.KEPT if s.path in lost else sections.BEGUN for s in fresh}
-    sections.note(folder, {s.path: Compacted(s.digest, archive.live(batch.summary), "", state[s.path]) for s in fresh})
-    batch = batch._replace(sources=[source for source in batch.sources if source.path not in lost])
-    turns = [turn for turn in turns if turn.path not in lost]
-    made, by, notes = _sections(folder, batch, turns, model, standing)
-    if made:
-        _write(folder, batch, made)
+    made, by, notes = _sections(folder, batch, model, safe.read(where) if safe.exists(where) else b"")
+
+    def changed(data: bytes) -> bytes:
+        for source in batch.sources:
+            place = sections.find(data, source.path)
+            if not place or data[place[0] : place[1]] != made[source.path]:
+                data = sections.put(data, source.path, made[source.path], source.old.section if source.old else "")
+        return data
+
+    with folder.locked():
+        if safe.exists(where):
+            folder.edit(batch.summary, changed)
+        else:
+            folder.create(batch.summary, changed(b"").decode())
     moving = [source.path for source in batch.sources if source.new and not source.memory.archived]
     notes += archive.move_in(folder, moving, at).values()
-    notes += [f"{path} stays as it is: its most telling turn would not be found in the archive." for path in lost]
-    entries = {}
+    sizes = [(len(source.memory.data), len(made[source.path])) for source in batch.sources]
+    summary, digests = live(batch.summary), {path: sections.digest(section) for path, section in made.items()}
+    done = {one.path: Compacted(one.digest, summary, digests[one.path], sections.DONE) for one in batch.sources}
+    sections.note(folder, done)
+    before, after = map(sum, zip(*sizes, strict=True))
+    return Compaction(batch.summary, list(done), before, after, by, notes)
+
+
+def _sections(
+    folder: Folder, batch: Batch, model: Model | None, standing: bytes
+) -> tuple[dict[str, bytes], str, list[str]]:
+    """The section of each source by its path, who made them, and sentences on what went wrong. One that a run which was
+    cut off has written already is taken as it is.
+    """
+    settings, made, notes = config.of(folder), dict[str, bytes](), list[str]()
     for source in batch.sources:
-        section = sections.digest(made[source.path])
-        entries[source.path] = Compacted(source.digest, archive.live(batch.summary), section, sections.DONE)
-    sections.note(folder, entries)
-    return Compaction(
-        summary=batch.summary,
-        sources=[source.path for source in batch.sources],
-        before=sum(len(source.memory.data) for source in batch.sources),
-        after=sum(map(len, made.values())),
-        by=by,
-        archive_only=_archive_only(batch.sources, made, own),
-        notes=notes,
-    )
+        place = sections.find(standing, source.path)
+        if place and source.new:
+            made[source.path] = standing[place[0] : place[1]]
+    wanted = [source for source in batch.sources if source.path not in made]
+    bullets, room = dict[str, list[Bullet]](), {source.path: source.room for source in wanted}
+    if model is not None and model.name != "offline":
+        bullets, notes = _asked(wanted, model, settings)
+        bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
+    left = [source for source in wanted if source.path not in bullets]
+    if left:
+        budget = settings.summary_share * sum(len(source.memory.data) for source in left)
+        budget -= sum(1 + len(sections.section(source.path, [])) for source in left)
+        turns = weighted_turns([source.memory for source in left], settings.own, _rarity(folder))
+        bullets |= _chosen(turns, budget, {source.path: room[source.path] for source in left})
+    made |= {source.path: sections.section(source.path, bullets.get(source.path, [])) for source in wanted}
+    by = model.name if model and len(left) < len(wanted) else "extractive"
+    return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
 
 
-def _told(memory: Memory, own: OwnPatterns) -> list[tuple[Said, Bullet]]:
-    """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
-    if memory.kind == "sessions":
-        return bullets_of(memory, own)
-    parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
-    return [(Said(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
+# -- the most telling turns ---------------------------------------------------------------------------------------
 
 
 def _rarity(folder: Folder) -> Callable[[str], float]:
@@ -352,134 +278,48 @@ def _rarity(folder: Folder) -> Callable[[str], float]:
     return rarity
 
 
-def _sections(
-    folder: Folder, batch: Batch, turns: list[SourceTurn], model: Model | None, standing: bytes
-) -> tuple[dict[str, bytes], str, list[str]]:
-    """The section of each source by its path, who made them, and sentences on what went wrong. One that a run which was
-    cut off has written already is taken as it is.
-    """
-    share = config.of(folder).summary_share
-    made: dict[str, bytes] = {}
-    for source in batch.sources:
-        place = sections.find(standing, source.path)
-        if place and source.new:
-            made[source.path] = standing[place[0] : place[1]]
-    wanted = [source for source in batch.sources if source.path not in made]
-    notes: list[str] = []
-    bullets: dict[str, list[Bullet]] = {}
-    room = {source.path: source.room for source in wanted}
-    if model is not None and model.name != "offline":
-        bullets, notes = asked(folder, wanted, model)
-        bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
-    left = [source for source in wanted if source.path not in bullets]
-    if left:
-        room_left = {source.path: room[source.path] for source in left}
-        budget = share * sum(len(source.memory.data) for source in left)
-        budget -= sum(1 + len(sections.section(path, [])) for path in room_left)
-        bullets |= chosen([t for t in turns if t.path in room_left], budget, room_left)
-    made |= {source.path: sections.section(source.path, bullets.get(source.path, [])) for source in wanted}
-    by = model.name if model and len(left) < len(wanted) else "extractive"
-    return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
+def _bullets(memory: Memory, own: OwnPatterns) -> Iterable[tuple[Passage, Bullet]]:
+    """The turns of a conversation, each with the bullet that it would be: its first sentences, captions aside, until they have
+    ENOUGH letters and digits, secrets out, relative dates resolved."""
+    for turn in memory.passages:
+        kept = list[str]()
+        for sentence in _END.split(terms.split_captions(turn.text)[0].strip()):
+            if sum(character.isalnum() for part in kept for character in part) >= ENOUGH:
+                break
+            kept.append(" ".join(sentence.split()))
+        text = " ".join(filter(None, kept)) or " ".join(turn.text.split())
+        text, said_on = redaction.redact(escape_controls(text), own)[0], turn.day or memory.day
+        text = dates.annotate(text, said_on) if said_on else text
+        if text:
+            yield turn, Bullet(one_line(turn.speaker, 80), text, live(memory.path), (turn.line,))
 
 
-def asked(folder: Folder, sources: Iterable[Source], model: Model) -> tuple[dict[str, list[Bullet]], list[str]]:
-    """The model's bullets by source, as many conversations at once as it may be asked for; and what went wrong."""
-    memories = [source.memory for source in sources if source.memory.kind == "sessions"]
-    settings = config.of(folder)
-    found: dict[str, list[Bullet]] = {}
-    notes: list[str] = []
-    while memories:
-        count, spent = 1, tokens.count(memories[0].text)
-        while count < len(memories) and spent + tokens.count(memories[count].text) <= ASKED:
-            spent += tokens.count(memories[count].text)
-            count += 1
-        bullets, failures = stated(model, memories[:count], settings.summary_share, settings.own)
-        notes += failures
-        for bullet in bullets:
-            path = archive.live(bullet.path)
-            found.setdefault(path, []).append(bullet._replace(path=path))
-        memories = memories[count:]
-    return found, notes
-
-
-def _write(folder: Folder, batch: Batch, made: dict[str, bytes]) -> None:
-    """Put the sections into the summary, which is created where there is none."""
-
-    def changed(data: bytes) -> bytes:
-        for source in batch.sources:
-            place = sections.find(data, source.path)
-            if not place or data[place[0] : place[1]] != made[source.path]:
-                data = sections.put(data, source.path, made[source.path], source.old.section if source.old else "")
-        return data
-
-    with folder.locked():
-        if safe.exists(folder.absolute(batch.summary)):
-            folder.edit(batch.summary, changed)
-        else:
-            folder.create(batch.summary, changed(b"").decode())
-
-
-def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPatterns) -> list[str]:
-    """The details of the sources that only the archive has now; links to lines are none."""
-    texts = [DatedText(turn.text, source.memory.day) for source in sources for turn, _ in _told(source.memory, own)]
-    kept = [
-        DatedText(sections.unlinked(made[source.path].decode(errors="replace")), source.memory.day)
-        for source in sources
-    ]
-    return grounding.archive_only(texts, kept)
-
-
-# -- what a summary says ------------------------------------------------------------------------------------------
-
-
-def trimmed(text: str) -> str:
-    """The first sentences of a turn, captions aside, until they have ENOUGH letters and digits; on one line."""
-    kept: list[str] = []
-    for sentence in _END.split(terms.split_captions(text)[0].strip()):
-        if sum(character.isalnum() for part in kept for character in part) >= ENOUGH:
-            break
-        kept.append(" ".join(sentence.split()))
-    return " ".join(filter(None, kept)) or " ".join(text.split())
-
-
-def bullets_of(memory: Memory, own: OwnPatterns) -> list[tuple[Said, Bullet]]:
-    """The turns of a conversation, each with the bullet that it would be: trimmed, secrets out, relative dates resolved."""
-    path, day, found = archive.live(memory.path), memory.day, []
-    for passage in memory.passages:
-        if passage.text.strip():
-            text = redaction.redact(escape_controls(trimmed(passage.text)), own)[0]
-            said_on = passage.day or day
-            text = dates.annotate(text, said_on) if said_on else text
-            bullet = Bullet(one_line(passage.speaker, 80), text, path, (passage.line,))
-            found.append((Said(passage.speaker, passage.text, passage.line), bullet))
-    return found
-
-
-def weighted_turns(
-    sources: Iterable[tuple[Memory, list[tuple[Said, Bullet]]]], rarity: Callable[[str], float]
-) -> list[SourceTurn]:
-    """Every turn of some sources, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
+def weighted_turns(memories: Iterable[Memory], own: OwnPatterns, rarity: Callable[[str], float]) -> list[SourceTurn]:
+    """Every turn of some conversations, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
     out = list[SourceTurn]()
-    for memory, found in sources:
+    for memory in memories:
+        found = list(_bullets(memory, own))
         to_assistant = ASSISTANT in {turn.speaker.casefold() for turn, _ in found}
-        previous = Said("", "")
+        previous = Passage(0, 0, "", "", "")
         for turn, bullet in found:
             flags, machine = terms.flags(turn.text), turn.speaker.casefold() == ASSISTANT
             total = INTERCEPT + _telling(turn, previous, flags, memory.day, rarity)
             total += TO_ASSISTANT if to_assistant and not machine and flags & terms.FIRST_PERSON else 0
             worth = (0.5 if machine else 1) / (1 + math.exp(-total))
             quotes = machine and (flags & terms.CITES or program_says(turn.text))
-            out.append(SourceTurn(archive.live(memory.path), turn, bullet, 0.0 if quotes else worth))
+            out.append(SourceTurn(bullet.path, turn.line, bullet, 0.0 if quotes else worth))
             previous = turn
     return out
 
 
-def _telling(turn: Said, previous: Said, flags: int, day: dt.date | None, rarity: Callable[[str], float]) -> float:
+def _telling(
+    turn: Passage, previous: Passage, flags: int, day: dt.date | None, rarity: Callable[[str], float]
+) -> float:
     """How much a turn tells, behind another, by what it names and in what words."""
     words = terms.content(turn.text)
     # Added up so that the order of a set, which differs from run to run, changes nothing.
     total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
-    total += 0 if previous.speaker or previous.text else OPENING  # the first of its conversation
+    total += 0 if previous.line else OPENING
     total += DATE if dates.mentioned(turn.text, day or dt.date(2000, 1, 1)) else 0
     asked = previous.speaker != turn.speaker and terms.flags(previous.text[-2_000:]) & terms.IS_QUESTION
     for flag, weight in ((terms.HAS_NAME, NAME), (terms.FIRST_PERSON, OWN), (terms.IS_QUESTION, QUESTION)):
@@ -487,95 +327,91 @@ def _telling(turn: Said, previous: Said, flags: int, day: dt.date | None, rarity
     return total + (ANSWER if asked else 0) + (NUMBER if _NUMBER.search(turn.text) else 0)
 
 
-def chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
+def _chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
     """The bullets of the turns that carry the most, by source: as many as fit within `budget` bytes and the tokens that all
     sources have `room` for; of each source at least the most telling turn that it has room for itself.
     """
-    turns = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]]
-    least = _best(turns)
-    others = [turn for turn in turns if turn.worth and turn is not least[turn.path]]
+    turns, best = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]], dict[str, SourceTurn]()
+    for turn in turns:
+        if turn.path not in best or turn.worth > best[turn.path].worth:
+            best[turn.path] = turn
+    others = [turn for turn in turns if turn.worth and turn is not best[turn.path]]
     others.sort(key=lambda turn: turn.worth / (PRICE + len(turn.bullet.text)) ** THRIFT, reverse=True)
-    ranked = [*least.values(), *others]
+    ranked = [*best.values(), *others]
 
-    def left(kept: list[SourceTurn]) -> tuple[float, float]:
-        """The bytes and tokens that some turns leave, together in their bullets."""
-        bullets = [bullet for found in _bundled(kept).values() for bullet in found]
+    def over(count: int) -> bool:
+        """Are so many turns too much, together in their bullets?"""
+        bullets = [bullet for found in _bundled(ranked[:count]).values() for bullet in found]
         size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in bullets)
-        return budget - size, sum(room.values()) - sum(bullet.tokens for bullet in bullets)
+        return size > budget or sum(bullet.tokens for bullet in bullets) > sum(room.values())
 
-    places = range(len(least) + 1, len(ranked) + 1)
-    return _bundled(ranked[: len(least) + bisect.bisect_left(places, True, key=lambda n: min(left(ranked[:n])) < 0)])
+    return _bundled(ranked[: len(best) + bisect.bisect_left(range(len(best) + 1, len(ranked) + 1), True, key=over)])
 
 
 def _bundled(turns: Iterable[SourceTurn]) -> dict[str, list[Bullet]]:
     """The bullets of some turns by source: a few turns of one speaker share a bullet, and with it a link."""
-    kept: dict[tuple[str, str, str], list[SourceTurn]] = {}
-    for turn in sorted(turns, key=lambda turn: (turn.path, turn.turn.line)):
-        kept.setdefault((turn.path, turn.bullet.path, turn.bullet.speaker), []).append(turn)
-    found: dict[str, list[Bullet]] = {}
-    for (path, *_), said in kept.items():
-        found.setdefault(path, []).extend(_joined(turn.bullet for turn in said))
-    return found
-
-
-def _joined(bullets: Iterable[Bullet]) -> list[Bullet]:
-    """The bullets of one speaker, neighbours made one while it is not too long."""
-    joined: list[Bullet] = []
-    for bullet in bullets:
+    said: dict[tuple[str, str], list[Bullet]] = {}
+    for turn in sorted(turns, key=lambda turn: (turn.path, turn.line)):
+        joined, bullet = said.setdefault((turn.path, turn.bullet.speaker), []), turn.bullet
         last = joined[-1] if joined else bullet
-        fits = len(last.lines) + len(bullet.lines) <= TURNS and len(last.text) + len(bullet.text) <= LETTERS
-        if joined and last.speaker and fits:
+        fits = len(last.lines) < TURNS and len(last.text) + len(bullet.text) <= LETTERS
+        if joined and bullet.speaker and fits:
             joined[-1] = last._replace(text=f"{last.text} … {bullet.text}", lines=last.lines + bullet.lines)
         else:
             joined.append(bullet)
-    return joined
-
-
-def probe_questions(turns: Iterable[SourceTurn]) -> dict[str, str]:
-    """For each path, its most telling turn as a question that should find it; dates aside, which `last week` would mislead."""
-    found = {path: said.bullet.text[:300] for path, said in _best(turns).items()}
-    for path, text in found.items():
-        for mention in reversed(dates.mentioned(text, dt.date(2000, 1, 1))):
-            found[path] = f"{found[path][: mention.start]} {found[path][mention.end :]}"
+    found: dict[str, list[Bullet]] = {}
+    for (path, _), bullets in said.items():
+        found.setdefault(path, []).extend(bullets)
     return found
 
 
-def _best(turns: Iterable[SourceTurn]) -> dict[str, SourceTurn]:
-    """The most telling turn of each path."""
-    best: dict[str, SourceTurn] = {}
-    for turn in turns:
-        if turn.path not in best or turn.worth > best[turn.path].worth:
-            best[turn.path] = turn
-    return best
+# -- a model's statements -----------------------------------------------------------------------------------------
 
 
-def stated(model: Model, memories: Sequence[Memory], share: float, own: OwnPatterns) -> tuple[list[Bullet], list[str]]:
-    """The model's statements on some conversations, none where they are too few or it fails; and a sentence on what went wrong.
+def _asked(sources: list[Source], model: Model, settings: Config) -> tuple[dict[str, list[Bullet]], list[str]]:
+    """The model's bullets by source, as many conversations at once as it may be asked for; and what went wrong."""
+    groups, spent = list[list[Memory]](), ASKED
+    for source in sources:
+        spent += (size := tokens.count(source.memory.text))
+        if spent > ASKED:
+            groups, spent = [*groups, []], size
+        groups[-1].append(source.memory)
+    found, notes = dict[str, list[Bullet]](), list[str]()
+    for memories in groups:
+        bullets, failures = _stated(model, memories, settings)
+        notes += failures
+        for bullet in bullets:
+            found.setdefault(bullet.path, []).append(bullet)
+    return found, notes
+
+
+def _stated(model: Model, memories: Sequence[Memory], settings: Config) -> tuple[list[Bullet], list[str]]:
+    """The model's statements on some conversations, none where they are too few or it fails; and what went wrong.
 
     A statement whose labels are no turns is dropped. Its first label decides which conversation it belongs to.
     """
-    ask = [
-        {"role": "system", "content": prompt.template("compact").replace("{room}", _room(memories, share))},
-        {
-            "role": "user",
-            "content": "\n".join(_shown(number, memory, own) for number, memory in enumerate(memories, 1)),
-        },
-    ]
+    said = [passage.text for memory in memories for passage in memory.passages]
+    unit, size = ("characters", 1.0) if terms.is_chinese(" ".join(said)) else ("words", WORDS)
+    room = f"{max(LEAST, round(settings.summary_share * TEXT * size * tokens.count(' '.join(said))))} {unit}"
+    shown = "\n".join(_shown(number, memory, settings.own) for number, memory in enumerate(memories, 1))
+    system = {"role": "system", "content": prompt.template("compact").replace("{room}", room)}
     try:
-        reply = model.ask(ask, [], lambda _: None)
+        reply = model.ask([system, {"role": "user", "content": shown}], [], lambda _: None)
     except ModelError as error:
         return [], [f"no summary from the model: {error}"]
-    found, passed_over = _parsed(reply.text, memories, own)
-    notes = [f"left out of the summary, as it cites no turn: {line}" for line in passed_over]
-    wrong = _wrong(found, memories)
+    found, notes = _parsed(reply.text, memories, settings.own)
+    telling, cited = set[tuple[str, int]](), {(bullet.path, line) for bullet in found for line in bullet.lines}
+    for memory in memories:
+        flagged = (p for p in memory.passages if terms.flags(p.text) & terms.HAS_NAME or _NUMBER.search(p.text))
+        telling |= {(live(memory.path), passage.line) for passage in flagged}
+    wrong = ""
+    if not found:
+        wrong = "it holds no statement with the labels of its lines."
+    elif sum(len(bullet.text) for bullet in found) > sum(map(len, said)):
+        wrong = "it is longer than the conversations."
+    elif len(telling & cited) < COVERED * len(telling):
+        wrong = f"it rests on {len(telling & cited)} of {len(telling)} turns with names or numbers."
     return ([], [*notes, f"the model's summary was refused: {wrong}"]) if wrong else (found, notes)
-
-
-def _room(memories: Sequence[Memory], share: float) -> str:
-    """How long a summary may be: `300 words`, or characters where most is Chinese."""
-    said = " ".join(p.text for memory in memories for p in memory.passages)
-    unit, size = ("characters", 1.0) if terms.is_chinese(said) else ("words", WORDS)
-    return f"{max(LEAST, round(share * TEXT * size * tokens.count(said)))} {unit}"
 
 
 def _shown(number: int, memory: Memory, own: OwnPatterns) -> str:
@@ -593,51 +429,17 @@ def _shown(number: int, memory: Memory, own: OwnPatterns) -> str:
 
 
 def _parsed(answer: str, memories: Sequence[Memory], own: OwnPatterns) -> tuple[list[Bullet], list[str]]:
-    """The statements in an answer whose every label is a line of a turn, and the items that have none such."""
+    """The statements in an answer whose every label is a line of a turn, and a note on each item that has none such."""
     turns = [{p.line for p in memory.passages} for memory in memories]
-    found, passed_over = list[Bullet](), list[str]()
+    found, notes = list[Bullet](), list[str]()
     for line in answer.split("\n"):
         match = _BULLET.match(line)
-        labels = [(int(a), int(b)) for a, b in _LABEL.findall(match[2])] if match else []
+        labels = [(int(a), int(b)) for a, b in re.findall(r"(\d+):(\d+)", match[2])] if match else []
         if match and all(0 < number <= len(turns) and at in turns[number - 1] for number, at in labels):
             first = labels[0][0]
             lines = tuple(dict.fromkeys(at for number, at in labels if number == first))
             text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST), own)[0]
-            found.append(Bullet("", text, memories[first - 1].path, lines))
+            found.append(Bullet("", text, live(memories[first - 1].path), lines))
         elif re.match(r"\s*[-*•]\s", line):
-            passed_over.append(one_line(line, 80))
-    return found, passed_over
-
-
-def _wrong(found: Sequence[Bullet], memories: Sequence[Memory]) -> str:
-    """Why an answer is not used, as a sentence; empty for a good one."""
-    if not found:
-        return "it holds no statement with the labels of its lines."
-    if sum(len(bullet.text) for bullet in found) > sum(len(p.text) for memory in memories for p in memory.passages):
-        return "it is longer than the conversations."
-    telling = {
-        (memory.path, p.line)
-        for memory in memories
-        for p in memory.passages
-        if terms.flags(p.text) & terms.HAS_NAME or _NUMBER.search(p.text)
-    }
-    cited = {(bullet.path, line) for bullet in found for line in bullet.lines}
-    few = len(telling & cited) < COVERED * len(telling)
-    return f"it rests on {len(telling & cited)} of {len(telling)} turns with names or numbers." if few else ""
-
-
-# -- the gate ----------------------------------------------------------------------------------------------------
-
-
-def _would_be_lost(folder: Folder, probe: str, path: str, batch: Batch, today: dt.date) -> bool:
-    """Does a search for the probe question find a source while those of its batch are live, and not if they are archived?"""
-    paths = {source.path for source in batch.sources}
-
-    def finds(archived: bool) -> bool:
-        def rests(entry: IndexedFile) -> bool:
-            return archived if archive.live(entry.path) in paths else entry.archived
-
-        found = search_files(index.of(folder), probe, limit=FOUND, today=today, by_words=True, archived=rests)
-        return any(archive.live(hit.path) == path for hit in found.hits)
-
-    return finds(False) and not finds(True)
+            notes.append(f"left out of the summary, as it cites no turn: {one_line(line, 80)}")
+    return found, notes

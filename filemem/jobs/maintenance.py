@@ -21,7 +21,6 @@ from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, counterpart
 from filemem.forgetting import compaction, deletion, sweeper
-from filemem.forgetting.compaction import Compaction
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
 from filemem.jobs.running import UserJob, job, lines
@@ -33,7 +32,6 @@ from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE
 from filemem.search import semantic
 from filemem.text.plain import counted, first_few
 
-NAMED = 100  # details that a summary lacks, in words
 NONE_OLD = "Nothing is old enough to be compacted."
 _COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
 _PATH = re.compile(r"(?:facts|lessons|sessions|summaries|notes)/[\w./-]+\.(?:md|ya?ml|txt)")
@@ -181,31 +179,20 @@ def _as_json(one: Decision) -> dict[str, Any]:
 def _compact(
     folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, *, dry: bool
 ) -> JobDone:
+    found = compaction.plan(folder, at.date(), older_than, progress)
+    short = [source.path for source in found.short]
     if dry:
-        found = compaction.plan(folder, at.date(), older_than, progress)
         due = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
         said = [
             f"{path} would take up {counted(len(taken), 'source')}: {first_few(taken)}." for path, taken in due.items()
         ]
         paths = [path for summary, taken in due.items() for path in (summary, *taken)]
-        facts: dict[str, Any] = {"summaries": due, "short": [source.path for source in found.short]}
-        return JobDone("compact", said + _short(len(found.short)) or [NONE_OLD], facts, paths)
-    made: list[Compaction] = []
-    short: list[str] = []
-    for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
-        found = compaction.plan(folder, at.date(), older_than)
-        compaction.note_too_short(folder, found.short)
-        short += [source.path for source in found.short]
-        for number, batch in enumerate(found.batches):
-            progress(number, len(found.batches))
-            made += compaction.apply(folder, found._replace(batches=[batch], short=[]), at, model)
-        progress(len(found.batches), len(found.batches))
-    said = []
+        facts: dict[str, Any] = {"summaries": due, "short": short}
+        return JobDone("compact", said + _short(len(short)) or [NONE_OLD], facts, paths)
+    made, said = compaction.apply(folder, found, at, model, progress), []
     for item in made:
-        if item.sources:
-            count = counted(len(item.sources), "source")
-            lost = f"; left out of the summary: {first_few(item.archive_only, NAMED)}" if item.archive_only else ""
-            said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
+        count = counted(len(item.sources), "source")
+        said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}).")
         said += item.notes
     sources = [path for item in made for path in item.sources]
     paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
