@@ -5,7 +5,6 @@ each word once, without subagents and tools; what other assistants were told or 
 import json
 import os
 import shlex
-import sqlite3
 import subprocess
 import zipfile
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from programs import COLD, clean, filemem
 
-from filemem import ConfigError, FilememError, Store
+from filemem import ConfigError, Store
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import Trust
 from filemem.importers import import_file
@@ -88,30 +87,6 @@ def codex(folder: Path) -> Path:
     return folder
 
 
-def database(path: Path) -> Path:
-    """The tables of the OpenAI Agents SDK."""
-    stamp = "TIMESTAMP DEFAULT '2026-05-04 12:00:00'"
-    items = [
-        {"role": "user", "content": "I moved to Porto."},
-        {"type": "function_call", "name": "look", "arguments": "{}", "call_id": "1"},
-        {"type": "function_call_output", "call_id": "1", "output": "TOOL OUTPUT"},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Lovely."}]},
-    ]
-    with sqlite3.connect(path) as base:
-        base.execute(
-            f"CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at {stamp}, updated_at {stamp})"
-        )
-        base.execute(
-            "CREATE TABLE agent_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, "
-            f"message_data TEXT NOT NULL, created_at {stamp})"
-        )
-        base.execute("INSERT INTO agent_sessions (session_id) VALUES ('support-1')")
-        row = "INSERT INTO agent_messages (session_id, message_data) VALUES ('support-1', ?)"
-        base.executemany(row, [(json.dumps(item),) for item in items])
-    base.close()
-    return path
-
-
 def taken(tmp_path: Path, format: str, path: Path) -> list[str]:
     """The turns of every session that an import adds, in order of their paths."""
     store = StoreFolder(tmp_path / "store")
@@ -159,23 +134,6 @@ def test_tags_that_never_end_take_no_longer_than_others(tmp_path: Path) -> None:
     text = "<system-reminder>" * 50_000 + "tea"
     file = jsonl(tmp_path / "s-1.jsonl", entry("user", text, "u1"))
     assert taken(tmp_path, "claude-code", file) == [f"mara: {text}"]
-
-
-def test_the_agents_sdk_s_sessions_are_read_and_left_as_they_are(tmp_path: Path) -> None:
-    path = database(tmp_path / "conversations.db")
-    before = path.read_bytes()
-    said = ["mara: I moved to Porto.", "tool: look {}: TOOL OUTPUT", "assistant: Lovely."]
-    assert taken(tmp_path, "agents-sessions", path) == said
-    assert path.read_bytes() == before
-    again = import_file(StoreFolder(tmp_path / "store"), "agents-sessions", str(path), user="mara")
-    assert not again.added and not again.updated
-
-
-@pytest.mark.parametrize("data", [b"no database", b"SQLite format 3\0" + b"x" * 5000, b""])
-def test_what_is_no_database_of_theirs_is_told_in_one_sentence(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "some.db").write_bytes(data)
-    with pytest.raises(FilememError, match=r"some\.db"):
-        import_file(StoreFolder(tmp_path / "store"), "agents-sessions", str(tmp_path / "some.db"), user="mara")
 
 
 def test_custom_instructions_of_chatgpt_are_the_person_s_words_from_which_facts_are_made(tmp_path: Path) -> None:

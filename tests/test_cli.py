@@ -427,7 +427,7 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
     assert FACT in said("grep oolong")
     assert "added mara/" in said("import caddy leaves")
     assert "Longjing" in said("search longjing")
-    assert "there is no format kettle; take one of locomo, chatgpt," in said("import kettle leaves")
+    assert "there is no format kettle; take one of chatgpt," in said("import kettle leaves")
 
 
 @pytest.mark.parametrize(
@@ -519,7 +519,7 @@ def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> N
 WORDS = st.sampled_from(
     "-h --help --store --user --today --json --path --limit --after --context -C -n -m --resume --explain --as-of --dry-run -- -"
     " memory_store nowhere mara ben .. /etc/passwd profile.md facts/** [ ( tea 外婆 0 1 -1 999999999999 2026-11-20 2026-13-45"
-    " grep open {} {\"query\":\"x\"} locomo markdown \udcff\udcfe \x1b[31m \u202e".split(" ")
+    " grep open {} {\"query\":\"x\"} claude markdown \udcff\udcfe \x1b[31m \u202e".split(" ")
 )  # fmt: skip
 TEXT = st.text(st.characters(exclude_characters="\0"), max_size=4)  # no process can be given a NUL
 ARGV = st.tuples(st.sampled_from([*COMMANDS, "nonsense", "--store"]), st.lists(WORDS | TEXT, max_size=5))

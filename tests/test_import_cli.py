@@ -90,9 +90,9 @@ def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
 
 def test_a_file_of_another_format_ends_with_1_and_says_why(here: Path) -> None:
     Path("talks.json").write_text(json.dumps(TALKS))
-    done = run("locomo", "talks.json")
+    done = run("claude", "talks.json")
     assert done.return_value == 1
-    assert "it is no LoCoMo sample" in done.stdout
+    assert "it is no conversation with Claude" in done.stdout
     assert "talks.jsonl: broken JSON" in run("chatgpt", "talks.jsonl").stdout
     assert not any((here / "memory_store").iterdir())
 

@@ -19,7 +19,6 @@ from filemem.files.passages import turns
 from filemem.importers import ImportReport, import_file
 from filemem.importers.intake import FORMATS
 
-LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RECORD = ".filemem/imports.jsonl"
 
@@ -88,27 +87,6 @@ def test_a_conversation_over_several_days_names_each_new_day(tmp_path: Path, sto
     run(store, "openai-jsonl", tmp_path / "trip to kyoto.jsonl")
     body = session.read_text().partition("---\n\n")[2]
     assert body == ("- **mara** 14:00: Monday\n- **mara** 23:00: late\n- **mara** 2026-03-02 01:00: after midnight\n")
-
-
-def test_locomo_makes_five_users_with_every_turn_once_and_a_second_run_changes_no_byte(store: Path) -> None:
-    if not LOCOMO_DEV.exists():
-        pytest.skip("the evaluation data are not beside the repository")
-    report = run(store, "locomo", LOCOMO_DEV)
-    assert Store(store).users() == ["conv-26", "conv-30", "conv-41", "conv-42", "conv-43"]
-    assert len(report.added) == 128 == len(list(store.glob("*/sessions/*/*.md")))
-    for sample in json.loads(LOCOMO_DEV.read_text(encoding="utf-8")):
-        conversation = sample["conversation"]
-        for number in (n for n in range(1, 100) if conversation.get(f"session_{n}")):
-            (path,) = store.glob(f"{sample['sample_id']}/sessions/*/*-session-{number}.md")
-            expected = []
-            for turn in conversation[f"session_{number}"]:
-                caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-                expected.append((turn["speaker"], "".join((turn["text"].strip() + caption).split())))
-            assert [(speaker, "".join(text.split())) for speaker, _, text in said(path)] == expected
-    before = files(store)
-    again = run(store, "locomo", LOCOMO_DEV)
-    assert (len(again.added), len(again.updated), len(again.unchanged)) == (0, 0, 128)
-    assert files(store) == before
 
 
 def test_two_processes_importing_one_export_at_once_take_each_conversation_once(tmp_path: Path, store: Path) -> None:
@@ -338,16 +316,6 @@ def test_nothing_leaves_the_users_folder_and_no_turn_is_forged(tmp_path: Path, s
     before = files(store)
     assert len(run(store, "claude", tmp_path / "c.json").unchanged) == 1
     assert files(store) == before
-
-
-def test_a_user_name_that_leads_elsewhere_is_skipped_with_the_reason(tmp_path: Path, store: Path) -> None:
-    turn = {"speaker": "Ana", "dia_id": "D1:1", "text": "Hi"}
-    conversation = {"session_1": [turn], "session_1_date_time": "1:56 pm on 8 May, 2023"}
-    samples = [{"sample_id": name, "conversation": conversation} for name in ("../bob", "/etc", "good")]
-    (tmp_path / "l.json").write_text(json.dumps(samples))
-    report = run(store, "locomo", tmp_path / "l.json")
-    assert Store(store).users() == ["good"]
-    assert len(report.skipped) == 2 and all("cannot be a user's name" in item.why for item in report.skipped)
 
 
 @pytest.mark.parametrize("format", FORMATS)

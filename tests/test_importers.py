@@ -21,7 +21,7 @@ from filemem.importers.exports import moment
 
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-JSON_FORMATS = ("locomo", "chatgpt", "claude", "openai-jsonl")
+JSON_FORMATS = ("chatgpt", "claude", "openai-jsonl")
 
 
 class Taken:
@@ -46,37 +46,6 @@ def written(path: Path, value: Any) -> Path:
     """A file with `value` as JSON."""
     path.write_text(json.dumps(value), encoding="utf-8")
     return path
-
-
-# -- LoCoMo ----------------------------------------------------------------------------------------------------------
-
-
-def sample(**talk: Any) -> dict[str, Any]:
-    """A LoCoMo sample."""
-    return {"sample_id": "conv-1", "conversation": {"speaker_a": "Ana", "speaker_b": "Bo", **talk}}
-
-
-def test_locomo_sessions_are_dated_have_speakers_and_captions_and_those_without_are_named(tmp_path: Path) -> None:
-    talk = {
-        "session_10_date_time": "12:05 am on 1 January, 2024",
-        "session_10": [{"speaker": "Bo", "dia_id": "D10:1", "text": "Happy new year!"}],
-        "session_2_date_time": "1:56 pm on 8 May, 2023",
-        "session_2": [
-            {"speaker": "Ana", "dia_id": "D2:1", "text": " Look: ", "blip_caption": "a photo\nof a dog"},
-            {"speaker": "Bo", "dia_id": "D2:2", "text": "Sweet.\nWhose is it?"},
-        ],
-        "session_3_date_time": "99:99 pm on 31 February, 2023",
-        "session_3": [{"speaker": "Ana", "dia_id": "D3:1", "text": "Hi"}],
-        "session_4": [],
-    }
-    taken = Taken("locomo", written(tmp_path / "l.json", [sample(**talk), {"qa": []}]))
-    assert taken.said == [
-        [("Ana", "Look: [image: a photo of a dog]"), ("Bo", "Sweet.\nWhose is it?")],
-        [("Bo", "Happy new year!")],
-    ]
-    assert [memory.path[14:30] for memory in taken.sessions.values()] == ["2023-05-08-1356-", "2024-01-01-0005-"]
-    assert [one.partition(":")[0] for one in taken.left] == ["conv-1 session_3", "conv-1", "l.json, element 2"]
-    assert taken.left[1] == "conv-1: sessions without turns: 4"
 
 
 # -- ChatGPT ---------------------------------------------------------------------------------------------------------
@@ -325,7 +294,7 @@ def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
 
 def test_a_deeply_nested_element_does_not_end_the_program(tmp_path: Path) -> None:
     (tmp_path / "deep.json").write_text("[" * 200_000)
-    for format in JSON_FORMATS[:3]:
+    for format in JSON_FORMATS[:2]:
         assert len(Taken(format, tmp_path / "deep.json").left) == 1
 
 
@@ -335,7 +304,7 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                "sample_id conversation session_1 session_1_date_time mapping current_node message author role content"
+                "mapping current_node message author role content"
                 " parts parent children chat_messages uuid parent_message_uuid sender text messages id"
                 " create_time created_at content_type metadata attachments file_name title name a b".split()
             ),

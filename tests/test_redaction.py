@@ -120,6 +120,7 @@ NEAR_MISSES = [
     "https://example.com:8080/path?user=bob",
     "docker run -d -p 5432:5432 -e POSTGRES_USER=mara postgres:16",
     "he passed 12 exams",
+    "it took long " + "long " * 20,
     "my passport expires on 2031-05-12",
     "passport control is at gate B42",
     "护照照片要35x45毫米",

@@ -191,7 +191,6 @@ def zipped(path: Path) -> None:
     ("format", "name", "make", "what"),
     [
         ("chatgpt", "all.json", lambda path: sparse(path, 2 * GB), "is larger than 500 MB"),
-        ("locomo", "all.json", lambda path: sparse(path, 2 * GB), "is larger than 500 MB"),
         ("chatgpt", "all.json", lambda path: sparse(path, 400_000_000), "broken JSON"),
         ("claude", "all.zip", zipped, "is larger than 500 MB"),
         ("openai-jsonl", "all.jsonl", lambda path: sparse(path, 2 * GB), "all.jsonl:1: longer than 50 MB"),
@@ -199,7 +198,7 @@ def zipped(path: Path) -> None:
         ("markdown", "notes", lambda path: path.mkdir() or below(path, ["d"] * 1000), "folders deep"),
         ("chatgpt", "all.json", lambda path: path.write_text("[" * 1_000_000), "JSON nested too deeply"),
     ],
-    ids=["chatgpt", "locomo", "zeros", "bomb", "lines", "note", "folders", "brackets"],
+    ids=["chatgpt", "zeros", "bomb", "lines", "note", "folders", "brackets"],
 )
 def test_an_import_out_of_measure_is_one_sentence(
     store: Path, format: str, name: str, make: Callable[[Path], object], what: str

@@ -395,21 +395,18 @@ def users_command(call: Context) -> Iterator[Line]:
 def import_command(call: Context, format_: str, file: str, dry_run: bool, with_secrets: bool) -> Output:
     """Import conversations and notes from elsewhere.
 
-    A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
+    A second run adds only what is new. FORMAT is chatgpt or claude (the export as it came: zip, folder or
     conversations.json), openai-jsonl (messages by line), claude-code or codex (a session of theirs or their folder of them),
-    agents-sessions (the SQLite file of the OpenAI Agents SDK), markdown (a folder of notes), or one that an installed package
-    adds. Secrets are left out, which the report says, unless --with-secrets is given. Exit code 1 where there was nothing to
-    import.
+    markdown (a folder of notes), or one that an installed package adds. Secrets are left out, which the report says, unless
+    --with-secrets is given. Exit code 1 where there was nothing to import.
 
     Example: filemem import chatgpt conversations.json
     """
     find_parser(format_)
     store = call.open_store()
-    user = None if format_ == "locomo" else call.the_user(must_exist=False) if dry_run else call.writer()
+    user = call.the_user(must_exist=False) if dry_run else call.writer()
     call.unsettled(user)
-    with progress("importing") as show:
-        name = user.name if user else None
-        report = import_file(store, format_, file, user=name, seen=show, dry_run=dry_run, with_secrets=with_secrets)
+    report = import_file(store, format_, file, user=user.name, dry_run=dry_run, with_secrets=with_secrets)
     as_json = {name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()}
     yield Row(as_json, _taken_in(report, dry=dry_run))
     turns = sum(entry.turns for entry in (*report.added, *report.updated))

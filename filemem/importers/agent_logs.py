@@ -21,7 +21,6 @@ from filemem.importers.exports import (
     ImportedConversation,
     ImportedTurn,
     Item,
-    Seen,
     Skipped,
     decode,
     items,
@@ -47,14 +46,14 @@ _TAG = re.compile(  # what the programs put between a person's words, or in thei
 _NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
 
 
-def claude_code(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+def claude_code(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """Every session of Claude Code at `path`, a file or a folder of them, without subagents and tools."""
-    return _sessions(path, zone, seen, "Claude", FILES["claude-code"], _claude_code)
+    return _sessions(path, zone, "Claude", FILES["claude-code"], _claude_code)
 
 
-def codex(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+def codex(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """Every session of Codex at `path`, a rollout or a folder of them, without subagents and tools."""
-    return _sessions(path, zone, seen, "Codex", FILES["codex"], _codex)
+    return _sessions(path, zone, "Codex", FILES["codex"], _codex)
 
 
 def session_files(path: str, name: re.Pattern[str]) -> list[str]:
@@ -70,28 +69,24 @@ def session_files(path: str, name: re.Pattern[str]) -> list[str]:
     )
 
 
-def _sessions(
-    path: str, zone: tzinfo | None, seen: Seen, assistant: str, name: re.Pattern[str], read: Read
-) -> Iterator[Item]:
+def _sessions(path: str, zone: tzinfo | None, assistant: str, name: re.Pattern[str], read: Read) -> Iterator[Item]:
     """The sessions at `path`, one after the other; those in which nobody spoke are passed over."""
     found = session_files(path, name)
     if not found:
         raise NotFound(f"{path} holds no sessions of {assistant}; name the folder that it keeps them in.")
-    for number, file in enumerate(found):
-        seen(number, len(found))
+    for file in found:
         broken: list[Skipped] = []
         said = read(_entries(file, broken), os.path.splitext(os.path.basename(file))[0], zone)
         if said and said.turns:
             begun = said.started or said.turns[0].time or modified(file, zone)
             yield said._replace(started=begun, assistant=assistant)
         yield from broken
-    seen(len(found), len(found))
 
 
 def _entries(file: str, broken: list[Skipped]) -> Entries:
     """The entries of a file with their lines; a last line that is still being written is left to the next time."""
     waiting = ""
-    for number, line in lines(file, lambda done, of: None):
+    for number, line in lines(file):
         if waiting:
             broken.append(Skipped(f"{file}:{number}", waiting))
         try:

@@ -10,22 +10,20 @@ from filemem.files import safe
 from filemem.files.folder import is_temporary_name
 from filemem.files.memory import LARGEST
 from filemem.files.safe import DEEPEST, Place, listed, too_far
-from filemem.importers.exports import IMAGES, ImportedNote, Item, Seen, Skipped
+from filemem.importers.exports import IMAGES, ImportedNote, Item, Skipped
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
 SNIFFED = 8192  # bytes in which a NUL marks a file as binary, as git does it
 
 
-def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+def parse(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """Every text file under the folder `path` (or the one file that it names), by path; nothing is dated by `zone`."""
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
     top = Place(os.path.realpath(path))
-    found: list[str | Skipped] = list(_walk(top, ""))
-    for number, entry in enumerate(found, start=1):
+    for entry in list(_walk(top, "")):
         yield entry if isinstance(entry, Skipped) else _file(top, entry)
-        seen(number, len(found))
 
 
 def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:

@@ -1,32 +1,24 @@
-"""Messages as OpenAI's interfaces take and give them: JSON lines, what a program has at hand, the sessions of the Agents SDK.
+"""Messages as OpenAI's interfaces take and give them: JSON lines, and what a program has at hand.
 
 A line is a conversation, `{"messages": [{"role", "content"}…]}` with an optional id, title and time; or it is one
-message, and then the file is one conversation. `SQLiteSession(id, "conversations.db")` of the SDK keeps a row of
-`agent_sessions` a session and one of `agent_messages` an item: `message_data` as the Responses API takes it, `created_at` in UTC
-(openai/openai-agents-python, src/agents/memory/sqlite_session.py, as of 0.24.0).
+message, and then the file is one conversation.
 
 Calls of tools come in the three shapes that interfaces write: OpenAI's chat messages, OpenAI's items and Anthropic's blocks. A
 transcript keeps each with its answer on one line, both shortened.
 """
 
-import contextlib
 import json
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from filemem.errors import FilememError
-from filemem.files import safe
 from filemem.importers.exports import (
-    LONGEST,
     ImportedConversation,
     ImportedTurn,
     Item,
-    Seen,
     Skipped,
     attached,
     decode,
@@ -42,15 +34,12 @@ TOOL = "tool"  # who a call and its answer are noted as
 ASKED, ANSWERED = 160, 320  # characters that a transcript keeps of a call and of its answer
 _UNSPOKEN = ("system", "developer", "tool", "function")
 _TIMES = ("created", "created_at", "create_time", "timestamp", "date")
-_TABLES = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('agent_sessions', 'agent_messages')"
-_SESSIONS = "SELECT session_id, created_at FROM agent_sessions ORDER BY rowid"
-_ITEMS = "SELECT id, message_data, created_at FROM agent_messages WHERE session_id = ? AND length(message_data) <= ? ORDER BY id"
 
 
-def lines_of_messages(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+def parse(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """A conversation a line, then the one made of the single messages."""
     repeated, single = Counter[str](), list[dict[str, Any]]()
-    for number, line in lines(path, seen):
+    for number, line in lines(path):
         try:
             record = mapping(decode(line))
         except FilememError as error:
@@ -65,40 +54,6 @@ def lines_of_messages(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[It
     if single:
         name = os.path.splitext(os.path.basename(path))[0]
         yield _conversation({"messages": single, "title": name}, name, zone, repeated)
-
-
-def agents_sessions(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
-    """Every session of the SDK's database at `path`, which is only read; raises FilememError where it is no such database."""
-    if os.path.isdir(path):
-        raise FilememError(f"{path} is a folder; name the SDK's SQLite file.")
-    os.close(safe.open_regular(path))
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as database:
-            database.text_factory = lambda data: data.decode("utf-8", "replace")
-            if database.execute(_TABLES).fetchone()[0] != 2:
-                raise FilememError(
-                    f"{path} has no sessions of the OpenAI Agents SDK: its two tables are missing; name its SQLite file."
-                )
-            sessions = database.execute(_SESSIONS).fetchall()
-            for number, (id, created) in enumerate(sessions, 1):
-                rows = database.execute(_ITEMS, (id, LONGEST)).fetchall()
-                turns = spoken_messages(map(_item, rows), zone)
-                yield ImportedConversation(words(id), words(id), moment(_utc(created), zone), turns, "assistant")
-                seen(number, len(sessions))
-    except sqlite3.Error as error:
-        raise FilememError(f"{path} cannot be read as SQLite ({error}); name the SDK's database.") from None
-
-
-def _item(row: tuple[int, str, str]) -> dict[str, Any]:
-    """One item as a message or a call; empty for what cannot be read."""
-    with contextlib.suppress(FilememError):
-        return {**mapping(decode(row[1])), "id": str(row[0]), "created_at": _utc(row[2])}
-    return {}
-
-
-def _utc(stamp: object) -> str:
-    """SQLite's CURRENT_TIMESTAMP as ISO 8601 with its offset."""
-    return f"{stamp}+00:00"
 
 
 def at_hand(

@@ -440,11 +440,11 @@ def _card(parts: list[str], to_end: bool, named: bool) -> bool:
 
 
 def _seed_phrases(text: str) -> Iterator[Span]:
-    """Twelve words of BIP-39 or more in a row, numbered or not."""
+    """Twelve words of BIP-39 or more in a row, most of them different, numbered or not."""
     for run in _ROW_OF_WORDS.finditer(text):
         for known, group in groupby(re.finditer("[A-Za-z]+", run[0]), lambda word: word[0].lower() in _seed_words()):
             words = list(group)
-            if known and len(words) >= 12:
+            if known and len(words) >= 12 < 2 * len({word[0].lower() for word in words}):
                 yield run.start() + words[0].start(), run.start() + words[-1].end()
 
 
