@@ -195,9 +195,8 @@ class History:
         """The memories and logs that differ from the last commit, with git's two letters for how."""
         found = dict[str, str]()
         for line in fields(self.repository.run(*_STATUS, spec(self.inside))):
-            path = self.own(line[3:])
-            if path in LOGS or not ("\n" in path or path[-1] == "/" or any(map(is_temporary_name, path.split("/")))):
-                found.setdefault(path, line[:2])
+            if _is_kept(line[3:]):
+                found.setdefault(self.own(line[3:]), line[:2])
         return found
 
     def _noted(self) -> dict[str, list[list[Any]]]:
@@ -742,8 +741,7 @@ def _push(repository: Repository, name: str, branch: str, commit: str) -> str:
     if any(words in verdict or words in done.err for words in early):
         return "early"
     why = one_line(verdict.rpartition("\t")[2]) if verdict else reason(done)
-    told = [line.removeprefix("remote:").strip() for line in done.err.splitlines() if line.startswith("remote:")]
-    return f"{one_line(name)} did not take the push ({': '.join([why, *map(one_line, filter(None, told[-1:]))])})"
+    return f"{one_line(name)} did not take the push ({why})"
 
 
 # -- setting up ----------------------------------------------------------------------------------------------------
@@ -756,10 +754,11 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
     the person from now on.
     """
-    made = not git_place(home) or opened(git_place(home)) is None
-    if made:
+    repository = opened(git_place(home)) if git_place(home) else None
+    made = repository is None
+    if repository is None:
         Git(home).run("init", "--quiet")
-    repository = opened(git_place(home))
+        repository = opened(git_place(home))
     if repository is None:
         raise GitError(f"git init made no repository in {home}; try it by hand.")
     agree(git_place(home), trust or Trust())
@@ -770,7 +769,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
     said = [f"Made a git repository in {repository.where}."] if made else []
     files = [prefix + ".gitignore", prefix + ".gitattributes"]
-    clean = not repository.run(*_STATUS, *map(spec, files))
+    theirs = repository.run(*_STATUS, *map(spec, files))
     for name, wanted in ((".gitignore", IGNORE), (".gitattributes", ATTRIBUTES)):
         path = os.path.join(home, name)
         if missing := [line for line in wanted if line not in _lines(path)]:
@@ -780,26 +779,24 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
             more = b"".join(line.encode() + end for line in missing)
             safe.edit(path, lambda old: old + (end if old[-1:] not in (b"", b"\n") else b"") + more)  # noqa: B023
             said.append(f"Added {len(missing)} lines to {path}.")
-    if (unfinished := repository.unfinished()) or not clean:
-        return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]
     changed = {line[3:]: line[:2] for line in fields(repository.run(*_STATUS, spec(prefix.rstrip("/"))))}
-    if chosen := [path for path in changed if path in files or (begins and _is_kept(path))]:
+    chosen = [path for path in changed if path in files or (begins and _is_kept(path))]
+    if theirs or (unfinished := repository.unfinished()):
+        said.append(f"Not committed: {'the two files had changes of yours' if theirs else unfinished}; commit them.")
+    elif chosen:
         subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
-        owner = Identity(
-            repository.setting("user.name") or person, repository.setting("user.email") or f"{person}@localhost"
-        )
-        new = [path for path in chosen if changed[path] == "??"]
-        repository.commit(chosen, new, message(subject, {}), owner if begins else MACHINE, at)
-        said.append(f"Committed {len(chosen)} files." if begins else "Committed .gitignore and .gitattributes.")
+        name, email = (repository.setting(key) for key in ("user.name", "user.email"))
+        owner = Identity(name or person, email or f"{person}@localhost") if begins else MACHINE
+        repository.commit(chosen, [path for path in chosen if changed[path] == "??"], message(subject, {}), owner, at)
+        said.append(f"Committed {len(chosen)} files.")
     return said or [f"{home} is set up for git already; nothing was changed."]
 
 
 def _is_kept(path: str) -> bool:
     """Is this a memory, settings, or a log that git should have, rather than an editor's, or another repository?"""
-    *folders, name = path.split("/")
-    if BOOKKEEPING in folders:
-        return path.endswith(LOGS)
-    return bool(name) and not is_temporary_name(name) and not any(folder[0] == "." for folder in folders)
+    parts = path.split("/")
+    odd = not parts[-1] or "\n" in path or any(part[0] == "." or is_temporary_name(part) for part in parts)
+    return path.endswith(LOGS) or not odd
 
 
 def _lines(path: str) -> list[str]:

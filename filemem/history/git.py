@@ -263,20 +263,15 @@ def _mark(place: str) -> tuple[str, str]:
 
 
 def opened(place: str) -> Repository | None:
-    """The repository of a `.git`, None where it is none with a work tree; raises GitError."""
-    top = os.path.dirname(place)
-    here = Git(top, {"GIT_CEILING_DIRECTORIES": os.path.dirname(top)})
-    done = here.ask("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
-    if done.code:
-        if "not a git repository" in done.err or "must be run in a work tree" in done.err:
-            return None
-        raise GitError(reason(done) + ".")
-    where, folder, common = os.fsdecode(done.out).removesuffix("\n").split("\n")
-    if where != top:
-        raise GitError(
-            f"the configuration of {place} names another work tree, {one_line(where)}; take core.worktree out."
+    """The repository of a `.git`, None where none lies there; raises GitError."""
+    folder = os.path.abspath(_mark(place)[0])
+    common = folder
+    with contextlib.suppress(NotFound):  # of a linked work tree only
+        common = os.path.abspath(
+            os.path.join(folder, os.fsdecode(safe.read(os.path.join(folder, "commondir"))).strip())
         )
-    return Repository(top, folder, common)
+    there = os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(common, "objects"))
+    return Repository(os.path.dirname(place), folder, common) if there else None
 
 
 class Repository(Git):
