@@ -50,15 +50,20 @@ def elsewhere(user: Folder, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_different_facts_never_conflict(machines: list[Folder]) -> None:
-    """Each machine then has both."""
+    """Each machine then has both, and what each has recalled."""
     one, two = machines
-    change(one, "facts/a.md", "learnt here\n")
-    change(two, "facts/b.md", "learnt there\n")
-    assert synced(one) == Synced(0, 1, [], [])
-    assert synced(two) == Synced(1, 2, [], [])
-    assert synced(one) == Synced(2, 0, [], [])
-    assert synced(two) == Synced(0, 0, [], [])
-    assert one.paths() == two.paths() and one.read("facts/b.md") == b"learnt there\n"
+    for user, name in ((one, "here"), (two, "there")):
+        Path(user.bookkeeping("recalls.log")).write_text(f"2026-11-20T10:00\topen\t{name}.md\n")
+        change(user, f"facts/{name}.md", f"learnt {name}\n")
+    assert [synced(user) for user in (one, two, one, two)] == [
+        Synced(0, 1, [], []),
+        Synced(1, 2, [], []),
+        Synced(2, 0, [], []),
+        Synced(0, 0, [], []),
+    ]
+    for user in machines:
+        assert user.paths() == [FACT, "facts/here.md", "facts/there.md"] and not check.problems(user)
+        assert sorted(Path(user.bookkeeping("recalls.log")).read_text().split()[2::3]) == ["here.md", "there.md"]
     assert git(two.root, "log", "-1", "--format=%an %s") == "filemem Merge memories from origin"
 
 
@@ -115,44 +120,9 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
     assert synced(two).pushed == 0
 
 
-def test_turns_and_recalls_of_both_are_kept(machines: list[Folder]) -> None:
-    """Logs and transcripts merge by union."""
-    one, two = machines
-    talk = "sessions/2026/2026-11-20-0930-tea.md"
-    change(one, talk, "- **mara** 09:30: hello\n")
-    synced(one)
-    synced(two)
-    for user, name in zip(machines, ("one", "two"), strict=True):
-        user.append(talk, f"- **mara** 10:00: from {name}\n")
-        Path(user.bookkeeping("recalls.log")).write_text(f"2026-11-20T10:00\topen\t{name}.md\n")
-        History(user).record("Talk", [talk], {"Session": talk}, START)
-    for user in (one, two, one):
-        synced(user)
-    for user in machines:
-        turns = [passage.text for passage in user.memory(talk).passages]
-        assert turns[0] == "hello" and sorted(turns[1:]) == ["from one", "from two"]
-        recalls = Path(user.bookkeeping("recalls.log")).read_text()
-        assert sorted(recalls.split()[2::3]) == ["one.md", "two.md"] and not check.problems(user)
-
-
-def test_a_memory_archived_here_and_edited_there_is_edited_in_the_archive(machines: list[Folder]) -> None:
-    """Neither is lost, and what is new in the same folder stays where it is."""
-    one, two = machines
-    change(one, "facts/old.md", "a first line\na second line\na third line\n")
-    synced(one), synced(two)
-    one.move("facts/old.md", "archive/facts/old.md")
-    one.move(FACT, f"archive/{FACT}")
-    History(one).record("Sweep", ["facts/old.md", "archive/facts/old.md", FACT, f"archive/{FACT}"], {}, START)
-    change(two, "facts/old.md", "a first line\na better line\na third line\n")
-    change(two, "facts/2026/new.md", "new\n")
-    synced(one), synced(two), synced(one)
-    assert one.paths() == two.paths() == sorted([f"archive/{FACT}", "archive/facts/old.md", "facts/2026/new.md"])
-    assert one.read("archive/facts/old.md") == b"a first line\na better line\na third line\n"
-
-
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
-def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[Folder], text: str) -> None:
-    """In the archive, with the edit and what replaced it, though git sees no move in a text so short."""
+def test_a_fact_archived_here_and_edited_there_is_one_memory(machines: list[Folder], text: str) -> None:
+    """In the archive, with the edit and what superseded it, though git sees no move in a text so short."""
     one, two = machines
     path = User(one).remember("Mara lives in Porto.", today=START.date()).path
     synced(one), synced(two)
@@ -244,26 +214,30 @@ def test_offline_and_a_remote_that_refuses_lose_nothing(
     assert synced(one).pushed == 2 and git(one.root, "status", "--short") == ""
 
 
-def test_uncommitted_edits_stay_and_are_named(machines: list[Folder]) -> None:
-    """Beside what comes in they stay uncommitted; where both meet in a line, or they are staged, nothing is written."""
+@pytest.mark.parametrize("staged", [False, True])
+def test_uncommitted_edits_stay_and_are_named(machines: list[Folder], staged: bool) -> None:
+    """Beside what comes in; in a file that is to change, or staged there, nothing is written until they are committed."""
     one, two = machines
     change(one, "profile.md", "one\ntwo\n")
     synced(one), synced(two)
-    change(one, "profile.md", "ONE\ntwo\n")
+    change(one, "facts/new.md", "new\n")
     synced(one)
     mine = Path(two.root) / "profile.md"
     mine.write_text("one\ntwo, by hand\n")
     assert synced(two).notes == ["Not committed by you, so not sent: mara/profile.md."]
-    assert mine.read_text() == "ONE\ntwo, by hand\n" and git(two.root, "status", "--short") == " M profile.md"
-    change(one, "profile.md", "ONE\n2\n")
+    change(one, "profile.md", "ONE\ntwo\n")
     synced(one)
-    for staged, words in ((False, r"your uncommitted changes in mara/profile\.md"), (True, "you have staged changes")):
-        if staged:
-            git(two.root, "add", "profile.md")
-        before = state(Path(two.root).parent)
-        with pytest.raises(FilememError, match=words):
-            synced(two)
-        assert state(Path(two.root).parent) == before
+    if staged:
+        git(two.root, "add", "profile.md")
+    before = state(Path(two.root).parent)
+    with pytest.raises(
+        FilememError, match="you have staged" if staged else r"your uncommitted changes in mara/profile\.md"
+    ):
+        synced(two)
+    assert state(Path(two.root).parent) == before
+    git(two.root, "commit", "--quiet", "-am", "Mine")
+    synced(two)
+    assert mine.read_text() == "ONE\ntwo, by hand\n"
 
 
 @pytest.mark.parametrize("kind", ["link", "behind a link", "git"])

@@ -34,16 +34,15 @@ def mara(tmp_path: Path) -> Folder:
 
 
 def test_what_was_done_since_stays(mara: Folder) -> None:
-    """A commit in the middle is taken back, later ones and uncommitted edits stay; a file with such an edit waits for its
-    person's commit, and is named."""
+    """A commit in the middle is taken back, later ones and uncommitted edits of other files stay."""
     write(mara, "profile.md", "ONE\n\ntwo\n\nthree\n\nfour\n\nfive\n")
     first = job(mara, "Change one", "profile.md", write(mara, "facts/new.md", "new\n") and "facts/new.md")
     place = write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
     job(mara, "Change three", "profile.md")
-    place.write_text("ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive, by hand\n")
+    (place.parent / FACT).write_text("By hand.\n")
     done = undo(History(mara), first[:10], START)
-    assert place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive, by hand\n" and "facts/new.md" not in mara.paths()
-    assert git(mara.root, "status", "--short") == " M profile.md"
+    assert place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n" and "facts/new.md" not in mara.paths()
+    assert git(mara.root, "status", "--short") == f" M {FACT}"
     assert (
         git(mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)")
         == f'filemem|Undo "Change one"|{first}\n'

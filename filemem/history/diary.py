@@ -5,8 +5,8 @@ of a file stands in `.filemem/written.jsonl`: a file is the machine's to commit 
 what is on disk; one that a person has changed as well waits for theirs.
 
 Undo and sync make their commit beside the work tree, out of three trees, and land it there: a ref names it until every file, the
-index and the branch have come to it, so that the next job goes on where one was cut off. An uncommitted edit of a person's is
-merged with what arrives and stays uncommitted; where both meet in a line nothing is written.
+index and the branch have come to it, so that the next job goes on where one was cut off. Where a person has uncommitted edits in
+a file that is to change, nothing is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from filemem.errors import Changed, FilememError, NotFound, Problem, Refused
 from filemem.files import episode, journal, safe
 from filemem.files.folder import BOOKKEEPING, WRITTEN, Folder, StoreFolder, is_temporary_name, users
-from filemem.files.memory import ARCHIVE, Memory, archived, counterpart
+from filemem.files.memory import ARCHIVE, Memory, archived
 from filemem.files.safe import Place
 from filemem.files.trust import Trust
 from filemem.history.git import (
@@ -58,7 +58,7 @@ IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPOR
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 LANDING = "refs/worktree/filemem-landing"  # the commit to which a sync or an undo is bringing the files
 PASTS, KEPT = "as-of", 4  # the folder in the bookkeeping, and how many commits lie there at a time
-_TRIES = 6  # pushes that another machine may come before, or saves of a person
+_TRIES = 6  # pushes that another machine may come before
 _STATUS = "status --porcelain=v1 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
 _FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
@@ -166,12 +166,12 @@ class History:
             return Recorded("", f"not committed yet: {error}")
 
     def catch_up(self, words: str = "", paths: Iterable[str] = (), at: dt.datetime | None = None) -> Recorded:
-        """Commit what a job wrote, after what others wrote that were cut off. Raises FilememError."""
+        """Commit what a job wrote, after what others wrote that were cut off, and finish an undo or a sync that was. Raises
+        FilememError."""
         wanted, now = list(paths), at or dt.datetime.now().astimezone()
         with self.repository.alone():
             if unfinished := self.repository.unfinished():
                 raise GitError(f"{unfinished}.")
-            self.finish()
             with self.folder.locked():
                 noted, dirty = self._noted(), self._dirty()
             ours = self._ours(noted, dirty, wanted)
@@ -188,6 +188,8 @@ class History:
                 over = {(*note,) for path in done for note in noted[path]}
                 later = [note for notes in self._noted().values() for note in notes if (*note,) not in over]
                 journal.rewrite(self.folder.bookkeeping(WRITTEN), later)
+            if landing := self._landing():
+                self.land(landing)
         left = first_few([path for path in wanted if path in dirty and path not in ours])
         return Recorded(commit, f"left for you to commit, as you had changed it too: {left}" if left else "")
 
@@ -229,36 +231,24 @@ class History:
     def _landing(self) -> str:
         return self.repository.ask("rev-parse", "--quiet", "--verify", LANDING).out.decode().strip()
 
-    def finish(self) -> str:
-        """Finish an undo or a sync that was cut off; returns its commit, mostly none. For who has the repository `alone`."""
-        commit = self._landing()
-        if commit:
-            self.land(commit)
-        return commit
-
     def land(self, commit: str) -> None:
         """Bring the files, the index and the branch to a commit, with whatever was committed since; for who has the repository
-        `alone`. Raises FilememError where uncommitted edits are in the way.
+        `alone`. Raises FilememError, with nothing written, where uncommitted edits are in the way.
 
         The index comes before the branch: had it stayed behind, a person's next commit would take everything back.
         """
         repository, old = self.repository, self.repository.head()
         new = self.joined(old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         top, store = self.folder.above, StoreFolder(self.folder.store, self.folder.trust)
-        changed = {os.path.join(repository.where, step.path) for step in repository.steps(old, new)}
-        there = {
-            name for name in users(top) if any(path.startswith(f"{os.path.realpath(top)}/{name}/") for path in changed)
-        }
+        paths = {os.path.join(repository.where, step.path) for step in repository.steps(old, new)}
+        there = {name for name in users(top) if any(p.startswith(f"{os.path.realpath(top)}/{name}/") for p in paths)}
         with contextlib.ExitStack() as held:
             for name in sorted({self.folder.name, *there}):
                 held.enter_context(self.folder.locked() if name == self.folder.name else store.folder(name).locked())
-            for last in range(_TRIES - 1, -1, -1):
-                steps = self.arriving(old, new)
-                repository.run("update-ref", LANDING, commit)
-                with contextlib.suppress(*([] if not last else [Changed])):  # a person saved a file in between
-                    for step in sorted(steps, key=lambda one: (one.found is not None, one.becomes is None)):
-                        self._carry_out(step)  # what is new first, what goes last, so that nothing is ever missing
-                    break
+            steps = self.arriving(old, new)
+            repository.run("update-ref", LANDING, commit)
+            for step in sorted(steps, key=lambda one: (one.found is not None, one.becomes is None)):
+                _carry_out(repository, step)  # what is new first, what goes last, so that nothing is ever missing
             repository.run("read-tree", "-m", "-i", *filter(None, (old, new)))
             subject = repository.text("log", "-1", "--format=%s", new)
             repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or "0" * len(new))
@@ -274,41 +264,12 @@ class History:
         for step in wanted:
             place = Place(repository.where, step.path)
             now = safe.read(place) if safe.exists(place) else None
-            if now != step.becomes:
-                steps.append(step)
-                met += [step.path] if now != step.found and self._onto(step, now) is None else []
+            steps += [step] if now != step.becomes else []
+            met += [step.path] if now not in (step.found, step.becomes) else []
         if met:
             what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
             raise FilememError(f"{what}; commit them, then try again.")
         return steps
-
-    def _onto(self, step: Step, now: bytes | None) -> bytes | None:
-        """What a step makes of a file as it is now; None where that cannot be."""
-        if now in (step.found, step.becomes):
-            return step.becomes
-        if now is None or step.found is None or step.becomes is None:
-            return None
-        return line_merge(now, step.found, step.becomes, union=step.path.endswith(LOGS))
-
-    def _carry_out(self, step: Step) -> None:
-        """Make a step; raises Changed where a person has just saved what it meets."""
-        where = Place(self.repository.where, step.path)
-
-        def onto(now: bytes) -> bytes:
-            if (text := self._onto(step, now)) is None:
-                raise Changed(f"{step.path} has just been changed; it was left as it is, try again.")
-            return text
-
-        if step.becomes is None:
-            safe.delete_if(where, lambda at: safe.read(at) == step.found)
-        elif step.found is None:
-            safe.make_folder(where.folder)
-            try:
-                safe.create(where, step.becomes)
-            except FileExistsError:
-                raise Changed(f"{step.path} has just been made by somebody else; it was left as it is.") from None
-        else:
-            safe.edit(where, onto)
 
     def joined(self, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str], list[str]]:
         """The commit that holds both, the files in which both versions of a line stand, and those kept though one had none."""
@@ -323,16 +284,40 @@ class History:
         return repository.commit_tree(tree, [ours, theirs], words, at), found.doubled, found.met
 
 
+def _carry_out(repository: Repository, step: Step) -> None:
+    """Make a step; raises Changed where a person has just saved what it meets."""
+    where, error = (
+        Place(repository.where, step.path),
+        Changed(f"{step.path} has just been changed; commit it, then try again."),
+    )
+
+    def becomes(now: bytes) -> bytes | None:
+        if now not in (step.found, step.becomes):
+            raise error
+        return step.becomes
+
+    if step.becomes is None:
+        safe.delete_if(where, lambda at: safe.read(at) == step.found)
+    elif step.found is None:
+        safe.make_folder(where.folder)
+        try:
+            safe.create(where, step.becomes)
+        except FileExistsError:
+            raise error from None
+    else:
+        safe.edit(where, becomes)
+
+
 def _lives(process: int) -> bool:
     """Is there a process of this number on this machine, as far as one can tell?"""
-    if os.name != "posix":
-        return process == os.getpid()
-    with contextlib.suppress(PermissionError):
-        try:
+    try:
+        if os.name == "posix":
             os.kill(process, 0)
-        except (ProcessLookupError, OverflowError, TypeError):
-            return False
-    return True
+    except PermissionError:
+        return True
+    except (OSError, OverflowError, TypeError):
+        return False
+    return os.name == "posix" or process == os.getpid()
 
 
 # -- three trees made one ------------------------------------------------------------------------------------------
@@ -557,8 +542,7 @@ def undo(history: History, name: str, at: dt.datetime) -> Undone:
     meant where none other is named. Raises FilememError, with nothing written, where a file has changed since in the same lines.
     """
     repository = history.require()
-    with repository.alone():
-        landed = history.finish()
+    landed = history._landing()
     history.catch_up()  # what waits may be the last commit
     undoes = _one(history, landed).trailers.get("Undoes", "") if landed else ""
     commit = _one(history, name or undoes) if name or undoes else _last_undoable(history)
@@ -617,12 +601,9 @@ def _one(history: History, name: str) -> Commit:
 
 def _said(history: History, steps: list[Step]) -> list[str]:
     """A sentence on each file."""
-    own = [step._replace(path=history.own(step.path)) for step in steps if not step.path.endswith(LOGS)]
-    gone = [step.path for step in own if step.becomes is None]
-    new = [step.path for step in own if step.found is None]
-    said = [f"Brought back {path}." for path in new]
-    said += [f"Deleted {path}." for path in gone if counterpart(path) not in new]
-    return said + [f"Changed {step.path} back." for step in own if step.path not in (*gone, *new)]
+    verbs = {(True, False): "Brought back {}.", (False, True): "Deleted {}.", (False, False): "Changed {} back."}
+    own = [step for step in steps if not step.path.endswith(LOGS)]
+    return [verbs[one.found is None, one.becomes is None].format(history.own(one.path)) for one in own]
 
 
 # -- several machines ------------------------------------------------------------------------------------------------
@@ -652,8 +633,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
     single = history.home == history.folder.root
     everyone = [history] if single else [History(store.folder(user)) for user in users(history.folder.above)]
     everyone = [one for one in everyone if single or not os.path.lexists(os.path.join(one.folder.root, ".git"))]
-    with repository.alone():
-        history.finish()
+    history.catch_up()
     for one in everyone:
         one.record("Note what was recalled and imported", (), {"Job": "sync"}, at)
     for _ in range(_TRIES):

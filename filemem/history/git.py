@@ -176,9 +176,6 @@ def reason(done: GitDone) -> str:
     lines = [line.strip() for line in done.err.splitlines() if line.strip() and not line.startswith("hint:")]
     told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))] or lines[-1:]
     words = told[0] if told else f"exit code {done.code}"
-    if "dubious ownership" in done.err:
-        folder = words.rpartition(" at ")[2].strip("'")
-        words = f"the repository belongs to somebody else; if you trust it: git config --global --add safe.directory {folder}"
     return "git: " + one_line(words, 300).rstrip(".")
 
 
