@@ -309,7 +309,9 @@ def windowed(memory: Memory) -> tuple[list[Passage], list[bool]]:
     """What the index holds of a file's passages, and whether each stands apart from the one before."""
     paused = pauses([passage.time for passage in memory.passages])
     found = [memory.passages[place]._replace(text=memory.passages[place].text[a:b]) for place, a, b in memory.windows]
-    return found, [bool(paused[place] or start) for place, start, _ in memory.windows]
+    return found, [
+        bool(not number or paused[place] or start) for number, (place, start, _) in enumerate(memory.windows)
+    ]
 
 
 _PIECES = st.sampled_from(

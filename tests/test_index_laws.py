@@ -123,7 +123,7 @@ def said_by_files(
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
             flags = terms.flags(text) | terms.IS_DERIVED * retells(memory, passage.text)
-            flags |= terms.APART * bool(paused[place] or start)
+            flags |= terms.APART * bool(paused[place] or start or not number)
             facts[at] = (min(255, length), flags, f"{passage.line} {terms.fold(passage.speaker)}")
             counts |= dict.fromkeys((terms.SPEAKER + token for token in terms.tokens(passage.speaker)), 1)
             for token, count in counts.items():

@@ -35,7 +35,7 @@ class IndexedFile:
     """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
     well-formed values of the front matter (`tokenizer.RANKED`), dates in ISO form, and where in it other days begin."""
 
-    __slots__ = ("archived", "count", "date", "days", "first", "layout", "particulars", "path")
+    __slots__ = ("archived", "count", "date", "days", "first", "particulars", "path")
 
     def __init__(
         self, path: str, date: int, first: int, count: int, archived: bool, particulars: dict[str, Any]
@@ -46,7 +46,6 @@ class IndexedFile:
         self.count = count
         self.archived = archived
         self.particulars = particulars
-        self.layout: Any = None  # what ranking keeps of it
         days = [date, *(day for _, day in particulars.get("days", ()))] if particulars else [date]
         self.days = [*filter(None, dict.fromkeys(days))]
         """The file's day and those of its turns that were said on others, as ordinals; none where it has no date."""
@@ -55,6 +54,11 @@ class IndexedFile:
         """The day of a passage, as an ordinal: its own, or the file's."""
         days = [day for place, day in self.particulars.get("days", ()) if self.first + place <= number]
         return (days and days[-1]) or self.date
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its passages."""
+        return range(self.first, self.first + self.count)
 
     @property
     def kind(self) -> str:
@@ -75,6 +79,7 @@ class Corpus:
         self._concepts: dict[str, list[str]] = {}
         self._frequencies: dict[str, int] = {}
         self._entries: dict[int, IndexedFile] = {}
+        self.kept: dict[int, Any] = {}  # what ranking keeps of passages
         self.lengths: Sequence[int] = snapshot.lengths
         self.flags = snapshot.flags
         self.speakers: Sequence[int] = snapshot.speakers

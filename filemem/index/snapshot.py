@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from filemem.text import terms
 
-MAGIC = b"filemem index 3\n"
+MAGIC = b"filemem index 4\n"
 NARROW = 1 << 16  # passages whose numbers fit two bytes
 REST = "~"
 ARCHIVED, UNFILTERED, UNREAD, UNSETTLED = 1, 2, 4, 8
@@ -105,7 +105,7 @@ class Builder:
         stopped.clear()
         self.lines.append(line)
         self.speakers.append(speaker)
-        self.flags.append(flags)
+        self.flags.append(flags if number > self.first + self._begun else flags | terms.APART)
         self.lengths.append(min(length, MOST_COUNTED))
 
     def rest(self, tokens: set[str]) -> None:

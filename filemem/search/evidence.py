@@ -1,18 +1,16 @@
 """How much of a question a passage holds, in a measure that compares across questions, and in words that can be read.
 
 A word of a language with spaces is one unit. Chinese, Japanese and Korean are indexed by characters and pairs, of which
-many straddle two words; so a run of them is cut, by how the memories themselves join its characters, into units such as
-外婆, 喜欢, 茶.
+many straddle two words; so a run of them is cut by the dictionary into units such as 外婆, 喜欢, 茶.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.search.question import Query
 from filemem.text import terms
 
-LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a passage holds most of a question, and part of it
 NEAR = 0.9  # the most that a word counts which only stands near the passage, or only by a related word
 
@@ -38,7 +36,7 @@ class TermCoverage(NamedTuple):
     lacks: tuple[str, ...]
 
 
-def units(query: Query, weights: Sequence[float], unknown: float, frequency: Callable[[str], int]) -> list[Unit]:
+def units(query: Query, weights: Sequence[float], unknown: float) -> list[Unit]:
     """The units of a question. `weights` are those of its words, 0 for one that stands nowhere, which then weighs
     `unknown`; those that a passage need not repeat are left out."""
     found = [
@@ -47,8 +45,7 @@ def units(query: Query, weights: Sequence[float], unknown: float, frequency: Cal
         if not word.is_context_word and not terms.is_cjk(word.text)
     ]
     places = {word.text: place for place, word in enumerate(query.words) if not word.is_context_word}
-    pieces = (piece for run in query.runs for piece in _pieces(run, frequency))
-    for text in dict.fromkeys(pieces):
+    for text in dict.fromkeys(piece for run in query.runs for piece in _pieces(run)):
         tokens = [text] if len(text) == 1 else [text[n : n + 2] for n in range(len(text) - 1)]
         known_by = tuple(places[token] for token in tokens if token in places)
         if known_by:
@@ -58,43 +55,11 @@ def units(query: Query, weights: Sequence[float], unknown: float, frequency: Cal
     return found
 
 
-def _pieces(run: str, frequency: Callable[[str], int]) -> list[str]:
-    """The words of a run, by the dictionary; what it does not know, but for stop words, cut by the memories."""
-    pieces: list[str] = []
+def _pieces(run: str) -> Iterator[str]:
+    """The words of a run, by the dictionary; what it does not know in one piece between stop words."""
     for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
         words = list(group)
-        left = "".join(" " if word in terms.STOP else word for word in words).split() if alone else []
-        pieces += [piece for part in left for piece in _unlisted(part, frequency)] if alone else words
-    return pieces
-
-
-def _unlisted(text: str, frequency: Callable[[str], int]) -> list[str]:
-    """The words of a text that are in no dictionary: cut where the pair over the cut is rare beside those next to it.
-
-    Two characters that would each be left alone stay together: a word that stands nowhere is one still. Likewise a
-    character that stands nowhere and the next one, as most words have two.
-    """
-    bonds = [_cohesion(text[n : n + 2], frequency) for n in range(len(text) - 1)]
-    around = [max(bonds[max(0, n - 1) : n + 2]) for n in range(len(bonds))]
-    joined = [bond > 0 and bond >= LOOSE * most for bond, most in zip(bonds, around, strict=True)]
-    for n in range(len(joined)):
-        if not any(joined[max(0, n - 1) : n + 2]):
-            joined[n] = True
-        if not frequency(text[n]) and not (n and joined[n - 1]):
-            joined[n : n + 2] = [True, False][: len(joined) - n]
-    pieces = [text[:1]]
-    for character, together in zip(text[1:], joined, strict=True):
-        if together:
-            pieces[-1] += character
-        else:
-            pieces.append(character)
-    return pieces
-
-
-def _cohesion(pair: str, frequency: Callable[[str], int]) -> float:
-    """How often the rarer of two characters stands in this pair, 0 to 1."""
-    rarer = min(frequency(pair[0]), frequency(pair[1]))
-    return frequency(pair) / rarer if rarer else 0.0
+        yield from "".join(" " if word in terms.STOP else word for word in words).split() if alone else words
 
 
 def held(units: Sequence[Unit], shares: Sequence[float], factor: float) -> TermCoverage:

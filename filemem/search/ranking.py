@@ -11,38 +11,50 @@ import functools
 import heapq
 import itertools
 import math
-import operator
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.index.corpus import Corpus, IndexedFile
-from filemem.search import evidence, features
+from filemem.search import evidence
 from filemem.search.question import ASIDE, Query, Word, is_light
 from filemem.text import terms
 
 K1, B = 0.9, 0.5
 """BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
-MORE = 0.4  # of what may be said for a word, what each other than the best one in a passage adds
-HOLLOW = 0.3  # what a word counts where memory is only asked or quoted
 CAPTION = 0.5  # what a word in an image's caption counts, of a word said
-BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
-
 POSTINGS = 8_000  # places of the rarer words that are looked at to find the most promising files
+LIKELY = 120  # files whose passages are weighed by all words, and
+PROMISING = 300  # the passages of these that promise most, which are scored; more of either if more are asked for
 
+REACH = (1.0, 0.75, 0.5, 0.3, 0.2, 0.1)  # what a word counts so many passages away in the same file
 ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
+
+# Shares of the question's weight.
+ASKED, OWN_WORDS = 0.2, 0.08  # said by a person named; and in the first person
+OWN = 0.05  # in the first person, where the question is
+TIME = 0.2  # a time word where the question asks when
+ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
+NAMING, OPENING = 0.05, 0.05  # has a name; opens its file, where people say what is new
+LENGTH = -0.05  # a fold in length: at equal merit the shorter passage leaves more room for others
+BARE_QUERY_LENGTH = 0.1  # likewise, where the question has no word to look for
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
-DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
-BARE_QUERY_MASS = 2.0  # then: the least that it weighs, that of a word in an eighth of all passages
+
+BARE_QUERY_MASS = (
+    2.0  # the least that a question weighs that has no word to look for: a word in an eighth of all passages
+)
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
-LIKELY = 120  # files whose passages are weighed by the rarer words, their neighbours and what marks them, and
-PROMISING = 200  # of these those with so many of the passages that weigh most are scored by all words; more if more are asked for
+_OPENS, _ANSWERS = 256, 512  # marks of a passage beside the flags of its text
+_KERNEL = (*REACH[:0:-1], *REACH)  # from one end of the reach to the other
+
+Share = tuple[str, float]  # what a part of a score is for, and how much
+_Values = dict[int, float]  # by passage, what a word counts there
 
 
 class Scored(NamedTuple):
@@ -52,7 +64,7 @@ class Scored(NamedTuple):
     number: int
     score: float
     held: Callable[[], evidence.TermCoverage]
-    parts: Callable[[], Iterable[features.Share]]
+    parts: Callable[[], Iterable[Share]]
 
 
 class Ranking(list[Scored]):
@@ -75,11 +87,13 @@ def rank(
     `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
     passages are returned, with `days` (the first and the last, as ordinals) only those of these, ranked with all around them.
     """
-    scorer = _Scorer(query, corpus, worth, speakers, limit)
-    best = scorer.best(limit, days)
-    found = Ranking(_Explainer(scorer, [number for *_, number, _ in best]).explained(best))
-    found.matching = scorer.matching
-    return found
+    scorer = _Scorer(query, corpus, worth, speakers, max(LIKELY, limit))
+    promising = list(scorer.promising(days))
+    some = heapq.nlargest(max(PROMISING, 2 * limit), promising, key=lambda one: one[:2])
+    ranked = sorted(filter(None, itertools.starmap(scorer.scored, some)), key=lambda one: one[:4])
+    best = Ranking(scorer.explained(*one) for one in ranked[:limit])
+    best.matching = sum(number not in corpus.uncounted for _, number, *_ in promising)
+    return best
 
 
 # -- where the words stand, and what each counts there by itself: BM25 ----------------------------------------------
@@ -116,7 +130,7 @@ def _by_name(corpus: Corpus, place: int, word: Word) -> Term | None:
     rarity = idf(corpus, frequency) - idf(corpus, (corpus.count - len(corpus.uncounted)) // 2)
     if not frequency or rarity <= 0:
         return None
-    share = word.weight / ASIDE if word.is_context_word else word.weight * BY_NAME
+    share = word.weight / ASIDE if word.is_context_word else word.weight
     return Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
 
 
@@ -138,70 +152,19 @@ def lookups(query: Query, corpus: Corpus) -> tuple[list[Term], list[float]]:
     return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
 
 
-_Values = dict[int, float]  # by passage number, what a word counts there
-
-
-def rough(corpus: Corpus, found: list[Term], words: int) -> tuple[_Values, dict[int, _Values]]:
-    """What the words of a question count in each passage by the rarer of its terms, until POSTINGS of their places are seen; and
-    what each of these terms counts, by its place among all."""
-    known: dict[int, _Values] = {}
-    seen = 0
-    for place, term in enumerate(found):
-        if not seen or seen + term.frequency <= POSTINGS:
-            seen += term.frequency
-            known[place] = _values(corpus, term, None)
-    by_word = _by_word(((found[place], values) for place, values in known.items()), words)
-    largest, *others = sorted(by_word, key=len, reverse=True) if words else [{}]
-    for other in others:
-        for number, value in other.items():
-            largest[number] = largest.get(number, 0.0) + value
-    return largest, known
-
-
-def held(
-    corpus: Corpus, found: list[Term], words: int, asked: bytes, known: dict[int, _Values]
-) -> dict[int, list[tuple[int, float]]]:
-    """By passage number which words of a question it holds, by any of their terms, and what each counts; only in the passages
-    `asked` for. What is `known` of some terms is not looked up again."""
-
-    def values(place: int, term: Term) -> _Values:
-        if place not in known:
-            return _values(corpus, term, asked)
-        return {number: value for number, value in known[place].items() if asked[number]}
-
-    by_word = _by_word(((term, values(place, term)) for place, term in enumerate(found)), words)
-    by_passage: dict[int, list[tuple[int, float]]] = {number: [] for number in set[int]().union(*by_word)}
-    for word, counted in enumerate(by_word):
-        for number, value in counted.items():
-            by_passage[number].append((word, value))
-    return by_passage
-
-
-def _by_word(found: Iterable[tuple[Term, _Values]], words: int) -> list[_Values]:
-    """What each word counts in each passage by any of its terms: the most; of those that only may be said for it the others add
-    MORE of what they count."""
-    itself: list[_Values] = [{} for _ in range(words)]
-    others: list[_Values] = [{} for _ in range(words)]
-    for term, values in found:
-        _take_in(*((itself[term.word], values, 0.0) if term.itself else (others[term.word], values, MORE)))
-    for known, more in zip(itself, others, strict=True):
-        _take_in(known, more, 0.0)
-    return itself
-
-
-def _take_in(known: _Values, more: _Values, share: float) -> None:
-    """Have what is known of a word count the larger of two values and a share of the other, passage by passage."""
-    both = known.keys() & more.keys() if known else ()
-    values = [(number, known[number], more[number]) for number in both]
-    known.update(more)
-    known.update({number: max(one, other) + share * min(one, other) for number, one, other in values})
-
-
-def _values(corpus: Corpus, term: Term, asked: bytes | None) -> _Values:
-    """What a term counts, by passage number."""
-    counts = _counts(corpus, term, asked)
-    for number in corpus.hollow & counts.keys() if corpus.hollow else ():
-        counts[number] *= HOLLOW
+def _values(corpus: Corpus, term: Term, asked: bytearray | None) -> _Values:
+    """What a term counts in each passage, or in each of those asked for; a caption's words less."""
+    counts: dict[int, float] = {}
+    for token in term.tokens:
+        worth = CAPTION if token.startswith("[") else 1.0
+        for numbers, times in corpus.postings(token):
+            pairs: Iterable[tuple[int, float]] = zip(numbers, times, strict=True)
+            if asked:
+                pairs = itertools.compress(pairs, map(asked.__getitem__, numbers))
+            found = dict(pairs) if worth == 1.0 else {number: count * worth for number, count in pairs}
+            for number in counts.keys() & found.keys() if counts else ():
+                found[number] += counts[number]
+            counts.update(found)
     weight, lengths, shares = term.weight, corpus.lengths, _saturation(corpus.mean_length)
     return {number: weight * shares[count][lengths[number]] for number, count in counts.items()}
 
@@ -223,84 +186,62 @@ class _Saturation(dict[float, list[float]]):
         return self[count]
 
 
-def _counts(corpus: Corpus, term: Term, asked: bytes | None) -> dict[int, float]:
-    """Passage number -> how often it has the term, a caption's words counting less."""
-    counts: dict[int, float] = {}
-    for token in term.tokens:
-        worth = CAPTION if token.startswith("[") else 1.0
-        for numbers, times in corpus.postings(token):
-            pairs: Iterable[tuple[int, float]] = zip(numbers, times, strict=True)
-            if asked:
-                pairs = itertools.compress(pairs, map(asked.__getitem__, numbers))
-            found = dict(pairs) if worth == 1.0 else {number: count * worth for number, count in pairs}
-            for number in counts.keys() & found.keys() if counts else ():
-                found[number] += counts[number]
-            counts.update(found)
-    return counts
+# -- a passage among its neighbours ------------------------------------------------------------------------------------
 
 
-# -- within a file -------------------------------------------------------------------------------------------------
+class _Spot(NamedTuple):
+    """The first passage in reach of a passage, what the words of each from there on count for it, and what marks it, as
+    flags: the same for every question."""
+
+    first: int
+    shares: tuple[float, ...]
+    mark: int
 
 
-class _File:
-    """A file that may hold answers: what it counts, the most that its dates give, its layout, the most that what marks an
-    answer counts for each of its passages, its date aside, and what all words count in each, at first the rarer ones."""
-
-    def __init__(
-        self,
-        entry: IndexedFile,
-        worth: float,
-        dated: tuple[features.Share, ...],
-        layout: features.Layout,
-        shares: list[float],
-    ) -> None:
-        self.entry, self.worth, self.dated, self.layout, self.shares = entry, worth, dated, layout, shares
-        self.numbers = range(entry.first, entry.first + entry.count)
-        self.totals: list[float] = []
-        self.held: list[Sequence[tuple[int, float]]] = []  # which words stand in each passage, and what they count
-        self.session = 0.0  # what the file as a whole adds to each passage
-
-    def hold(self, held: dict[int, list[tuple[int, float]]]) -> None:
-        """Take up which words stand in its passages."""
-        self.held = [held.get(number, ()) for number in self.numbers]
-        self.totals = [sum([value for _, value in words]) if words else 0.0 for words in self.held]
-        best: dict[int, float] = {}
-        for word, value in itertools.chain.from_iterable(self.held):
-            if value > best.get(word, 0.0):
-                best[word] = value
-        self.session = SESSION * sum(best[word] for word in sorted(best))
+def _spot(corpus: Corpus, number: int) -> _Spot:
+    """The place of a passage, kept for the next question."""
+    known: _Spot | None = corpus.kept.get(number)
+    if known is None:
+        flags, first, end, most = corpus.flags, number, number + 1, len(REACH) - 1
+        while number - first < most and not flags[first] & terms.APART:
+            first -= 1
+        while end - number <= most and end < len(flags) and not flags[end] & terms.APART:
+            end += 1
+        shares = _KERNEL[most - (number - first) : most + end - number]
+        known = corpus.kept[number] = _Spot(first, shares, _mark(corpus, number))
+    return known
 
 
-_Words = dict[int, float]  # by word of the question what it counts for a passage, the neighbours' taken together
-_Ranked = tuple[float, int, str, int, _File]  # in order, the best first; the number tells any two apart
+def _mark(corpus: Corpus, number: int) -> int:
+    """What marks a passage, whatever the question."""
+    flags, speakers = corpus.flags, corpus.speakers
+    mark = flags[number] & (terms.HAS_TIME_WORD | terms.IS_QUESTION | terms.FIRST_PERSON | terms.HAS_NAME)
+    if not speakers[number]:
+        mark |= terms.FIRST_PERSON  # what nobody speaks is told of whom it names
+    first = corpus.file(number).first
+    if speakers[number] and not any(speakers[first:number]) and not flags[number] & terms.IS_DERIVED:
+        return mark | _OPENS
+    before = number - 1  # and before what the same person said just before
+    while before > max(first, number - 4) and speakers[number] and speakers[before] == speakers[number]:
+        before -= 1
+    return mark | (_ANSWERS if before >= first and flags[before] & terms.IS_QUESTION else 0)
 
 
-# -- what marks an answer ----------------------------------------------------------------------------------------
+_Promise = tuple[
+    float, int, IndexedFile, float
+]  # about what a passage scores, its number, its file, and what that counts
+_Ranked = tuple[
+    float, int, str, int, IndexedFile, float
+]  # the first four put the best first; the number tells any two apart
 
 
-_Named = Callable[[int], bool]
-
-
-def _named(query: Query, corpus: Corpus) -> _Named:
-    """Whether a passage that nobody speaks names one of the people asked about: a fact is told of somebody."""
-    names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
-    found = [numbers for name in sorted(names) for numbers, _ in corpus.postings(name)]
-
-    def test(number: int) -> bool:
-        return any(_stands(number, numbers) for numbers in found)
-
-    return test
-
-
-def _dated(query: Query, date: int, bare: bool) -> tuple[features.Share, ...]:
-    """The share of the question's weight that a day gives; a question that is `bare` has no word to look for."""
-    shares = [0.0]
-    for first, last in query.spans:
-        if date and first <= date <= last:
-            shares.append(ON_DAY)
-        elif date and last < date <= last + max(DAYS_AFTER, last - first + 1):
-            shares.append(AFTER_DAY)
-    return (("date", max(shares) * (DAY_ALONE if bare else 1.0)),) if len(shares) > 1 else ()
+def _around(totals: list[float]) -> list[float]:
+    """About what the words of all in reach of each of a file's passages count for it."""
+    sums = list(itertools.accumulate((0.0,) * 4 + (*totals,) + (0.0,) * 4, initial=0.0))
+    return [
+        0.25 * total + 0.35 * (sums[at + 6] - sums[at + 3]) + 0.4 * (sums[at + 9] - sums[at])
+        for at, total in enumerate(totals)
+    ]
 
 
 # -- the score ---------------------------------------------------------------------------------------------------
@@ -308,255 +249,230 @@ def _dated(query: Query, date: int, bare: bool) -> tuple[features.Share, ...]:
 
 class _Scorer:
     """Scores the passages for one question. `weights` are those of its words, `mass` of all together; it is `bare` with no word
-    to look for but days and people."""
+    to look for but days and people. `held` says which words stand in each passage, and what they count there."""
 
     def __init__(
-        self,
-        query: Query,
-        corpus: Corpus,
-        worth: Callable[[Any], float],
-        speakers: frozenset[int] | None,
-        limit: int,
+        self, query: Query, corpus: Corpus, worth: Callable[[Any], float], speakers: frozenset[int] | None, likely: int
     ) -> None:
-        self.query = query
-        self.corpus = corpus
-        self._worth = worth
-        self._speakers = speakers
-        self._likely, self._promising = max(LIKELY, limit), max(PROMISING, limit)
-        self._marks: dict[frozenset[int], features.Marks] = {}  # those asked for, by who speaks in a file
-        self.matching = 0
+        self.query, self.corpus, self._worth, self._speakers = query, corpus, worth, speakers
         found, self.weights = lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and not is_light(word) for word, weight in named if not word.is_context_word)
-        self.mass = max(self._mass(found), BARE_QUERY_MASS if self._bare else 0.0)
-        self.names = _named(query, corpus)
-        roughly, known = rough(corpus, found, len(query.words))
-        self._files = self._promising_files(roughly)
+        mass = sum(self.weights) or max((term.weight for term in found), default=1.0)
+        self.mass = max(mass, BARE_QUERY_MASS) if self._bare else mass
+        names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
+        self._naming = {number for name in names for numbers, _ in corpus.postings(name) for number in numbers}
+        self._sessions: dict[int, float] = {}
+        self._signs: dict[tuple[int, float, int], tuple[Share, ...]] = {}
+        self._held_by_word: list[_Values] = [{} for _ in query.words]
+        self.held: dict[int, list[tuple[int, float]]] = {}
+        seen = 0
+        for term in list(found):
+            if not seen or seen + term.frequency <= POSTINGS:
+                seen += term.frequency
+                self._take_in(term, None)
+                found.remove(term)
+        self._files = self._likely_files(likely)
         asked = bytearray(len(corpus.flags))
-        for file in self._files:
-            asked[file.numbers.start : file.numbers.stop] = b"\1" * len(file.numbers)
-        words = held(corpus, found, len(query.words), bytes(asked), known)
-        for file in self._files:
-            file.hold(words)
+        for entry, _ in self._files:
+            asked[entry.first : entry.first + entry.count] = b"\1" * entry.count
+        for term in found:
+            self._take_in(term, asked)
+        held = self.held
+        for place, values in enumerate(self._held_by_word):
+            for number in itertools.compress(values, map(asked.__getitem__, values)):
+                if number in held:
+                    held[number].append((place, values[number]))
+                else:
+                    held[number] = [(place, values[number])]
 
-    def _mass(self, found: list[Term]) -> float:
-        return sum(self.weights) or max((term.weight for term in found), default=1.0)
+    def _take_in(self, term: Term, asked: bytearray | None) -> None:
+        """Have a word count the most that any of its terms does, passage by passage."""
+        known, values = self._held_by_word[term.word], _values(self.corpus, term, asked)
+        both = [(number, known[number]) for number in known.keys() & values.keys()] if known else ()
+        known.update(values)
+        known.update({number: value for number, value in both if value > values[number]})
 
-    def best(self, limit: int, days: tuple[int, int] | None) -> list[_Ranked]:
-        """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of `days` if
-        given. The PROMISING ones are scored, or twice as many as are asked for."""
-        promised: list[tuple[float, int, _File]] = []
-        for file, promises in zip(self._files, self._promises(self._files), strict=True):
-            for promise, number in zip(promises, file.numbers, strict=True):
-                if promise and (not days or days[0] <= file.entry.day(number) <= days[1]):
-                    promised.append((promise, number, file))
-        self.matching = sum(number not in self.corpus.uncounted for _, number, _ in promised)
-        found: list[_Ranked] = []
-        for _, number, file in heapq.nlargest(max(PROMISING, 2 * limit), promised, key=lambda one: one[:2]):
-            words = self.words(file, number)
-            if words or (self._bare and (file.totals[number - file.numbers.start] or self._on_day(file, number))):
-                score = round(self._score(file, words, number), 6)
-                found.append((-score, -file.entry.date, file.entry.path, number, file))
-        return sorted(found)[:limit]
-
-    def _on_day(self, file: _File, number: int) -> bool:
-        """Is a passage of a day that the question names?"""
-        return any(first <= file.entry.day(number) <= last for first, last in self.query.spans)
-
-    # -- which files ---------------------------------------------------------------------------------------------
-
-    def _promising_files(self, rough: dict[int, float]) -> list[_File]:
-        """The files of the PROMISING passages, and of those that are level with the last, that promise most by the `rough`
-        weights of words, their neighbours' and what marks them."""
-        files = list(self._likely_files(rough))
-        for file in files:
-            file.totals = [rough.get(number, 0.0) for number in file.numbers]
-        found = list(self._promises(files))
-        least = sorted(itertools.chain.from_iterable(found))[-self._promising :][:1]
-        return [file for file, promises in zip(files, found, strict=True) if max(promises) >= least[0] - 1e-6]
-
-    def _promises(self, files: list[_File]) -> Iterator[list[float]]:
-        """For each file about what its passages score, by their words, their neighbours' and what marks them; 0 for those that
-        are not asked for, or have nothing to score by."""
-        corpus, mass = self.corpus, self.mass
-        near = features.context_scores([(file.layout.places, file.totals) for file in files])
-        for file, totals in zip(files, near, strict=True):
-            where = slice(file.numbers.start, file.numbers.stop)
-            dated, worth = sum(share for _, share in file.dated), file.worth
-            promises = [
-                worth * (total + mass * (share + dated)) if total or self._bare else 0.0
-                for total, share in zip(totals, file.shares, strict=True)
-            ]
-            if corpus.voices:
-                voices = corpus.voices[where]
-                promises = [promise * self.query.voices[voice] for promise, voice in zip(promises, voices, strict=True)]
-            if self._speakers is not None:
-                spoken = map(self._speakers.__contains__, corpus.speakers[where])
-                promises = list(map(operator.mul, promises, spoken))
-            yield promises
-
-    def _likely_files(self, rough: dict[int, float]) -> Iterator[_File]:
-        """The LIKELY files, or so, with passages that hold most of the words, said by those asked about, and the newest of the
-        days that the question names; but for those not asked for."""
+    def _likely_files(self, enough: int) -> list[tuple[IndexedFile, float]]:
+        """The files, about `enough`, with passages that hold most of the words, said by those asked about, of the days that
+        the question names, each with what it counts; but for those not asked for."""
         corpus, query = self.corpus, self.query
-        named = [0.0] * len(corpus.speaker_names)
-        for speaker in (*query.others, *query.about):
-            named[speaker] = self.mass * (features.ASKED if speaker in query.about else features.ASKED / 2)
-        speakers = corpus.speakers
-        promise = {number: value + named[speakers[number]] for number, value in rough.items()}
-        if voices := corpus.voices:
+        promise: _Values = {}
+        for values in sorted(self._held_by_word, key=len, reverse=True):
+            for number, value in values.items() if promise else ():
+                promise[number] = promise.get(number, 0.0) + value
+            promise = promise or dict(values)
+        named = [self.mass * self._named(speaker, 0) for speaker in range(len(corpus.speaker_names))]
+        speakers, voices = corpus.speakers, corpus.voices
+        promise = {number: value + named[speakers[number]] for number, value in promise.items()}
+        if voices:
             promise = {number: value * query.voices[voices[number]] for number, value in promise.items()}
-        # By the first passage; those alive differ in path.
+        for span in query.spans:
+            for number in itertools.chain.from_iterable(entry.numbers for entry in corpus.dated(*span)):
+                if number in promise or self._bare:
+                    promise[number] = promise.get(number, 0.0) + ON_DAY * self.mass
         found: dict[int, tuple[float, int, str, IndexedFile, float]] = {}
-        for first, last in query.spans:
-            for entry in heapq.nlargest(
-                self._likely, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)
-            ):
-                if worth := self._asked(entry):
-                    found[entry.first] = (-math.inf, -entry.date, entry.path, entry, worth)
-        enough, least, passed = len(found) + self._likely, 0.0, set[int]()
+        least, passed = 0.0, set[int]()
         for number in sorted(promise, key=promise.__getitem__, reverse=True):
-            if len(found) >= enough and promise[number] < least - 1e-6:
+            if len(found) >= enough and promise[number] < least - 1e-6:  # those level with the last are compared
                 break
-            first = corpus.firsts[bisect_right(corpus.firsts, number) - 1]
-            if first not in passed and first not in found:
-                passed.add(first)
-                entry = corpus.file(number)
-                if worth := self._asked(entry):
-                    least = promise[number]
-                    found[first] = (-round(least, 6), -entry.date, entry.path, entry, worth)
-        for *_, entry, worth in sorted(found.values())[:enough]:
-            dated = max((_dated(query, day, self._bare) for day in entry.days), default=())
-            layout = features.layout(corpus, entry)
-            yield _File(entry, worth, dated, layout, self._shares(layout))
+            entry = corpus.file(number)
+            if entry.first not in passed and (worth := self._file_worth(entry)):
+                least = promise[number]
+                found[entry.first] = (-round(least, 6), -entry.date, entry.path, entry, worth)
+            passed.add(entry.first)
+        return [(entry, worth) for *_, entry, worth in sorted(found.values())[:enough]]
 
-    def _asked(self, entry: IndexedFile) -> float:
+    def _file_worth(self, entry: IndexedFile) -> float:
         """What a file counts; nothing where it is not asked for, or none of those asked for speaks in it."""
-        first, corpus = entry.first, self.corpus
-        if not entry.count:
-            return 0.0
-        if self._speakers is not None and self._speakers.isdisjoint(corpus.speakers[first : first + entry.count]):
+        spoken = self.corpus.speakers[entry.first : entry.first + entry.count]
+        if not entry.count or (self._speakers is not None and self._speakers.isdisjoint(spoken)):
             return 0.0
         return self._worth(entry)
 
-    def _shares(self, layout: features.Layout) -> list[float]:
-        """The most that what marks an answer can count for each passage of a file, its date aside."""
-        query, speakers = self.query, layout.speakers
-        asked = self._marks.get(speakers)
-        if asked is None:  # what nobody speaks may be told of the person asked about
-            about = query.about.union((0,)) & speakers if query.about else query.about
-            when = query.asks_when or self._bare
-            asked = self._marks[speakers] = features.Marks(about, query.others & speakers, when, self._bare, query.own)
-        return layout.shares(asked)
+    def promising(self, days: tuple[int, int] | None) -> Iterator[_Promise]:
+        """All passages that hold words of the question, or stand about where one does, of `days` if given, with about what they
+        score."""
+        own = {number: sum([value for _, value in held]) for number, held in self.held.items()}
+        corpus, voices = self.corpus, self.corpus.voices
+        named = [self.mass * self._named(speaker, 0) for speaker in range(len(corpus.speaker_names))]
+        of_days = [days] if days else list(self.query.spans)
+        for entry, worth in self._files:
+            numbers, several = entry.numbers, len(entry.days) > 1
+            dated = self.mass * self._dated(entry.date)
+            for number, near in zip(numbers, _around([own.get(number, 0.0) for number in numbers]), strict=True):
+                if not near and not self._bare:
+                    continue
+                if self._speakers is not None and corpus.speakers[number] not in self._speakers:
+                    continue
+                day = entry.day(number) if several else entry.date
+                if (days or not near) and not any(first <= day <= last for first, last in of_days):
+                    continue
+                promise = near + named[corpus.speakers[number]] + (self.mass * self._dated(day) if several else dated)
+                yield promise * worth * (self.query.voices[voices[number]] if voices else 1.0), number, entry, worth
 
-    def words(self, file: _File, number: int) -> _Words:
-        """What each word of the question counts for a passage, its own place and its neighbours' taken together."""
-        best: dict[int, float] = {}
-        total: dict[int, float] = {}
-        first, shares = file.layout.around(number - file.entry.first)
-        for share, held in zip(shares, file.held[first : first + len(shares)], strict=True):
-            for word, value in held:
-                part = value * share
-                if word not in best:
-                    best[word] = total[word] = part
-                else:
-                    total[word] += part
-                    if part > best[word]:
-                        best[word] = part
-        return {word: ONCE * best[word] + (1 - ONCE) * total[word] for word in sorted(best)}
+    def scored(self, promise: float, number: int, entry: IndexedFile, worth: float) -> _Ranked | None:
+        """A passage with its score; None where no word is in reach."""
+        words = sum(self._words(number).values())
+        if not words and not self._bare:
+            return None
+        share = sum([share for _, share in self._marks(number)]) + self._dated(entry.day(number))
+        total = max(words + self._session(entry) + self._sure(words) * share, FLOOR) * worth
+        total *= self.query.voices[self.corpus.voices[number]] if self.corpus.voices else 1.0
+        return -round(total, 6), -entry.date, entry.path, number, entry, worth
 
-    def _score(self, file: _File, words: _Words, number: int) -> float:
-        total = sum(words.values())
-        if len(file.entry.days) < 2 and (self.corpus.speakers[number] or not self.query.about):
-            share = file.shares[number - file.entry.first] + (file.dated[0][1] if file.dated else 0.0)
-        else:
-            share = sum([share for _, share in self._signs(file, number)])
-        return max(total + file.session + self._sure(total) * share, FLOOR) * file.worth * self.own(file, number)
+    def _session(self, entry: IndexedFile) -> float:
+        """What a file as a whole adds to each of its passages."""
+        if entry.first not in self._sessions:
+            best: _Values = {}
+            for number in entry.numbers:
+                for word, value in self.held.get(number, ()):
+                    if value > best.get(word, 0.0):
+                        best[word] = value
+            self._sessions[entry.first] = SESSION * sum(best[word] for word in sorted(best))
+        return self._sessions[entry.first]
 
     def _sure(self, words: float) -> float:
         """The question's weight as far as it counts beside a passage's words. What marks an answer counts for little where
         hardly any word stands: it tells answers from other turns about the same thing, not what a turn is about."""
         return self.mass if self._bare else min(1.0, words / (LEAST * self.mass)) * self.mass
 
-    def _signs(self, file: _File, number: int) -> tuple[features.Share, ...]:
-        """What marks a passage as an answer, as shares of the question's weight."""
-        query, corpus, entry = self.query, self.corpus, file.entry
-        speaker = corpus.speakers[number]
-        about = speaker in query.about or (not speaker and self.names(number))
-        named = features.ASKED if about else features.ASKED / 2 if speaker in query.others else 0.0
-        marks = features.marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare, query.own)
-        dated = file.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
-        return marks + features.LENGTHS[self._bare][corpus.lengths[number]] + dated
+    def _named(self, speaker: int, number: int) -> float:
+        """The share that who says a passage counts; what nobody speaks is told of whom it names."""
+        if speaker in self.query.about or (not speaker and number in self._naming):
+            return ASKED
+        return ASKED / 2 if speaker in self.query.others else 0.0
 
-    def own(self, file: _File, number: int) -> float:
-        """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
-        if self.corpus.voices and (voice := self.corpus.voices[number]):
-            return self.query.voices[voice]
-        return 1.0
+    def _marks(self, number: int) -> tuple[Share, ...]:
+        """What marks a passage as an answer, as shares of the question's weight; its day aside."""
+        corpus = self.corpus
+        named, mark = self._named(corpus.speakers[number], number), _spot(corpus, number).mark
+        key = mark, named, corpus.lengths[number]
+        if key not in self._signs:
+            when, own, length = self.query.asks_when or self._bare, self.query.own, corpus.lengths[number]
+            fold = BARE_QUERY_LENGTH if self._bare else LENGTH
+            signs = (
+                ("speaker", named),
+                ("own words", (OWN_WORDS if named else OWN * own) * bool(mark & terms.FIRST_PERSON)),
+                ("time word", TIME * bool(when and mark & terms.HAS_TIME_WORD)),
+                ("question", ASKING * bool(mark & terms.IS_QUESTION)),
+                ("name", NAMING * bool(mark & terms.HAS_NAME)),
+                ("opening", OPENING * bool(mark & _OPENS)),
+                ("answer", ANSWERING * bool(mark & _ANSWERS)),
+                ("length", fold * math.log1p(length)),
+            )
+            self._signs[key] = tuple(sign for sign in signs if sign[1])
+        return self._signs[key]
 
-    def parts(self, file: _File, number: int) -> Iterator[features.Share]:
-        """What made a passage's score."""
-        words = self.words(file, number)
+    def _dated(self, day: int) -> float:
+        """The share of the question's weight that a day gives."""
+        on = any(first <= day <= last for first, last in self.query.spans)
+        after = any(last < day <= last + max(DAYS_AFTER, last - first + 1) for first, last in self.query.spans)
+        return ON_DAY if day and on else AFTER_DAY if day and after else 0.0
+
+    # -- what made it --------------------------------------------------------------------------------------------
+
+    def explained(self, score: float, _: int, __: str, number: int, entry: IndexedFile, worth: float) -> Scored:
+        """A passage with what it has, and what made its score."""
+        return Scored(number, -score, lambda: self._held(number), lambda: self._parts(number, entry, worth))
+
+    def _words(self, number: int) -> _Values:
+        """What each word of the question counts for a passage, by its place in the question."""
+        first, shares, _ = _spot(self.corpus, number)
+        best: _Values = {}
+        whole: _Values = {}
+        for beside, share in enumerate(shares, first):
+            for word, value in self.held.get(beside, ()):
+                part = value * share
+                if word not in best:
+                    best[word] = whole[word] = part
+                else:
+                    whole[word] += part
+                    if part > best[word]:
+                        best[word] = part
+        return {word: ONCE * best[word] + (1 - ONCE) * whole[word] for word in sorted(best)}
+
+    def _parts(self, number: int, entry: IndexedFile, worth: float) -> Iterator[Share]:
+        words = self._words(number)
         for word, value in words.items():
             yield self.query.words[word].text, value
-        yield "session", file.session
+        yield "session", self._session(entry)
         weight = self._sure(sum(words.values()))
-        for name, share in self._signs(file, number):
-            yield name, weight * share
-        factor = file.worth * self.own(file, number)
-        if factor != 1.0:
-            yield "times", factor
+        for name, share in (*self._marks(number), ("date", self._dated(entry.day(number)))):
+            if share:
+                yield name, weight * share
+        voice = self.query.voices[self.corpus.voices[number]] if self.corpus.voices else 1.0
+        if voice * worth != 1.0:
+            yield "times", voice * worth
 
-
-# -- what was found ----------------------------------------------------------------------------------------------
-
-
-class _Explainer:
-    """Says what the passages found, by their numbers, have of the question."""
-
-    def __init__(self, scorer: _Scorer, numbers: list[int]) -> None:
-        query, corpus = scorer.query, scorer.corpus
-        self._scorer = scorer
-        self._standing = [_standing(corpus, word, set(numbers)) for word in query.words]
-        unknown = idf(corpus, 0)
-        self._units = evidence.units(query, scorer.weights, unknown, corpus.frequency)
-        words = zip(query.words, scorer.weights, strict=True)
-        self._weights = [weight or word.weight * unknown for word, weight in words]
-
-    def explained(self, ranked: list[_Ranked]) -> list[Scored]:
-        """The passages with what they have, and what made their scores."""
-        held, parts, partial = self._held, self._scorer.parts, functools.partial
-        return [
-            Scored(number, -score, partial(held, file, number), partial(parts, file, number))
-            for score, _, _, number, file in ranked
-        ]
-
-    def _of_another(self, number: int) -> bool:
-        """Does somebody else speak than the person asked about, or is a fact, which names its people, of somebody else?"""
-        about, corpus = self._scorer.query.about, self._scorer.corpus
-        if not about:
-            return False
-        if speaker := corpus.speakers[number]:
-            return speaker not in about
-        return bool(corpus.flags[number] & terms.IS_DERIVED) and not self._scorer.names(number)
-
-    def _held(self, file: _File, number: int) -> evidence.TermCoverage:
-        words = self._scorer.words(file, number)
+    def _held(self, number: int) -> evidence.TermCoverage:
+        """What a passage holds; of somebody else's than the person asked about, or a fact, which names its people, of somebody
+        else, less."""
+        query, corpus, words = self.query, self.corpus, self._words(number)
         shares = [
-            1.0 if number in standing else min(evidence.NEAR, words.get(word, 0.0) / self._weights[word])
-            for word, standing in enumerate(self._standing)
+            1.0 if any(_among(number, some) for some in places) else min(evidence.NEAR, words.get(word, 0.0) / weight)
+            for word, (weight, places) in enumerate(self._whole)
         ]
-        return evidence.held(self._units, shares, ANOTHER if self._of_another(number) else 1.0)
+        speaker, derived = corpus.speakers[number], corpus.flags[number] & terms.IS_DERIVED
+        another = speaker not in query.about if speaker else derived and number not in self._naming
+        return evidence.held(self._units, shares, ANOTHER if query.about and another else 1.0)
+
+    @functools.cached_property
+    def _whole(self) -> list[tuple[float, list[Sequence[int]]]]:
+        """What each word weighs, also where it stands nowhere; and where a form of it stands."""
+        corpus, found = self.corpus, list[tuple[float, list[Sequence[int]]]]()
+        for word, weight in zip(self.query.words, self.weights, strict=True):
+            tokens = (*corpus.concept(word.stem), terms.SPEAKER + word.text)
+            places: list[Sequence[int]] = [some for token in tokens for some, _ in corpus.postings(token)]
+            found.append((weight or word.weight * idf(corpus, 0), places))
+        return found
+
+    @functools.cached_property
+    def _units(self) -> list[evidence.Unit]:
+        return evidence.units(self.query, self.weights, idf(self.corpus, 0))
 
 
-def _standing(corpus: Corpus, word: Word, numbers: set[int]) -> set[int]:
-    """Those of the passages that hold a form of the word itself."""
-    tokens = (*corpus.concept(word.stem), terms.SPEAKER + word.text)
-    places = [places for token in tokens for places, _ in corpus.postings(token)]
-    return {number for number in numbers if any(_stands(number, some) for some in places)}
-
-
-def _stands(number: int, places: Sequence[int]) -> bool:
+def _among(number: int, places: Sequence[int]) -> bool:
     """Is a number among these, which ascend?"""
     at = bisect_left(places, number)
     return at < len(places) and places[at] == number

@@ -47,7 +47,7 @@ ROOM = ((evidence.STRONG, 1900), (evidence.PARTIAL, 1350), (0.0, 580))
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
 STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
-PART = 480  # tokens of the best passages, by file, before more of them
+PART = 240  # tokens of the best passages, by file, before more of them
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
@@ -173,7 +173,7 @@ class _Meaning:
             return worth(entry) * voice if spoken and of_days else 0.0
 
         gains = known.gains(*likes, counted, ALIKE)
-        units = evidence.units(query, [0.0] * len(query.words), 1.0, corpus.frequency)
+        units = evidence.units(query, [0.0] * len(query.words), 1.0)
         lacks = evidence.TermCoverage(0.0, (), (), tuple(unit.text for unit in units))
 
         def raised(item: Scored) -> Scored:
@@ -210,7 +210,7 @@ def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
     known = [
         float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
     ]
-    units = (unit for unit in evidence.units(parsed, known, 1.0, corpus.frequency) if not unit.known)
+    units = (unit for unit in evidence.units(parsed, known, 1.0) if not unit.known)
     missing = [one.text for one in units if not all(question.is_light(parsed.words[place]) for place in one.places)]
     near = {word: corpus.near(word) for word in missing if len(word) > 3}
     said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
@@ -410,14 +410,15 @@ def chosen(
 
 
 def _parts(hits: list[Candidate]) -> list[list[Candidate]]:
-    """Hits, best first, in parts of PART tokens."""
-    parts, spent = [list[Candidate]()], 0
+    """Hits, best first, in parts of PART tokens, headings included."""
+    parts, spent, begun = [list[Candidate]()], 0, set[str]()
     for hit in hits:
-        if spent >= PART:
+        if parts[-1] and spent + _cost(hit) + HEADING * (hit.path not in begun) > PART:
             parts.append([])
-            spent = 0
+            spent, begun = 0, set[str]()
         parts[-1].append(hit)
-        spent += _cost(hit)
+        spent += _cost(hit) + HEADING * (hit.path not in begun)
+        begun.add(hit.path)
     return parts
 
 
