@@ -85,6 +85,7 @@ def environment(folder: Path) -> dict[str, str]:
         **kept,
         **given,
         "PATH": path,
+        "FILEMEM_EMBEDDINGS": "off",  # the documents show what words alone find
         "HOME": str(folder),
         "TZ": "UTC",
         "NO_COLOR": "1",
