@@ -4,12 +4,13 @@ A file is only ever read here as bytes under a path; `folder` knows where it lie
 file is a `Problem`, never an exception, and never hides the file's text.
 """
 
+import contextlib
 import datetime as dt
 import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import Fault, Problem
@@ -62,6 +63,7 @@ class Memory:
         self.path = path
         self.data = data
         self.archived = is_archived(path)
+        self.is_yaml = path.endswith((".yaml", ".yml"))  # the whole file is one YAML mapping
 
     def __repr__(self) -> str:
         first = next((passage.text for passage in self.passages), "")
@@ -111,19 +113,11 @@ class Memory:
         return [line.removesuffix("\r") for line in lines]
 
     @functools.cached_property
-    def is_yaml(self) -> bool:
-        """Is the whole file one YAML mapping?"""
-        return self.path.endswith((".yaml", ".yml"))
-
-    @functools.cached_property
     def front_end(self) -> int:
         """The number of the line that closes the front matter, 0 where there is none."""
         if self.is_yaml or not self.lines or self.lines[0].rstrip() != "---":
             return 0
-        for number, line in enumerate(self.lines[1:], 2):
-            if line.rstrip() in ("---", "..."):
-                return number
-        return 0
+        return next((n for n, line in enumerate(self.lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
 
     @functools.cached_property
     def front(self) -> dict[str, Any]:
@@ -134,14 +128,13 @@ class Memory:
     @functools.cached_property
     def _loaded(self) -> tuple[dict[str, Any] | None, list[Fault]]:
         """The mapping, None where it is broken, and its faults by the file's lines."""
-        if not self.is_yaml and not self.front_end:
-            return {}, []
-        source = "\n".join([*(self.lines if self.is_yaml else self.lines[1 : self.front_end - 1]), ""])
+        source = "\n".join([*(self.lines if self.is_yaml else self.lines[1 : max(1, self.front_end - 1)]), ""])
         if not source.strip():
             return {}, []
         if len(source) > LARGEST_YAML:
-            larger = f"larger than {LARGEST_YAML:,} characters, too large for YAML"
-            return None, [Fault(1, larger, "keep it as Markdown")]
+            return None, [
+                Fault(1, f"larger than {LARGEST_YAML:,} characters, too large for YAML", "keep it as Markdown")
+            ]
         # The yaml package takes a third of click's time to import, which a grep that reads no front matter need not pay.
         from filemem.files import front  # noqa: PLC0415
 
@@ -183,11 +176,9 @@ class Memory:
 
     def line_of(self, key: str) -> int:
         """The line of a front matter key, 1 where it cannot be told."""
-        last = len(self.lines) if self.is_yaml else self.front_end
-        for number, line in enumerate(self.lines[:last], 1):
-            if re.match(rf"[\"']?{re.escape(key)}[\"']?\s*:", line):
-                return number
-        return 1
+        lines = self.lines if self.is_yaml else self.lines[: self.front_end]
+        named = re.compile(rf"[\"']?{re.escape(key)}[\"']?\s*:").match
+        return next((number for number, line in enumerate(lines, 1) if named(line)), 1)
 
     @functools.cached_property
     def problems(self) -> list[Problem]:
@@ -196,44 +187,37 @@ class Memory:
 
     def _faults(self) -> Iterator[Fault]:
         if self.binary:
-            remedy = "move it out of the memories, or describe it in a Markdown file"
-            yield Fault(1, "not a text file", remedy)
+            yield Fault(1, "not a text file", "move it out of the memories, or describe it in a Markdown file")
             return
         if len(self.data) > LARGEST:
             large = f"larger than {LARGEST // 1_000_000} MB: grep and open read it, search_files does not"
             yield Fault(1, large, "split it into smaller files")
             return
-        encoding = encoding_of(self.data)
-        if encoding != "utf-8":
+        if (encoding := encoding_of(self.data)) != "utf-8":
             yield Fault(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
-        elif line := _broken_byte(self.data):
+        elif (at := self.text.find("\N{REPLACEMENT CHARACTER}")) >= 0 and not _is_utf8(self.data):
+            line = self.text.count("\n", 0, at) + 1
             yield Fault(line, "bytes that are no UTF-8", "correct the characters shown as \N{REPLACEMENT CHARACTER}")
         if self.lines and self.lines[0].rstrip() == "---" and not self.front_end and not self.is_yaml:
             yield Fault(1, "the front matter is never closed", "add a line with --- under it")
         yield from self._loaded[1]
-        yield from self._name_faults()
-        for key, (right, remedy) in _CHECKS.items():
-            value = self.front.get(key)
-            if value is not None and not right(value):
-                yield Fault(self.line_of(key), f"{key} is {_short(value)}", remedy)
-
-    def _name_faults(self) -> Iterator[Fault]:
-        named, when = _DATE.match(self.path.rsplit("/", 1)[-1]), when_of(self.path)
+        named, when, own = _DATE.match(self.path.rpartition("/")[2]), when_of(self.path), _day(self.front.get("date"))
         if named and not when:
             what = f"the file's name starts with {named[0]}, which is not a date"
             yield Fault(1, what, "rename it with a real date, YYYY-MM-DD")
-        own = _day(self.front.get("date"))
-        if when and own and (own if not when.month else own.replace(day=1)) != when.date:
+        if when and own and (own.replace(day=1) if when.month else own) != when.date:
             what = f"date is {own}, but the file's name says {str(when.date)[: 7 if when.month else 10]}"
             yield Fault(self.line_of("date"), what, "the name decides: rename the file or correct the key")
+        for key, (right, remedy) in _CHECKS.items():
+            value = self.front.get(key)
+            if value is not None and not right(value):
+                yield Fault(self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy)
 
     def particular(self, key: str) -> Any:
         """A known front matter value where it is well-formed, else None."""
         value = self.front.get(key)
-        check = _CHECKS.get(key)
-        if value is None or (check and not check[0](value)):
-            return None
-        return _day(value) or value
+        right = value is not None and (key not in _CHECKS or _CHECKS[key][0](value))
+        return (_day(value) or value) if right else None
 
     @functools.cached_property
     def aliases(self) -> list[str]:
@@ -247,9 +231,12 @@ class Memory:
 
     @functools.cached_property
     def _titles(self) -> tuple[str, ...]:
-        """Its own titles, empty where it has none, and the words of its file's name."""
+        """Its own titles, empty where it has none, and the words of its file's name, without its date."""
+        name = self.path.rpartition("/")[2]
+        dated = _DATE.match(name) if when_of(name) else None
+        words = re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
         given = "" if self._plain else " ".join(_texts(self.front.get("title"))).strip()
-        return given or self.episode.title, top_heading(self.lines, self._body), words_of_name(self.path)
+        return given or self.episode.title, top_heading(self.lines, self._body), words
 
     @property
     def named(self) -> str:
@@ -258,8 +245,8 @@ class Memory:
 
     @property
     def titled(self) -> bool:
-        """Is this a note, which speaks of what its title says without naming it again?"""
-        return is_note(self.path)
+        """Is this a note, in no folder of the program's, which speaks of what its title says without naming it again?"""
+        return self.kind not in (*KINDS, "profile")
 
     @functools.cached_property
     def told_title(self) -> str:
@@ -354,18 +341,6 @@ def counterpart(path: str) -> str:
     return live(path) if is_archived(path) else archived(path)
 
 
-def words_of_name(path: str) -> str:
-    """The words of a file's name, without its date."""
-    name = path.rpartition("/")[2]
-    dated = _DATE.match(name) if when_of(name) else None
-    return re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
-
-
-def is_note(path: str) -> bool:
-    """Does a path lie in no folder of the program's, so that a person named and wrote what it holds?"""
-    return kind_of(path) not in (*KINDS, "profile")
-
-
 def kind_of(path: str) -> str:
     """The kind that a path decides."""
     parts = live(path).split("/")
@@ -388,26 +363,26 @@ def when_of(path: str) -> FileDate | None:
     return FileDate(date, not day, clock)
 
 
+def _is_utf8(data: bytes) -> bool:
+    return data.decode(errors="ignore").encode() == data
+
+
 def encoding_of(data: bytes) -> str:
     """`utf-8`, or what the bytes are read as instead; UTF-8 with a few broken bytes in it is UTF-8 still."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    try:
-        data.decode()
+    if _is_utf8(data):
         return "utf-8"
-    except UnicodeDecodeError:
-        beginning = data[:1_000_000]
+    beginning = data[:1_000_000]
     text = beginning.decode(errors="replace")
     if len(re.findall("[^\x00-\x7f\ufffd]", text)) > text.count("\ufffd"):
         return "utf-8"
     # In GB 18030 text a byte over 0x7f is followed by a second byte; in Latin-1 text accented letters stand alone.
     runs = re.findall(rb"[\x80-\xff]+", beginning)
     if sum(len(run) >= 4 for run in runs) * 2 > len(runs):
-        try:
+        with contextlib.suppress(UnicodeDecodeError):
             data.decode("gb18030")
             return "gb18030"
-        except UnicodeDecodeError:
-            pass
     return "latin-1"
 
 
@@ -417,15 +392,6 @@ def decode(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
-
-
-def _broken_byte(data: bytes) -> int:
-    """The line of the first byte that is no UTF-8; 0 where there is none."""
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return data.count(b"\n", 0, error.start) + 1
-    return 0
 
 
 def slug(text: str, longest: int = 21) -> str:
@@ -462,31 +428,26 @@ def _day(value: Any) -> dt.date | None:
     return value.date() if isinstance(value, dt.datetime) else value if isinstance(value, dt.date) else None
 
 
-def _short(value: Any) -> str:
-    """A value as a sentence may hold it."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 40 else text[:39] + "…"
+def _between(least: float, most: float, kind: Any = int | float) -> Callable[[Any], bool]:
+    return lambda v: isinstance(v, kind) and not isinstance(v, bool) and least <= v <= most
 
 
-def _is_number(value: Any, least: float, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+def _is(kind: Any) -> Callable[[Any], bool]:
+    return lambda v: isinstance(v, kind)
 
 
-_CHECKS: dict[str, tuple[Any, str]] = {
-    "importance": (lambda v: isinstance(v, int) and _is_number(v, 1, 10), "importance is a whole number from 1 to 10"),
-    "confidence": (lambda v: _is_number(v, 0, 1), "confidence is a number from 0 to 1"),
-    "pinned": (lambda v: isinstance(v, bool), "pinned is true or false"),
-    "tags": (lambda v: isinstance(v, str | list), "tags are a list: [tea, family]"),
-    "aliases": (lambda v: isinstance(v, str | list), "aliases are a list: [NYC, Big Apple]"),
-    "valid_from": (lambda v: isinstance(v, dt.date), "valid_from is a date: 2026-11-20"),
-    "valid_until": (lambda v: isinstance(v, dt.date), "valid_until is a date: 2026-11-20"),
-    "source": (lambda v: isinstance(v, str | list), "source is path:line of where it was said, or a list of them"),
-    "supersedes": (lambda v: isinstance(v, str | list), "supersedes is the path of the older memory"),
-    "superseded_by": (lambda v: isinstance(v, str), "superseded_by is the path of the newer memory"),
-    "partly_superseded_by": (
-        lambda v: isinstance(v, str | list),
-        "partly_superseded_by is the path of the newer memory",
-    ),
+_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "importance": (_between(1, 10, int), "importance is a whole number from 1 to 10"),
+    "confidence": (_between(0, 1), "confidence is a number from 0 to 1"),
+    "pinned": (_is(bool), "pinned is true or false"),
+    "tags": (_is(str | list), "tags are a list: [tea, family]"),
+    "aliases": (_is(str | list), "aliases are a list: [NYC, Big Apple]"),
+    "valid_from": (_is(dt.date), "valid_from is a date: 2026-11-20"),
+    "valid_until": (_is(dt.date), "valid_until is a date: 2026-11-20"),
+    "source": (_is(str | list), "source is path:line of where it was said, or a list of them"),
+    "supersedes": (_is(str | list), "supersedes is the path of the older memory"),
+    "superseded_by": (_is(str), "superseded_by is the path of the newer memory"),
+    "partly_superseded_by": (_is(str | list), "partly_superseded_by is the path of the newer memory"),
 }
 
 
