@@ -1,22 +1,18 @@
 """A grep pattern means what Python's `re` means by it, says what is wrong with it, and can neither hang nor take all memory."""
 
-import contextlib
 import itertools
 import os
 import re
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.grep.matcher import Child
-from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
-from filemem.text.expression import cost, fold, longest_line, parse
+from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, PatternError, compile_pattern
+from filemem.text.expression import fold
 
 
 def matching(pattern: str, *lines: str) -> list[str]:
@@ -131,17 +127,6 @@ expressions = st.recursive(
 )
 
 
-def test_whatever_matches_may_match() -> None:
-    """The literals are sound: for every row of three pieces and every short line, no match is turned down."""
-    pieces = "a b a? b?? a+ b* a{0} b{2} (?:ab)* (?:ab)? (?:a|b) (?:a|bb) (?:a|) (?=a) (?!a). [aA] ^".split()
-    every_line = ["".join(letters) for length in range(5) for letters in itertools.product("ab", repeat=length)]
-    for row in itertools.product(pieces, repeat=3):
-        pattern = compile_pattern("".join(row))
-        regex = re.compile(pattern.text)
-        refused = [line for line in every_line if not pattern.may_match(line)]
-        assert [line for line in refused if regex.search(line)] == [], pattern.text
-
-
 @given(st.data(), expressions, st.sampled_from([0, re.I]))
 def test_whatever_matches_may_match_once_folded(data: st.DataObject, expression: str, flags: int) -> None:
     """Folding keeps the literals sound, whatever the letters, the case and the text around the line."""
@@ -153,70 +138,13 @@ def test_whatever_matches_may_match_once_folded(data: st.DataObject, expression:
 
 
 @given(expressions, st.lists(lines, max_size=8))
+@example("\udcff", ["caf\udcff", "\0", "🍵"])
 def test_what_matches_is_what_re_matches(expression: str, some: list[str]) -> None:
     wanted = [key for key, line in enumerate(some) if re.search(expression, line)]
     assert list(compile_pattern(f"(?-i:{expression})").search(enumerate(some))) == wanted
 
 
 # What it costs
-
-trees = st.recursive(
-    st.sampled_from("ab"),
-    lambda inner: st.one_of(
-        st.tuples(st.just("then"), inner, inner),
-        st.tuples(st.just("or"), inner, inner),
-        st.tuples(st.just("repeat"), inner, st.sampled_from([(0, 1), (0, 9), (1, 9), (2, 3)])),
-    ),
-    max_leaves=4,
-)
-
-
-def written(tree: "str | tuple") -> str:  # type: ignore[type-arg]
-    if isinstance(tree, str):
-        # `re` would merge letters that are alternatives, a|a, into a class of one.
-        return "[^b]" if tree == "a" else "[^a]"
-    if tree[0] == "repeat":
-        least, most = tree[2]
-        return f"(?:{written(tree[1])}){{{least},{most if most < 9 else ''}}}"
-    return f"(?:{written(tree[1])}{'|' if tree[0] == 'or' else ''}{written(tree[2])})"
-
-
-def ends(tree: "str | tuple", line: str, at: int) -> Iterator[int]:  # type: ignore[type-arg]
-    """Where each way to match at `at` ends, as backtracking would try them; some ends come more than once."""
-    if isinstance(tree, str):
-        yield from [at + 1] if line.startswith(tree, at) else []
-    elif tree[0] == "then":
-        yield from (end for middle in ends(tree[1], line, at) for end in ends(tree[2], line, middle))
-    elif tree[0] == "or":
-        yield from itertools.chain(ends(tree[1], line, at), ends(tree[2], line, at))
-    else:
-        least, most = tree[2]
-        reached = [at]
-        for done in range(most + 1):
-            yield from reached if done >= least else []
-            # Once the least is done, a round that matches nothing is not made.
-            reached = [end for place in reached for end in ends(tree[1], line, place) if end > place or done < least]
-
-
-@given(trees, st.text(alphabet="ab", max_size=5))
-def test_the_bound_on_the_ways_to_match_holds(tree: "str | tuple", line: str) -> None:  # type: ignore[type-arg]
-    counted = len(list(itertools.islice(ends(tree, line, 0), 20_000)))
-    ways, steps = cost(parse(written(tree), 0), len(line))
-    assert counted <= ways and steps >= 1
-
-
-@pytest.mark.parametrize(
-    ("pattern", "least", "most"),
-    [
-        ("oolong", 2**20, 2**24), ("tea.*oolong", 512, 2**13), (r"\w+ly", 512, 2**13),
-        ("tea|茶", 2**20, 2**24), (".*tea.*oolong", 32, 512),
-        ("(a+)+$", 0, 16), ("(a|a)*b", 0, 32), ("(.*)*x", 0, 16), ("(a{1,1000}){1,1000}b", 0, 16), ("a?" * 40 + "a" * 40, -1, 0),
-        ("((((a?){1000}){1000}){1000}){1000}b", -1, -1),
-    ],
-)  # fmt: skip
-def test_lines_are_matched_in_this_process_only_while_that_is_quick(pattern: str, least: int, most: int) -> None:
-    assert least <= longest_line(parse(pattern, 0), STEPS) <= most
-
 
 HOSTILE = [
     "(a+)+$", "(a|a)*$", "(.*)*[xyz]", "(a{1,1000}){1,1000}[bc]", "a?" * 40 + "[ab]" * 40, r"(\w+\s?)+$", "(a*)*(a*)*(a*)*[bc]",
@@ -227,30 +155,15 @@ HOSTILE = [
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_a_hostile_pattern_ends_in_an_error_and_not_in_a_hang(pattern: str) -> None:
     line = "a" * (39 if pattern.startswith("a?") else 3000) + "!" * 50
-    with pytest.raises(PatternError, match=r"longer than 0\.2 s; simplify"):
+    with pytest.raises(PatternError, match="takes too long; simplify"):
         list(compile_pattern(pattern).search([(1, line)], seconds=0.2))
 
 
 def test_lines_add_up_to_the_deadline() -> None:
     """No one line is slow here; an endless row of them ends all the same."""
     slow = compile_pattern(".*x.*[yz]")
-    with pytest.raises(PatternError, match=r"longer than 0\.1 s"):
+    with pytest.raises(PatternError, match="takes too long"):
         list(slow.search(((key, "x" * 64) for key in itertools.count()), seconds=0.1))
-
-
-def test_reading_counts_for_lines_that_a_child_must_match_and_for_no_others() -> None:
-    """Each of them may be matched fast; a file that keeps coming ends in an error all the same."""
-
-    def slow_file() -> Iterator[tuple[int, str]]:
-        for key in range(400):
-            over = time.monotonic() + 0.001
-            while time.monotonic() < over:
-                pass
-            yield key, "ab" * 500 + "1"
-
-    with pytest.raises(PatternError, match=r"longer than 0\.2 s"):
-        list(compile_pattern("(-a|--b)+z|[0-9]").search(slow_file(), seconds=0.2))
-    assert len(list(compile_pattern("[0-9]").search(slow_file(), seconds=0.2))) == 400
 
 
 def test_what_matches_as_fast_as_it_is_read_may_go_on_for_as_long() -> None:
@@ -288,29 +201,6 @@ def test_long_lines_have_a_defined_answer() -> None:
 
 # The child
 
-
-@pytest.fixture(scope="module")
-def child() -> Iterator[Child]:
-    with contextlib.closing(Child()) as matcher:
-        yield matcher
-
-
-def answered(child: Child, regex: re.Pattern[str], some: list[str]) -> bytes:
-    found = child.ask((regex.pattern, regex.flags, some), 10)
-    assert found is not None
-    return found
-
-
-@given(expressions, st.lists(lines, max_size=8), st.sampled_from([0, re.I]))
-def test_the_child_answers_as_this_process_would(child: Child, expression: str, some: list[str], flags: int) -> None:
-    regex = re.compile(expression, flags)
-    assert answered(child, regex, some) == bytes(regex.search(line) is not None for line in some)
-
-
-def test_the_child_reads_what_is_not_unicode(child: Child) -> None:
-    assert answered(child, re.compile("\udcff"), ["caf\udcff", "\0", "🍵"]) == b"\1\0\0"
-
-
 RISKY = r"^(\w+ )*\w+\.$"
 """Harmless as it happens, but no bound says so: all but the shortest lines are matched in the child."""
 
@@ -322,15 +212,8 @@ def test_matches_come_in_order_whichever_process_finds_them() -> None:
     assert found == [key for key, text in enumerate(texts) if text == "a."]
 
 
-def test_matches_come_as_they_are_found() -> None:
-    """Neither way reads to the end of its lines first."""
-    for pattern, line in (("tea", "tea"), (RISKY, "some twenty or thirty words.")):
-        stream = compile_pattern(pattern).search((key, line) for key in itertools.count())
-        assert list(itertools.islice(stream, 3)) == [0, 1, 2]
-        stream.close()  # type: ignore[attr-defined]
-
-
-def test_no_child_outlives_its_search(child: Child) -> None:
+def test_no_child_outlives_its_search() -> None:
+    """And its matches come as they are found: the stream never ends."""
     before = open_descriptors()
     stream = compile_pattern(RISKY).search((key, "some twenty or thirty words.") for key in itertools.count())
     next(stream)
@@ -339,8 +222,8 @@ def test_no_child_outlives_its_search(child: Child) -> None:
     with pytest.raises(PatternError):
         list(compile_pattern("(a+)+$").search([(1, "a" * 40 + "!")], seconds=0.1))
     assert open_descriptors() == before
-    # The module's own child is there and at work, and none that has ended waits to be collected.
-    assert os.waitpid(-1, os.WNOHANG) == (0, 0)
+    with pytest.raises(ChildProcessError):  # none that has ended waits to be collected
+        os.waitpid(-1, os.WNOHANG)
 
 
 def open_descriptors() -> list[str]:

@@ -5,6 +5,7 @@ A turn's line matches as the file has it, `- **Sam** 09:30: …`, or as the tool
 
 import contextlib
 import datetime as dt
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -144,10 +145,6 @@ class _Sought(NamedTuple):
     days: Sequence[dt.date] = ()
     current: CurrentConversation | None = None
 
-    def is_near(self, path: str) -> bool:
-        """Is a file of a time from which words may lead to one of the days?"""
-        return _is_near(path, self.days)
-
 
 def _days_of(compiled: Pattern) -> list[dt.date]:
     """The days that a pattern names."""
@@ -222,11 +219,15 @@ def _lines(
     word for a day with that day behind it."""
     begins, current = _BEGINS.search(asked.pattern.text), asked.current
     for stat in stats:
-        last = current.line - 1 if current and current.path == stat.path else None
-        near = asked.is_near(stat.path)
+        near = _is_near(stat.path, asked.days)
         try:
-            for number, line, day in _spoken(_lines_of(folder, asked, stat), asked, stat.path):
-                if last is not None and number > last:
+            if stat.size > LARGEST:
+                lines: Iterable[tuple[int, str]] = reading.lines(folder, stat.path, pattern.LONGEST_LINE)
+            else:
+                text = reading.text(stat.path, folder.read(stat.path))
+                lines = enumerate(reading.split(text), 1) if near or _may_match(asked.pattern, text) else ()
+            for number, line, day in _spoken(lines, asked, stat.path):
+                if current and current.path == stat.path and number >= current.line:
                     break
                 yield (stat.path, number, line), line
                 for shown in as_shown(line) if begins and line.startswith("- **") else ():
@@ -268,16 +269,6 @@ def _with_days(line: str, day: dt.date) -> str:
     return _BRACKET.sub(both, dates.annotate(line, day))
 
 
-def _lines_of(folder: Folder, asked: _Sought, stat: Stat) -> Iterable[tuple[int, str]]:
-    """A file's lines, numbered; none where its text as a whole, or a piece of a large one, cannot hold a match."""
-    compiled, every = asked.pattern, asked.said_by is not None or asked.is_near(stat.path)
-    if stat.size > LARGEST:
-        worth = None if every else (lambda piece: _may_match(compiled, piece))
-        return reading.lines(folder, stat.path, pattern.LONGEST_LINE, worth=worth)
-    text = reading.text(stat.path, folder.read(stat.path))
-    return enumerate(reading.split(text), 1) if asked.is_near(stat.path) or _may_match(compiled, text) else ()
-
-
 def _may_match(compiled: Pattern, text: str) -> bool:
     """False where no line of this text can match, as it stands or as the tools show it."""
     if compiled.may_match(fold(text)):
@@ -287,28 +278,19 @@ def _may_match(compiled: Pattern, text: str) -> bool:
 
 
 def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:
-    """The lines to show for a page of matches: around each up to `context` others, no line twice."""
+    """The lines to show for a page of matches: around each up to `context` others, as the file has them now, no line twice."""
     by_path: dict[str, dict[int, str]] = {}
     for match in held:
         by_path.setdefault(match.path, {})[match.line] = match.text
     for path, matching in by_path.items():
-        wanted = matching if not context else _around(folder, path, matching, context)
-        before = 0
+        wanted, before = matching, 0
+        if context:
+            near = {number for line in matching for number in range(line - context, line + context + 1)}
+            around = reading.lines(folder, path, pattern.LONGEST_LINE, max(1, min(near)))
+            wanted = {
+                n: line for n, line in itertools.islice(around, max(near) - max(1, min(near)) + 1) if n in near
+            } | matching
         for number in sorted(wanted):
-            yield Line(
-                path, number, wanted[number], number in matching, before > 0 and number > before + 1 and context > 0
-            )
+            gap = before > 0 and number > before + 1 and context > 0
+            yield Line(path, number, wanted[number], number in matching, gap)
             before = number
-
-
-def _around(folder: Folder, path: str, matching: dict[int, str], context: int) -> dict[int, str]:
-    """The matching lines with those around them, as the file has them now."""
-    near = {number for line in matching for number in range(line - context, line + context + 1)}
-    last = max(near)
-    around = dict(matching)
-    for number, line in reading.lines(folder, path, pattern.LONGEST_LINE, max(1, min(near))):
-        if number > last:
-            break
-        if number in near:
-            around.setdefault(number, line)
-    return around

@@ -17,9 +17,7 @@ from filemem.text.expression import fold
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
 STARTING = 10.0  # seconds that a child may take to begin
-SECONDS = (
-    3.5  # that matching may take in all, with reading what a child matches; a search that is given up takes under five
-)
+SECONDS = 3.5  # that matching may take in all
 PACE = 5e-8  # seconds a character that matching may take besides: what goes as fast as reading may go on for as long
 STEPS = 10_000_000  # of matching that one line may need at worst to be matched in this process: under half a second
 MOST_PLACES = 5  # in one line that are told
@@ -70,13 +68,7 @@ class Pattern:
 
     def may_match(self, folded: str) -> bool:
         """False where no line of this text, folded by `fold`, can match."""
-        for strings in self.literals:
-            for string in strings:
-                if string in folded:
-                    break
-            else:
-                return False
-        return True
+        return all(any(string in folded for string in strings) for strings in self.literals)
 
     def places(self, line: str) -> list[tuple[int, int]]:
         """Where a matching line matches, MOST_PLACES at most; where finding that out might take long, where what it must hold
@@ -91,55 +83,57 @@ class Pattern:
         """The key of each line that matches, in order, some lines at a time.
 
         Lines come without their line ending. Only the first LONGEST_LINE characters of a line are searched. Raises
-        PatternError when matching has taken `seconds`, reading the lines that a child must match included and PACE aside, or
-        one line needs more than MEMORY bytes. One child serves the whole search, so that many files are best searched as one
-        stream of lines.
+        PatternError when matching has taken `seconds`, PACE aside, or one line needs more than MEMORY bytes. One child serves
+        the whole search, so that many files are best searched as one stream of lines.
         """
-        spent, since = 0.0, time.monotonic()
         with contextlib.ExitStack() as held:
             child: Child | None = None
-            for batch, read in self._batches(lines):
+            for batch in self._batches(lines):
                 far = [line for _, line in batch if len(line) > self._longest]
-                spent += (time.monotonic() - since) * len(far) / read
-                if far and child is None:  # how long a process takes to begin says nothing of the pattern
-                    child = held.enter_context(contextlib.closing(_child()))
-                    self._there(child, [], STARTING, seconds)
+                if far and child is None:
+                    child = held.enter_context(contextlib.closing(self._child()))
                 started = time.monotonic()
-                left = seconds - spent + PACE * sum(len(line) for _, line in batch if len(line) <= self._longest)
-                there = iter(self._there(child, far, left, seconds) if child and far else b"")
+                seconds += PACE * sum(len(line) for _, line in batch)
+                there = iter(self._there(child, far, seconds) if child and far else b"")
                 found = []
                 for key, line in batch:
-                    if time.monotonic() - started > left:
-                        raise _too_long(seconds)
+                    if time.monotonic() - started > seconds:
+                        raise PatternError(_TOO_LONG)
                     if next(there) if len(line) > self._longest else self._regex.search(line):
                         found.append(key)
-                spent = max(spent, seconds - left + time.monotonic() - started)
+                seconds -= time.monotonic() - started
                 yield from found
-                since = time.monotonic()
 
-    def _batches(self, lines: Iterable[tuple[Key, str]]) -> Iterator[tuple[list[tuple[Key, str]], int]]:
-        """The lines that may match, BATCH_LINES or BATCH_CHARS of them at a time, and how many were read for them."""
+    def _batches(self, lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
+        """The lines that may match, BATCH_LINES or BATCH_CHARS of them at a time."""
         batch: list[tuple[Key, str]] = []
-        size = read = 0
+        size = 0
         for key, whole in lines:
-            read += 1
             line = whole[:LONGEST_LINE]
-            if self.literals and not self.may_match(fold(line)):
-                continue
-            batch.append((key, line))
-            size += len(line)
-            if size >= BATCH_CHARS or len(batch) >= BATCH_LINES:
-                yield batch, read
-                batch, size, read = [], 0, 0
+            if not self.literals or self.may_match(fold(line)):
+                batch.append((key, line))
+                size += len(line)
+                if size >= BATCH_CHARS or len(batch) >= BATCH_LINES:
+                    yield batch
+                    batch, size = [], 0
         if batch:
-            yield batch, read
+            yield batch
 
-    def _there(self, child: Child, lines: list[str], left: float, seconds: float) -> bytes:
+    def _child(self) -> Child:
+        """A child that has begun: how long a process takes for that says nothing of the pattern."""
+        try:
+            child = Child()
+        except OSError as error:
+            raise PatternError(f"pattern: no process can be started to match it ({error}); simplify it") from None
+        self._there(child, [], STARTING)
+        return child
+
+    def _there(self, child: Child, lines: list[str], left: float) -> bytes:
         """One byte a line, 1 where it matches, else 0, from the child process; within the seconds left."""
         try:
             answer = child.ask((self._regex.pattern, self._regex.flags, lines), left)
         except TimeoutError:
-            raise _too_long(seconds) from None
+            raise PatternError(_TOO_LONG) from None
         except OSError as error:
             raise PatternError(f"pattern: the process that matches it failed ({error}); simplify it") from None
         if answer is None:
@@ -148,18 +142,9 @@ class Pattern:
         return answer
 
 
-def _child() -> Child:
-    try:
-        return Child()
-    except OSError as error:
-        raise PatternError(f"pattern: no process can be started to match it ({error}); simplify it") from None
-
-
-def _too_long(seconds: float) -> PatternError:
-    return PatternError(
-        f"pattern: matching takes longer than {seconds:g} s; simplify it: avoid a repeat inside a repeat, "
-        "as in (a+)+, and several .* in a row"
-    )
+_TOO_LONG = (
+    "pattern: matching takes too long; simplify it: avoid a repeat inside a repeat, (a+)+, and several .* in a row"
+)
 
 
 def compile_pattern(text: str) -> Pattern:
