@@ -33,12 +33,12 @@ MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 1500  # in one answer of grep
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 LIMITS = (10, 20, 40, 80, 200)  # of a search, of which an answer names the next
-SUPERSEDED = "superseded by"
 _CITED = re.compile(r"(?:archive/)?sessions/[^\s\"',:\[\]]+:\d+")
+_SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
-def heading(path: str, when: FileDate | None, *notes: str) -> str:
+def _heading(path: str, when: FileDate | None, *notes: str) -> str:
     """The line over a file's lines: path, weekday, and what is to be noted of it; the date where the path does not tell it."""
     date = ""
     if when and when == when_of(path):
@@ -48,12 +48,7 @@ def heading(path: str, when: FileDate | None, *notes: str) -> str:
     return "  ".join(filter(None, (path, date, *notes)))
 
 
-_SUPERSEDED_BY = re.compile(
-    rb"---\n(?:[a-z_]+:[^\n\"'&*!]*\n|  - [^\n]*\n)*?superseded_by: ([A-Za-z][\w/.-]*/[\w.-]+\.md)\n"
-)
-
-
-def fate(folder: Folder, path: str) -> str:
+def _fate(folder: Folder, path: str) -> str:
     """What has become of a memory: `superseded by PATH`, which tells what was, else `archived` where it lies there."""
     with contextlib.suppress(FilememError):
         data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
@@ -61,15 +56,11 @@ def fate(folder: Folder, path: str) -> str:
             plainly = _SUPERSEDED_BY.match(data)  # to read YAML takes as long as a grep
             by = plainly[1].decode() if plainly else folder.memory(path).particular("superseded_by")
             if by:
-                return f"{SUPERSEDED} {one_line(by)}"
-    return _put_away(path)
+                return f"superseded by {one_line(by)}"
+    return "archived" if is_archived(path) else ""
 
 
-def _put_away(path: str, lapse: str = "") -> str:
-    return "archived" if is_archived(path) and SUPERSEDED not in lapse else ""
-
-
-def next_call(tool: str, **arguments: Any) -> str:
+def _call(tool: str, **arguments: Any) -> str:
     """A call as the model may send it; what is None is left out."""
     given = {key: value for key, value in arguments.items() if value is not None}
     call = json.dumps(given, ensure_ascii=False)
@@ -83,7 +74,7 @@ def line_text(text: str, day: dt.date | None, path: str, line: int, longest: int
     shown = _annotated(shown, day) if day else shown
     if len(text) <= longest:
         return shown
-    more = f"; {next_call('open', path=path, line=line, lines=1)} shows more" if longest < WHOLE_LINE else ""
+    more = f"; {_call('open', path=path, line=line, lines=1)} shows more" if longest < WHOLE_LINE else ""
     return f"{shown} [clipped: {len(text):,} characters{more}]"
 
 
@@ -163,11 +154,11 @@ def page(
     if total and line > total:
         raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
     note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""
-    head = f"{heading(path, when, fate(folder, path), note)}  {total:,} line{'s' * (total != 1)}"
+    head = f"{_heading(path, when, _fate(folder, path), note)}  {total:,} line{'s' * (total != 1)}"
     if not total:
         return f"{head}\n(no text)"
     if last:
-        more = next_call("open", path=path, line=last + 1, lines=lines)
+        more = _call("open", path=path, line=last + 1, lines=lines)
         shown.append(f"Lines {line} to {last} of {total}; {more} shows the next.")
     return "\n".join([head, *shown])
 
@@ -182,10 +173,10 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any], *, whole: bo
     counted = _looked_at(found.total, "line", len(found.by_file), found.files, found.archived_files)
     out = [counted, *shown, *found.notes]
     if cut:
-        call = next_call("open", path=cut.path, line=cut.line, lines=1)
+        call = _call("open", path=cut.path, line=cut.line, lines=1)
         out.append(f"… marks what was left out of long lines; {call} shows the first whole.")
     if following:
-        more = next_call("grep", **{**asked, "offset": following})
+        more = _call("grep", **{**asked, "offset": following})
         if len(found.by_file) > 1:
             counts = [f"{path} {count:,}" for path, count in itertools.islice(found.by_file.items(), MOST_FILES)]
             left = len(found.by_file) - len(counts)
@@ -210,28 +201,27 @@ def _around(text: str, places: list[tuple[int, int]]) -> str:
 
 def _told_again(folder: Folder, found: GrepPage) -> dict[tuple[str, int], list[tuple[str, int]]]:
     """The lines of a fact, its line in a summary and its turn, of which the first is shown and the others are named with it."""
-    ends = {f"{live(line.path)}:{line.line}": line for line in found.lines}
-    group = {key: key for key in ends}  # by line, the first that tells the same
-
-    for key, line in ends.items():
+    shown = {f"{live(line.path)}:{line.line}": (line.path, line.line) for line in found.lines}
+    first = {key: key for key in shown}  # by line, the first that tells the same
+    order = {key: place for place, key in enumerate(shown)}
+    for line in found.lines:
         for other in _retold(folder, line.path, line.text, line.line):
-            first, last = sorted((group[key], group.get(other, group[key])), key=list(ends).index)
-            group = {one: first if its == last else its for one, its in group.items()}
+            tops = {first[f"{live(line.path)}:{line.line}"], first.get(other, "")} - {""}
+            top = min(tops, key=order.__getitem__)
+            first = {key: top if its in tops else its for key, its in first.items()}
     out: dict[tuple[str, int], list[tuple[str, int]]] = {}
-    for key, first in group.items():
-        top = (ends[first].path, ends[first].line)
-        if key != first:
-            out.setdefault(top, []).append((ends[key].path, ends[key].line))
+    for key, top in first.items():
+        if key != top:
+            out.setdefault(shown[top], []).append(shown[key])
     return out
 
 
 def _retold(folder: Folder, path: str, text: str, line: int) -> list[str]:
     """The places, as `path:line` of live files, that a line of a fact or a summary tells again."""
-    kind = kind_of(path)
-    if kind in ("facts", "lessons"):
+    if kind_of(path) in ("facts", "lessons"):
         with contextlib.suppress(FilememError):
             return [live(cited) for cited in _CITED.findall(folder.read(path, HEAD).decode(errors="replace"))]
-    bullet = sections.parse(text, path, line) if kind == "summaries" else None
+    bullet = sections.parse(text, path, line) if kind_of(path) == "summaries" else None
     return [f"{live(bullet.path)}:{number}" for number in bullet.lines] if bullet else []
 
 
@@ -257,7 +247,7 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
         before = len(out)
         if shown.path != path:
             path, days = shown.path, None if whole else _Days(folder, shown.path)
-            out.append(heading(path, when_of(path), fate(folder, path)))
+            out.append(_heading(path, when_of(path), _fate(folder, path)))
         elif shown.gap or skipped:
             out.append("      …")
         long = days is not None and shown.matches and len(shown.text) > LONG
@@ -294,15 +284,16 @@ def searched(found: "Found") -> str:
         if hit.path != path:
             path = hit.path
             named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
-            notes = ("more",) if path in begun else (named, _put_away(path, hit.note), hit.note)
-            out.append(heading(path, hit.when, *notes))
+            lies = "archived" if is_archived(path) and "superseded by" not in hit.note else ""
+            notes = ("more",) if path in begun else (named, lies, hit.note)
+            out.append(_heading(path, hit.when, *notes))
             begun.add(path)
         if hit.before and (path, hit.before.line) not in shown:
             shown.add((path, hit.before.line))
             out.append(_lead(hit, hit.before))
         out.append(_passage(hit))
     if cut := next((hit for hit in hits if hit.cut), None):
-        call = next_call("open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1)
+        call = _call("open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1)
         out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
     if found.more:
         limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])

@@ -20,7 +20,6 @@ _SCHEMAS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "prompts/tools.json").read_text(encoding="utf-8")
 )
 _TOOLS: dict[str, dict[str, Any]] = {one["function"]["name"]: one["function"]["parameters"] for one in _SCHEMAS}
-_WORDS = {"string": "text", "integer": "a whole number"}
 _EXAMPLES = {
     "pattern": "oolong",
     "query": "What tea do I like?",
@@ -30,13 +29,14 @@ _EXAMPLES = {
 }
 LONGEST_ERROR = 1000  # characters
 _BOUNDS = {
-    **{"context": (0, 20), "offset": (0, 10**9), "limit": (1, 200), "line": (1, 10**9), "lines": (1, 10**6)},
+    "context": (0, 20),
+    "offset": (0, 10**9),
+    "limit": (1, 200),
+    "line": (1, 10**9),
+    "lines": (1, 10**6),
     "importance": (1, 10),
 }
-
-
-class _WrongCall(FilememError):
-    """A call whose tool or arguments are not right."""
+LONGEST_TEXT = 10_000  # characters of an argument
 
 
 class Toolbox:
@@ -51,12 +51,6 @@ class Toolbox:
         self.current: CurrentConversation | None = None
         self.noting = True  # does what is opened count as recalled?
         self.open_files: dict[str, tuple[int, int | None]] = {}
-        self._tools: dict[str, Callable[..., str]] = {
-            "grep": self._grep,
-            "search_files": self._search_files,
-            "open": self.open,
-            "close": self._close,
-        }
         self.hits: int | None = None  # lines or passages that the last call found, where it was a search
         self.places: list[str] = []  # of what the last call has shown, as `path:line`
 
@@ -65,14 +59,9 @@ class Toolbox:
         self.hits, self.places = None, []
         try:
             if name not in _TOOLS:
-                raise _WrongCall(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
-            tools: dict[str, Callable[..., str]] = {
-                "grep": self._grep,
-                "search_files": self._search_files,
-                "open": self.open,
-                "close": self._close,
-            }
-            return escape_controls(tools[name](**checked(name, arguments, _TOOLS[name])))
+                raise FilememError(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
+            answer: str = getattr(self, f"_{name}")(**checked(name, arguments, _TOOLS[name]))
+            return escape_controls(answer)
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
@@ -105,9 +94,13 @@ class Toolbox:
         self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
         return answers.searched(found)
 
-    def open(self, path: str, line: int = 1, lines: int | None = None) -> str:
-        """The file's lines from `line` on; it joins the open files. Raises FilememError where it cannot be shown."""
-        path, line = self._with_line(path, line)
+    def _open(self, path: str, line: int = 1, lines: int | None = None) -> str:
+        """The file's lines from `line` on, also from a citation, `path:line`, given as the path; it joins the open files."""
+        cited, _, number = path.rpartition(":")
+        if line == 1 and cited and number.isascii() and number.isdigit() and len(number) < 10:
+            with contextlib.suppress(NotFound):
+                self._folder.locate(cited)
+                path, line = cited, max(1, int(number))
         where = self._folder.locate(path)
         shown = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
         self.open_files.pop(where, None)
@@ -123,25 +116,15 @@ class Toolbox:
             shown += f"\nClosed {', '.join(closed)}: at most {self._config.open_files} files are open at once."
         return shown
 
-    def _with_line(self, path: str, line: int) -> tuple[str, int]:
-        """A path and line, also from a citation, `path:line`, given as the path."""
-        cited, _, number = path.rpartition(":")
-        if line == 1 and cited and number.isascii() and number.isdigit() and 0 < len(number) < 10:
-            with contextlib.suppress(NotFound):
-                self._folder.locate(cited)
-                return cited, max(1, int(number))
-        return path, line
-
     def _close(self, path: str) -> str:
         path = path.removeprefix("./")
-        for candidate in (path, f"archive/{path}", path.removeprefix("archive/"), path.rpartition(":")[0]):
-            if candidate in self.open_files:
-                del self.open_files[candidate]
-                return f"Closed {candidate}; {self._still_open()}."
-        raise _WrongCall(f"{one_line(path)} is not open; {self._still_open()}.")
-
-    def _still_open(self) -> str:
-        return f"open are {', '.join(self.open_files)}" if self.open_files else "no file is open"
+        names = (path, f"archive/{path}", path.removeprefix("archive/"), path.rpartition(":")[0])
+        found = next((name for name in names if name in self.open_files), "")
+        self.open_files.pop(found, None)
+        still = f"open are {', '.join(self.open_files)}" if self.open_files else "no file is open"
+        if not found:
+            raise FilememError(f"{one_line(path)} is not open; {still}.")
+        return f"Closed {found}; {still}."
 
     def pages(self) -> list[tuple[str, str]]:
         """The open files as they are on disk now, each path with its numbered lines; one that is gone says so."""
@@ -161,41 +144,34 @@ class Toolbox:
 
 def checked(name: str, arguments: str | dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a right call of a tool with this JSON Schema; raises FilememError with the sentence for a wrong one."""
-    given, known = _parsed(name, arguments, schema), schema["properties"]
-    for key, value in given.items():
-        if key not in known:
-            raise _WrongCall(f"{name} has no argument {one_line(key)!r}; its arguments are {', '.join(known)}.")
-        if value is not None:
-            _check_value(name, key, value, known[key]["type"])
-    # Models fill what they leave out with null or with empty text.
-    told = {key: value for key, value in given.items() if value is not None and str(value).strip()}
-    for needed in (one for one in schema["required"] if one not in told):
-        raise _WrongCall(f'{name} needs {needed}, for example {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
-    return told
-
-
-def _parsed(name: str, arguments: str | dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as a mapping, from the model's JSON."""
+    known, needs = schema["properties"], schema["required"]
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
         except (ValueError, RecursionError) as error:
-            raise _WrongCall(
-                f"the arguments of {name} are no valid JSON ({one_line(str(error), 80)}); send an object."
-            ) from None
+            why = one_line(str(error), 80)
+            raise FilememError(f"the arguments of {name} are no valid JSON ({why}); send an object.") from None
     if not isinstance(arguments, dict):
-        (needed,) = schema["required"]
-        raise _WrongCall(f'the arguments of {name} are no JSON object; send {{"{needed}": …}}.')
-    return arguments
+        raise FilememError(f'the arguments of {name} are no JSON object; send {{"{needs[0]}": …}}.')
+    for key, value in arguments.items():
+        if key not in known:
+            raise FilememError(f"{name} has no argument {one_line(key)!r}; its arguments are {', '.join(known)}.")
+        if value is not None and (fault := _fault(key, value, known[key]["type"])):
+            raise FilememError(f"{key} of {name} {fault}.")
+    # Models fill what they leave out with null or with empty text.
+    told = {key: value for key, value in arguments.items() if value is not None and str(value).strip()}
+    for needed in (one for one in needs if one not in told):
+        raise FilememError(f'{name} needs {needed}, for example {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
+    return told
 
 
-def _check_value(name: str, key: str, value: Any, kind: str) -> None:
-    """Raise _WrongCall where the value of an argument has the wrong type or size."""
-    right = isinstance(value, str) if kind == "string" else isinstance(value, int) and not isinstance(value, bool)
-    if not right:
-        raise _WrongCall(f"{key} of {name} takes {_WORDS[kind]}, not {one_line(json.dumps(value, default=str), 60)}.")
+def _fault(key: str, value: Any, kind: str) -> str:
+    """What is wrong with the type or size of an argument; empty where nothing is."""
     least, most = _BOUNDS.get(key, (0, 0))
-    if kind == "integer" and not least <= value <= most:
-        raise _WrongCall(f"{key} of {name} is a whole number from {least:,} to {most:,}.")
-    if kind == "string" and len(value) > 10_000:
-        raise _WrongCall(f"{key} of {name} is {len(value):,} characters long; send at most 10,000.")
+    if kind == "string":
+        if not isinstance(value, str):
+            return f"takes text, not {one_line(json.dumps(value, default=str), 60)}"
+        return f"is {len(value):,} characters long; send at most {LONGEST_TEXT:,}" if len(value) > LONGEST_TEXT else ""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return f"takes a whole number, not {one_line(json.dumps(value, default=str), 60)}"
+    return "" if least <= value <= most else f"is a whole number from {least:,} to {most:,}"
