@@ -409,7 +409,7 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
     package.write_text(
         "import click\nfrom filemem.importers.exports import ImportedNote\n"
         "@click.command()\n@click.argument('cups', type=int)\ndef brew(cups):\n    click.echo(f'{cups} cups')\n"
-        "def read(path, zone, seen):\n    yield ImportedNote('tea.md', open(path, 'rb').read())\n"
+        "def read(path, zone):\n    yield ImportedNote('tea.md', open(path, 'rb').read())\n"
     )
     (written / "METADATA").write_text("Metadata-Version: 2.1\nName: tea\nVersion: 1\n")
     (written / "entry_points.txt").write_text(

@@ -173,32 +173,3 @@ def test_no_class_has_the_name_of_another() -> None:
             if isinstance(node, ast.ClassDef):
                 other = seen.setdefault(node.name.lstrip("_"), name)
                 assert other == name, f"{node.name} stands in {other} and {name}"
-
-
-_ERRORS = {
-    "Busy",
-    "Changed",
-    "ConfigError",
-    "FilememError",
-    "GitError",
-    "ModelError",
-    "NotFound",
-    "Refused",
-    "Untrusted",
-}
-_REMEDY = re.compile(r"; |--|\bor \w|[Tt]hen |as in: |is a whole number|a value is|no such f|\{[^{}]*\}[.]?$")
-
-
-def test_every_error_names_a_remedy() -> None:
-    """By its form: what is wrong, then what to do; a sentence that ends in another one's words has the remedy of that."""
-    found, without = 0, []
-    for name in MODULES:
-        for node in nodes(name):
-            if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call) or not node.exc.args:
-                continue
-            text = ast.unparse(node.exc.args[0]) if ast.unparse(node.exc.func).split(".")[-1] in _ERRORS else ""
-            if text[:2] in ("f'", 'f"') or text[:1] in ("'", '"'):
-                found += 1
-                without += [] if _REMEDY.search(text.strip("f'\"")) else [f"{name}: {text}"]
-    assert found > 100
-    assert not without, "\n".join(without)

@@ -161,7 +161,7 @@ def checked(name: str, arguments: str | dict[str, Any], schema: dict[str, Any]) 
     # Models fill what they leave out with null or with empty text.
     told = {key: value for key, value in arguments.items() if value is not None and str(value).strip()}
     for needed in (one for one in needs if one not in told):
-        raise FilememError(f'{name} needs {needed}, for example {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
+        raise FilememError(f'{name} needs {needed}; call it as {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
     return told
 
 
