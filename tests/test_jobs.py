@@ -1,15 +1,19 @@
 """The jobs from the command line: dry runs say what the real ones do, scripts get JSON, git gets one commit a job."""
 
+import datetime as dt
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from programs import clean, filemem
+from repositories import START, git, plain_git  # noqa: F401
+from repositories import store as in_git
 from scripted_server import ScriptedServer, fail
 
-from filemem import Store
+from filemem import Store, User
+from filemem.errors import Busy
+from filemem.jobs.running import job
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
@@ -87,32 +91,6 @@ def test_restore_and_why_take_paths_as_a_person_types_them(store):
     run(store, "restore", "facts/none.md", code=2)
 
 
-def test_status_shows_what_fades_in_words_and_as_json(store):
-    said = run(store, "status")
-    assert "facts            2 live (42 bytes)" in said
-    assert "Fading within 30 days: 1." in said
-    assert "Not fading: 1 not summarised, 1 profile, 1 standing." in said
-    (found,) = lines(store, "status")
-    assert found["kinds"]["sessions"]["live"] == 1
-    assert sum(found["spread"]) == 1
-
-
-def test_each_job_is_one_commit_of_its_own_files(store):
-    def git(*arguments):
-        return subprocess.run(["git", "-C", store, *arguments], check=True, capture_output=True, text=True).stdout
-
-    run(store, "init", "--git", str(store))
-    git("add", ".")
-    git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--allow-empty", "-qm", "Mine")
-    (store / "ann/profile.md").write_text("Ann, weaver and eel catcher.\n")
-    run(store, "compact")
-    run(store, "sweep")
-    log = git("log", "--format=%s/%(trailers:key=Job,valueonly,separator=%x2C)").splitlines()
-    assert log[:2] == ["Archive 1 faded memory/sweep", "Summarise 1 old conversation/compact"]
-    assert "profile.md" not in git("log", "-2", "--name-only", "--format=")
-    assert "summaries/2026/2026-09-conversations.md" in git("log", "-2", "--name-only", "--format=")
-
-
 def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
     shutil.copytree(store / "ann", store / "bob")
     with ScriptedServer(*[fail(400, "out of order")] * 9) as server:
@@ -124,6 +102,42 @@ def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
     assert "2 of 2 users done." in said
 
 
-@pytest.mark.parametrize("wrong", [["compact", "--older-than", "soon"], ["sweep", "--all-users", "--user", "ann"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["compact", "--older-than", "soon"],
+        ["sweep", "--all-users", "--user", "ann"],
+        ["check", "--scheduler", "tcp://x"],
+    ],
+)
 def test_wrong_options_are_one_sentence(store, wrong):
     run(store, *wrong, code=2)
+
+
+SAID = [{"role": "user", "content": "I moved to Porto."}, {"role": "assistant", "content": "Noted."}]
+
+
+def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path):
+    """Each with its own files and no others; what was there already is no commit."""
+    where = tmp_path / "store"
+    mara = User(in_git(where))
+    mara.folder.create("profile.md", "Mara.\n")
+    git(where, "add", "."), git(where, "commit", "-qm", "Mine")
+    (where / "mara/profile.md").write_text("Mara, weaver.\n")
+    mara.remember("Has a bicycle.", today=START.date())
+    mara.add_conversation([*SAID, {"role": "user", "content": "It has hills. " * 40}], at=START)
+    mara.add_conversation([*SAID, {"role": "user", "content": "It has hills. " * 40}], at=START)
+    mara.maintain(START.date() + dt.timedelta(days=60))
+    log = git(where, "log", "-4", "--format=%s/%(trailers:key=Job,valueonly,separator=%x2C)").split("\n")
+    assert log[0] == "Summarise 1 old conversation/compact" and log[1].endswith("/chat"), log
+    assert log[2:] == ["Remember: Has a bicycle./remember", "Mine/"]
+    assert "summaries/" in git(where, "show", "--name-only", "--format=")
+    assert git(where, "status", "--porcelain") == " M mara/profile.md"
+
+
+def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
+    mara = Store(tmp_path).user("mara")
+    with job(mara.folder, "sweep", START):
+        with pytest.raises(Busy), job(Store(tmp_path).user("mara").folder, "compact", START):
+            pass
+        assert "Has a boat." in mara.remember("Has a boat.", today=START.date()).text
