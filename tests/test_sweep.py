@@ -179,18 +179,6 @@ def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user):
         maintenance.restore(user, [path, "facts/none.md"], AT)
 
 
-def test_active_days_are_those_with_a_session_or_a_recall(tmp_path):
-    (tmp_path / "filemem.yaml").write_text("active_days: true\n")
-    user = Store(tmp_path).user("ann").folder
-    write(user, "facts/2026/2026-01-01-a.md", "---\nimportance: 1\n---\nA sneeze.\n")
-    for day in range(1, 43):
-        date = dt.date(2026, 1, 1) + dt.timedelta(day - 1)
-        write(user, f"sessions/2026/{date}-0930-x.md", "- **Ann**: Hello.\n")
-    assert going(user) == []  # 41 active days after the first: R = exp(-41/18) = 0.103
-    journal.note_recall(user, "profile.md", "open", dt.datetime(2026, 3, 24))
-    assert going(user) == ["facts/2026/2026-01-01-a.md"]
-
-
 def test_why_tells_the_numbers_and_what_comes(user):
     path = "facts/2026/2026-11-01-a.md"
     write(user, path, "---\nimportance: 1\n---\nSneezed.\n")

@@ -83,7 +83,6 @@ class Config:
     spacing_growth: float = 1.5  # a recall of what had all but faded makes a memory last 1 + this times as long
     threshold: float = 0.1  # of retention, 0 to 1, below which the sweep moves a memory to the archive
     grace_days: int = 7  # no younger memory is archived
-    active_days: bool = False  # count only the days on which something was said or recalled
     compact_after_days: int = 30  # sessions older than this are summarised and archived
     summary_share: float = 0.295  # of the text of a conversation, what its summary keeps
     month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on in parts

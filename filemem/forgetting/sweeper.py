@@ -5,7 +5,7 @@ archived for its age: it ends when something supersedes it, on its `valid_until`
 version of the program archived comes back.
 """
 
-import bisect
+import contextlib
 import datetime as dt
 import math
 import re
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import index
-from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import archive, config, journal, safe, sections, transcript
+from filemem.errors import FilememError, NotFound
+from filemem.files import archive, config, journal, sections, transcript
 from filemem.files.archive import Progress, no_progress
 from filemem.files.config import Config, ConfigError
 from filemem.files.folder import Folder
@@ -24,9 +24,8 @@ from filemem.files.memory import ARCHIVE, LARGEST, PROFILE, SOURCE_MARK, is_arch
 from filemem.index.corpus import IndexedFile
 from filemem.text import retention
 from filemem.text.plain import counted, first_few
-from filemem.text.retention import Curve, Elapsed, Strength
+from filemem.text.retention import Curve, Strength
 
-HEAD = 8192  # bytes of a file in which its front matter is looked for
 CITED = "cited by a memory that stays"
 LASTING = 8  # importance from which nothing fades
 TRIFLING = 3  # importance up to which a fact fades whatever it tells
@@ -44,20 +43,17 @@ class References(NamedTuple):
     today: str
 
 
-Test = Callable[[IndexedFile, References], bool]
-
-
 def _importance(entry: IndexedFile) -> int:
     given: int = entry.particulars.get("importance", retention.IMPORTANCE)
     return given
 
 
-def _passed(entry: IndexedFile, known: References) -> bool:
-    """Is it a fact that tells an event, a plan or a trifle, or a fact or lesson that is superseded or past its `valid_until`?"""
-    told = entry.particulars
-    episode = entry.kind == "facts" and ("kind" in told or _importance(entry) <= TRIFLING)
-    replaced = bool(told.get("superseded_by")) and entry.kind in ("facts", "lessons")
-    return episode or replaced or expired(entry, known.today)
+def _stands(entry: IndexedFile, known: References) -> bool:
+    """Is it no event, plan or trifle, nor a fact or lesson that is superseded or past its `valid_until`?"""
+    told, fact = entry.particulars, entry.kind == "facts"
+    episode = fact and ("kind" in told or _importance(entry) <= TRIFLING)
+    replaced = bool(told.get("superseded_by")) and (fact or entry.kind == "lessons")
+    return not (episode or replaced or expired(entry, known.today))
 
 
 def expired(entry: IndexedFile, today: str) -> bool:
@@ -66,10 +62,10 @@ def expired(entry: IndexedFile, today: str) -> bool:
     return entry.kind in ("facts", "lessons") and "" < until < today and since <= today
 
 
-LASTS: dict[str, tuple[Test, str]] = {
+LASTS: dict[str, tuple[Callable[[IndexedFile, References], bool], str]] = {
     "profile": (lambda e, _: e.path == PROFILE, "It stands in every prompt."),
     "pinned": (lambda e, _: bool(e.particulars.get("pinned")), "It is pinned."),
-    "summaries": (lambda e, _: e.kind == "summaries", "It is a summary, which is gathered into that of its year."),
+    "summaries": (lambda e, _: e.kind == "summaries", "It is a summary."),
     "without a date": (lambda e, _: not e.date, "It has no date, in its name or its front matter."),
     "what the profile rests on": (lambda e, k: archive.live(e.path) in k.rested_on, "The profile rests on it."),
     "important": (
@@ -81,25 +77,18 @@ LASTS: dict[str, tuple[Test, str]] = {
         "It is a conversation that no summary stands for.",
     ),
     "standing": (
-        lambda e, k: e.kind != "sessions" and not _passed(e, k),
+        lambda e, k: e.kind != "sessions" and _stands(e, k),
         "It tells what holds: it ends when something supersedes it, on its valid_until, or by your hand.",
     ),
 }
 """Why a memory does not fade, in the word by which it is counted: the test, and the sentence. The first that holds counts."""
 
 
-def why_lasting(entry: IndexedFile, known: References) -> str:
-    """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
-    return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
-
-
-def known(folder: Folder, today: dt.date) -> References:
+def _known(folder: Folder, today: dt.date) -> References:
     """What the user's files say today that keeps memories from fading."""
-    logged = sections.compacted(folder).items()
-    try:
+    logged, lines = sections.compacted(folder).items(), list[str]()
+    with contextlib.suppress(FilememError):
         lines = folder.memory(PROFILE).lines
-    except FilememError:
-        lines = []
     return References(
         frozenset(path for mark in map(SOURCE_MARK.search, lines) if mark for path in mark[1].split(" ")),
         frozenset(path for path, entry in logged if entry.state == sections.DONE),
@@ -123,19 +112,6 @@ def curve(config: Config) -> Curve:
     return Curve(config.stability_days, config.spacing_growth, config.threshold)
 
 
-def _elapsed(config: Config, entries: Iterable[IndexedFile], trails: dict[str, RecallHistory]) -> Elapsed:
-    """How days are counted: with `active_days` only those with a session or a recall."""
-    if not config.active_days:
-        return retention.calendar_days
-    days = {entry.date for entry in entries if entry.date and entry.kind == "sessions"}
-    for trail in trails.values():
-        days.update(day.toordinal() for day in set(trail))
-    active = sorted(days)
-    return lambda start, end: float(
-        max(0, bisect.bisect(active, end.toordinal()) - bisect.bisect(active, start.toordinal()))
-    )
-
-
 class MemoryStatus(NamedTuple):
     """A memory of the index, its recalls, and how it stands where it has a date.
 
@@ -154,39 +130,28 @@ class MemoryStatus(NamedTuple):
 def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Iterator[MemoryStatus]:
     """Every memory as it stands today, in no order."""
     corpus = index.of(folder).corpus(progress)
-    trails = journal.recalled(folder)
-    settings, ground = config.of(folder), known(folder, today)
-    shape, elapsed = curve(settings), _elapsed(settings, corpus.entries(), trails)
-    unread = set(corpus.unread())
+    trails, settings, known = journal.recalled(folder), config.of(folder), _known(folder, today)
+    shape, unread = curve(settings), set(corpus.unread())
     for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
-        trail = trails.get(archive.live(entry.path), _NO_TRAIL)
-        strength = None
+        trail, strength = trails.get(archive.live(entry.path), _NO_TRAIL), None
         if entry.date:  # an episode's days count from the last day that it names
-            strength = retention.strength(_born(entry), trail, today, _importance(entry), shape, elapsed)
-        over = expired(entry, ground.today)
+            strength = retention.strength(_born(entry), trail, today, _importance(entry), shape)
+        over, reason = expired(entry, known.today), _lasting(entry, known)
         if entry.archived:
-            lasting = why_lasting(entry, ground)
-            reason = _returns(entry, trail, strength, lasting, shape) or ARCHIVE
-            reason = ARCHIVE if over and not lasting else reason
+            fresh = trail.since and not over and strength is not None and strength.retention >= shape.threshold
+            replaced = entry.particulars.get("superseded_by") or entry.kind == "summaries"
+            back = reason or (RECALLED if fresh else "")
+            reason = back if back and trail.archived and not replaced else ARCHIVE
         elif entry.path in unread or stat.size > LARGEST:
             reason = "unreadable or too large"
-        else:
-            young = entry.date and today.toordinal() - entry.date < settings.grace_days
-            reason = why_lasting(entry, ground) or (YOUNG if young and not over else "")
+        elif not reason and not over and today.toordinal() - entry.date < settings.grace_days:
+            reason = YOUNG
         yield MemoryStatus(entry, stat.size, reason, strength, trail, over)
 
 
-def _returns(entry: IndexedFile, trail: RecallHistory, strength: Strength | None, lasting: str, curve: Curve) -> str:
-    """Why a memory that a job archived comes back: for what it is, or recalled since and not faded again; empty if not.
-
-    What something else replaced stays there, and so does a summary that was gathered into another.
-    """
-    if not trail.archived or entry.particulars.get("superseded_by") or entry.kind == "summaries":
-        return ""
-    if lasting:
-        return lasting
-    fresh = trail.since and strength is not None and strength.retention >= curve.threshold
-    return RECALLED if fresh else ""
+def _lasting(entry: IndexedFile, known: References) -> str:
+    """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
+    return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
 
 
 def sources(entry: IndexedFile) -> list[str]:
@@ -259,36 +224,12 @@ def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, SweepMov
     return found
 
 
-# -- apply -------------------------------------------------------------------------------------------------------
-
-
 def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> Swept:
-    """Move what the plan says. A memory that was pinned meanwhile, or whose front matter cannot be read, stays."""
-    held = {item.path: reason for item in found.going if (reason := _held(folder, item.path))}
-    going = [item.path for item in found.going if item.path not in held]
-    coming = [item.path for item in found.coming]
+    """Move what the plan says."""
+    going, coming = ([item.path for item in items] for items in (found.going, found.coming))
     stayed = archive.move_in(folder, going, at, progress) | archive.move_out(folder, coming)
-    return Swept(
-        [path for path in going if path not in stayed],
-        [archive.live(path) for path in coming if path not in stayed],
-        [*(f"{path} stays: {reason}." for path, reason in held.items()), *stayed.values()],
-    )
-
-
-def _held(folder: Folder, path: str) -> str:
-    """Why a faded memory is not moved after all, checked just before the move; mostly empty."""
-    try:
-        if b"pinned" not in safe.read(folder.place / path, HEAD):
-            return ""
-        memory = folder.memory(path)
-    except NotFound:
-        return "it is gone"
-    except Refused as error:
-        return str(error).rstrip(".")
-    if memory.particular("pinned"):
-        return "it was pinned meanwhile"
-    broken = memory.problems and not memory.front
-    return "its front matter speaks of a pin but is broken" if broken else ""
+    archived, restored = ([path for path in paths if path not in stayed] for paths in (going, coming))
+    return Swept(archived, list(map(archive.live, restored)), list(stayed.values()))
 
 
 # -- one memory --------------------------------------------------------------------------------------------------
@@ -327,7 +268,7 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
     if found is None:
         raise NotFound(f"{where} is gone; nothing was done about it.")
     if found.entry.archived:
-        return [f"{where} is in the archive.", *_in_archive(found)]
+        return [f"{where} is in the archive.", _in_archive(found)]
     said = [f"{where} is live."]
     if found.reason in LASTS:
         return [*said, f"It does not fade. {LASTS[found.reason][1]}"]
@@ -335,34 +276,23 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
         return [*said, f"It held until {found.entry.particulars['valid_until']}, so the next sweep archives it."]
     if found.strength is None or found.reason not in ("", YOUNG):
         return [*said, f"It does not fade: it is {found.reason}."]
-    said += [
-        *_history(found, found.strength, config.of(folder), today),
-        *_what_comes(found, found.strength, config.of(folder), today),
-    ]
+    said += _fades(found, found.strength, config.of(folder), today)
     citing = [item.entry.path for item in all_found if not item.entry.archived and where in sources(item.entry)]
     return said + ([f"It stays as long as what cites it as its source does: {first_few(citing)}."] if citing else [])
 
 
-def _history(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
-    """Day, importance, recalls and what they come to."""
+def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+    """Day, importance, recalls and what they come to; when the memory will be archived."""
     born, importance = _born(found.entry), _importance(found.entry)
     given = "" if "importance" in found.entry.particulars else " (not given)"
     first = config.stability_days * importance / retention.IMPORTANCE
-    yield (f"It is of {born}; its importance is {importance}{given} of 10, so its stability began at {first:.1f} days.")
+    yield f"It is of {born}; its importance is {importance}{given} of 10, so its stability began at {first:.1f} days."
     recalled = {day for day in found.trail if born < day <= today}
     if recalled:
         grown = f"its stability has grown to {now.stability:.1f} days"
         yield f"It was recalled on {counted(len(recalled), 'later day')}, last on {now.last}, and {grown}."
-    else:
-        yield "It was never recalled on a later day."
-    days = "active day" if config.active_days else "day"
-    passed = f"{now.days:.0f} {days}s have" if now.days != 1 else f"1 {days} has"
-    gone = f"{passed} passed since its {'last recall' if recalled else 'date'}"
-    yield f"Retention is {now.retention:.3f} = exp(-{now.days:.0f} / {now.stability:.1f}): {gone}."
-
-
-def _what_comes(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
-    """When a live memory that fades will be archived."""
+    since = f"days since its {'last recall' if recalled else 'date'}"
+    yield f"Retention is {now.retention:.3f} = exp(-{now.days:.0f} / {now.stability:.1f}), by the {since}."
     left = now.left(config.threshold, today)
     if left > 0:
         when = after(today, math.ceil(left))
@@ -373,25 +303,24 @@ def _what_comes(found: MemoryStatus, now: Strength, config: Config, today: dt.da
         yield f"It is younger than the {config.grace_days} days of grace."
 
 
-def _in_archive(found: MemoryStatus) -> Iterator[str]:
+def _in_archive(found: MemoryStatus) -> str:
     """Since when a memory is in the archive, and what brings it back."""
-    by = found.entry.particulars.get("superseded_by")
-    if by:
-        yield f"It tells what was: it is superseded by {by}, so it does not come back by itself."
-    elif found.over:
-        yield f"It tells what was: it held until {found.entry.particulars['valid_until']}, so it does not come back by itself."
-    elif found.entry.kind == "summaries":
-        yield "The summary of its year stands for it, so it does not come back by itself; filemem restore brings it back."
-    elif not found.trail.archived:
-        yield "No job has put it here, so it does not come back by itself; filemem restore brings it back."
-    else:
-        yield f"A job archived it on {found.trail.archived[:10].decode(errors='replace')}."
-        if found.reason in LASTS:
-            yield f"It does not fade by the rules of now, so the next sweep brings it back. {LASTS[found.reason][1]}"
-        elif found.trail.since:
-            yield "It was recalled since, so the next sweep brings it back, unless it has faded again by then."
-        else:
-            yield "As far as is known it is still true. When it is opened or cited, the next sweep brings it back."
+    told = found.entry.particulars
+    by_itself = "so it does not come back by itself"
+    if by := told.get("superseded_by"):
+        return f"It tells what was: it is superseded by {by}, {by_itself}."
+    if found.over:
+        return f"It tells what was: it held until {told['valid_until']}, {by_itself}."
+    if not found.trail.archived or found.entry.kind == "summaries":
+        return f"No job has put it here, {by_itself}; filemem restore brings it back."
+    since = f"A job archived it on {found.trail.archived[:10].decode(errors='replace')}. "
+    if found.reason in LASTS:
+        return (
+            since + f"By the rules of now it does not fade, so the next sweep brings it back. {LASTS[found.reason][1]}"
+        )
+    if found.trail.since:
+        return since + "It was recalled since, so the next sweep brings it back, unless it has faded again by then."
+    return since + "As far as is known it is still true. When it is opened or cited, the next sweep brings it back."
 
 
 def after(today: dt.date, days: int) -> dt.date:

@@ -12,7 +12,7 @@ memory never fades sooner; and a recall put in between two others never lowers w
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 IMPORTANCE = 5  # of a memory that does not say
@@ -46,21 +46,12 @@ class Strength(NamedTuple):
         return ahead + days_until(self.stability, threshold) - self.days
 
 
-Elapsed = Callable[[dt.date, dt.date], float]
-
-
-def calendar_days(start: dt.date, end: dt.date) -> float:
-    """The days from one date to another, 0 where the second is not later."""
-    return max(0.0, end.toordinal() - start.toordinal())
-
-
 def strength(
     born: dt.date,
     recalls: Iterable[dt.date],
     today: dt.date,
     importance: float = IMPORTANCE,
     curve: Curve = DEFAULT,
-    elapsed: Elapsed = calendar_days,
 ) -> Strength:
     """How a memory of `born` stands today, given the days on which it was recalled (those after today do not count)."""
     stability = curve.stability * importance / IMPORTANCE
@@ -68,10 +59,10 @@ def strength(
     for day in sorted(set(recalls)):
         if not born < day <= today:
             continue
-        faded = 1 - retention(elapsed(last, day), stability)
+        faded = 1 - retention((day - last).days, stability)
         stability *= 1 + curve.growth * faded
         last = day
-    days = elapsed(last, today)
+    days = max(0, (today - last).days)
     return Strength(retention(days, stability), stability, last, days)
 
 
