@@ -15,7 +15,7 @@ from filemem.models.endpoint import Thinking
 def sorted_out(*pieces: str) -> tuple[str, str]:
     """What was said and what was thought, of a reply in these pieces."""
     thinking, said, thought = Thinking(), "", ""
-    for kind, text in [part for piece in pieces for part in thinking.feed(piece)] + thinking.end():
+    for kind, text in [part for piece in pieces for part in thinking.feed(piece)] + thinking.feed("", end=True):
         if kind == Thinking.SAID:
             said += text
         elif kind == Thinking.THOUGHT:

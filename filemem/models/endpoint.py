@@ -101,28 +101,21 @@ class ToolsRefused(ModelError):
 
 
 class Failure(Exception):
-    """Why there is no whole answer, before it is put into words: `kind` is a key of SENTENCES, or "status"."""
+    """Why there is no whole answer, before it is put into words: `kind` is a key of SENTENCES."""
 
     def __init__(self, kind: str, status: int = 0, body: object = None, after: str = "", elsewhere: str = "") -> None:
         super().__init__(kind)
-        self.kind = kind
-        self.status = status
-        self.body = body
-        self.after = after  # the header Retry-After
-        self.elsewhere = elsewhere  # the header Location
-        self.message = _message(body)
+        self.status, self.body, self.message = status, body, _message(body)
+        self.after, self.elsewhere = after, elsewhere  # the headers Retry-After and Location
         self.code = str(body.get("code") or "") if isinstance(body, dict) else ""
-
-    @property
-    def too_long(self) -> bool:
-        """Whether the prompt was more than the model's context holds."""
-        words = r"context[ _-]?(length|window|size)|prompt is too long|too many tokens|token count"
-        told = self.kind == "error" or self.status in (400, 422, 500)
-        return self.status == 413 or (told and bool(re.search(words, f"{self.code} {self.message.lower()}")))
+        self.kind = _kind(self) if status or kind == "error" else kind
 
 
 class HTTPClient:
     """One client of the HTTP library, for one request at a time; `why` tells what ended it, empty where nothing did."""
+
+    why, left, asked = "", 0, 0.0
+    _stream: Any = None
 
     def __init__(self, package: ModuleType, url: str, key: str, timeout: float) -> None:
         library = sys.modules[
@@ -130,17 +123,15 @@ class HTTPClient:
         ]  # httpx, or httpx2: openai brings either
         self._base: Any = library.SyncByteStream
         self._timeout = timeout
-        self._stream: Any = None
-        self.begin()
-        local = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
         try:
             self.openai = package.OpenAI(
                 base_url=url,  # always given, since the package would else take it from the environment
                 api_key=key or "none",  # the package wants one even for an endpoint that does not
-                # A proxy for the way out knows nothing of a server on this machine.
+                max_retries=RETRIES,
                 http_client=package.DefaultHttpxClient(
                     verify=_tls(library),
-                    trust_env=not local,
+                    # A proxy for the way out knows nothing of a server on this machine.
+                    trust_env=urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"),
                     timeout=package.Timeout(timeout, connect=min(CONNECT, timeout)),
                     follow_redirects=False,
                     event_hooks={"request": [self._sent], "response": [self._came]},
@@ -149,24 +140,19 @@ class HTTPClient:
         except (ValueError, ImportError):
             raise Failure("proxy") from None
 
-    def begin(self) -> None:
-        """Make ready for the next request."""
-        self.why, self._left, self._asked = "", BIGGEST_ANSWER, 0.0
-
     def hang_up(self) -> None:
         """End the answer under way, from another thread."""
         self.why = self.why or "endless"
-        there = self._stream and self._stream.get_extra_info("socket")
-        if there:
+        if there := self._stream and self._stream.get_extra_info("socket"):
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(there, socket.SHUT_RDWR)  # wakes a thread that waits for a byte
 
     def _sent(self, request: Any) -> None:
-        if self._asked and time.monotonic() - self._asked >= self._timeout:
+        if self.asked and time.monotonic() - self.asked >= self._timeout:
             self.why = self.why or "silent"  # the package would wait as long again
         if self.why:
             raise Failure(self.why)
-        self._asked = time.monotonic()
+        self.asked = time.monotonic()
         request.headers["Accept-Encoding"] = "identity"  # so that bytes as sent are bytes as held
         request.extensions["trace"] = self._traced
 
@@ -175,7 +161,7 @@ class HTTPClient:
             self._stream = told["return_value"]
 
     def _came(self, response: Any) -> None:
-        self._asked = 0.0
+        self.asked = 0.0
         response.headers.pop("content-encoding", None)
         if _seconds(response.headers.get("retry-after", "")) > LONGEST_PAUSE:
             response.headers["x-should-retry"] = "false"
@@ -184,8 +170,8 @@ class HTTPClient:
         class Counted(self._base):  # type: ignore[misc,name-defined]
             def __iter__(self) -> Iterator[bytes]:
                 for piece in inner:
-                    client._left -= len(piece)
-                    if client._left < 0:
+                    client.left -= len(piece)
+                    if client.left < 0:
                         client.why = client.why or "endless"
                     if client.why:
                         raise Failure(client.why)
@@ -203,14 +189,19 @@ def _tls(library: ModuleType) -> Any:
     return library.create_ssl_context()
 
 
-_IDLE: dict[
-    tuple[str, str, float], list[HTTPClient]
-] = {}  # clients that wait for a request, of all models of the process
+_IDLE: dict[tuple[str, str, float], list[HTTPClient]] = {}  # that wait for a request, of all models of the process
+
+
+def _unheard(text: str) -> None:
+    pass
 
 
 class Connection:
-    """A model at the `base_url` of an endpoint, None for OpenAI's own; `timeout` is the longest silence in seconds, `longest`
-    what an answer may take in all."""
+    """A model at the `base_url` of an endpoint, None for OpenAI's own, which alone needs an `api_key`; others say so where they do.
+
+    `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line whenever an
+    answer comes otherwise than it was asked for: without streaming, cut at a limit.
+    """
 
     def __init__(
         self,
@@ -218,21 +209,24 @@ class Connection:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = SILENCE,
+        on_notice: Callable[[str], None] = _unheard,
         longest: float = LONGEST_ANSWER,
     ) -> None:
-        self.name = name
-        self._url = (base_url or OPENAI_URL).strip()
-        self._key = (api_key or "").strip()
-        self._timeout = timeout
-        self._longest = longest
+        self.name, self.on_notice = name, on_notice
+        self.on_thought: Callable[[str], None] = _unheard
+        self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
+        self._url, self._key = (base_url or OPENAI_URL).strip(), (api_key or "").strip()
+        self._timeout, self._longest = timeout, longest
         self._client: HTTPClient | None = None  # of the request under way
+        self._refused: set[str] = set()  # the parts of a request that the endpoint does not take
+        self._doubted = False  # whether tools were refused last, which counts once an answer comes without them
 
     def hang_up(self) -> None:
         """End the answer under way, from another thread; whoever waits for it gets a ModelError."""
         if client := self._client:
             client.hang_up()
 
-    def _answers(self, path: str, request: dict[str, Any], retries: int) -> Generator[object, None, None]:
+    def _answers(self, path: str, request: dict[str, Any], **how: Any) -> Generator[object, None, None]:
         """The JSON values that the endpoint sends, as they came: the package's typed models would check nothing.
 
         Raises Failure.
@@ -242,12 +236,12 @@ class Connection:
 
         idle = _IDLE.setdefault((self._url, self._key, self._timeout), [])
         client = self._client = idle.pop() if idle else HTTPClient(openai, self._url, self._key, self._timeout)
-        client.begin()
+        client.why, client.left, client.asked = "", BIGGEST_ANSWER, 0.0
         clock = threading.Timer(self._longest, client.hang_up)
         clock.daemon = True
         clock.start()
         try:
-            yield from _events(openai, client, path, request, retries)
+            yield from _events(openai, client, path, {"cast_to": object, "body": request, "options": how})
             if client.why:
                 raise Failure(client.why)
         except Failure:
@@ -263,8 +257,7 @@ class Connection:
         """Raise Failure for an address or a key that could not even be sent."""
         try:
             parts = urlsplit(self._url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-            (parts.hostname or "").encode("idna")
+            usable = parts.scheme in ("http", "https") and (parts.hostname or "").encode("idna") and parts.port != 0
         except ValueError:
             usable = False
         if not usable or not self._url.isprintable() or " " in self._url:
@@ -283,25 +276,20 @@ class Connection:
     def _explained(self, failure: Failure, partial: str = "") -> ModelError:
         """The error for a person; it never has the key, which an endpoint may repeat."""
         words = one_line(failure.message.replace(self._key, "…") if self._key else failure.message)
-        template = SENTENCES["too long"] if failure.too_long else SENTENCES.get(failure.kind) or _refusal(failure)
-        sentence = template.format(
+        sentence = SENTENCES[failure.kind].format(
             said=f', "{words}"' if words else "",
             status=failure.status,
             silence=f"{self._timeout:g} s",
             when=f"in {after:g} s" if (after := _seconds(failure.after)) else "in a moment",
             elsewhere=one_line(failure.elsewhere) or "another address",
         )
-        return (PromptTooLong if failure.too_long else ModelError)(f"{self._who}: {sentence}.", partial)
+        return (PromptTooLong if failure.kind == "too long" else ModelError)(f"{self._who}: {sentence}.", partial)
 
 
-def _events(
-    package: ModuleType, client: HTTPClient, path: str, request: dict[str, Any], retries: int
-) -> Generator[object, None, None]:
-    began = False
-    lost: type[Exception] = package.APIConnectionError
-    how: dict[str, Any] = {"cast_to": object, "body": request, "options": {"max_retries": retries}}
+def _events(package: ModuleType, client: HTTPClient, path: str, how: dict[str, Any]) -> Generator[object, None, None]:
+    began, lost = False, package.APIConnectionError
     try:
-        if not request.get("stream"):
+        if not how["body"].get("stream"):
             answer = client.openai.post(path, **how)
             yield json.loads(answer) if isinstance(answer, str) else answer
             return
@@ -326,36 +314,11 @@ def _events(
 # -- a model ---------------------------------------------------------------------------------------------------------
 
 
-def _unheard(text: str) -> None:
-    pass
-
-
 class OpenAIModel(Connection):
-    """A model behind an OpenAI-compatible endpoint: `base_url` as in OPENAI_BASE_URL, None for OpenAI itself.
+    """A model behind an OpenAI-compatible endpoint. `on_thought` gets what it thinks, which is no part of its answer.
 
-    Only OpenAI itself needs an `api_key`; other endpoints say so where they do.
-
-    `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line whenever an
-    answer comes otherwise than it was asked for: without streaming, cut at a limit. `on_thought` gets what the model thinks,
-    which is no part of its answer. A Ctrl-C while the model answers closes the connection and goes on up; what had streamed by
-    then was handed to `on_text`.
+    A Ctrl-C while it answers closes the connection and goes on up; what had streamed by then was handed to `on_text`.
     """
-
-    def __init__(
-        self,
-        name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        timeout: float = SILENCE,
-        on_notice: Callable[[str], None] = _unheard,
-        longest: float = LONGEST_ANSWER,
-    ) -> None:
-        super().__init__(name, base_url, api_key, timeout, longest)
-        self.on_notice = on_notice
-        self.on_thought: Callable[[str], None] = _unheard
-        self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
-        self._refused: set[str] = set()  # the parts of a request that the endpoint does not take
-        self._doubted = False  # whether tools were refused last, which counts once an answer comes without them
 
     def apart(self) -> "OpenAIModel":
         """The same model for another conversation at the same time; it says nothing besides its answers."""
@@ -373,19 +336,28 @@ class OpenAIModel(Connection):
         refusal = ToolsRefused(f"{self._who}: takes no tools; ask without them.")
         if tools and "tools" in self._refused:
             raise refusal
+        # A lone surrogate, which a file in another encoding may hold, cannot be sent; vLLM refuses an empty list of tools.
+        sent = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))
+        asked = {**self.options, "model": self.name, "messages": sent, **({"tools": tools} if tools else {})}
         while True:
-            request = self._request(_sendable(messages), tools)
+            wanted = {"stream": True, "stream_options": {"include_usage": True}}
+            if "stream" not in self._refused:
+                asked |= {part: value for part, value in wanted.items() if part not in self._refused}
             draft = Draft(on_text, self.on_thought)
             try:
-                reply = self._answer(request, draft)
+                with contextlib.closing(self._answers("/chat/completions", asked)) as events:
+                    for event in events:
+                        draft.take(event)
+                reply = draft.reply(prefix=f"call_{len(messages)}_")
             except Failure as failure:
-                part = None if draft.text else _refused(request, failure)
+                part = None if draft.text else _refused(asked, failure)
                 self._doubted = part == "tools"
                 if self._doubted:
                     raise refusal from None
                 if not part:
                     raise self._explained(failure, draft.text) from None
                 self._refused.add(part)
+                asked = {key: value for key, value in asked.items() if key not in wanted}
                 if part == "stream":
                     self.on_notice(f"{self._who}: does not stream, so the answer comes in one piece.")
                 continue
@@ -396,35 +368,13 @@ class OpenAIModel(Connection):
                 self.on_notice(f"{self._who}: the answer was cut at the endpoint's limit on length.")
             return reply
 
-    def _request(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:
-        """The body to send; an empty list of tools is left out, since vLLM refuses it."""
-        body = {**self.options, "model": self.name, "messages": messages}
-        body |= {"tools": tools} if tools else {}
-        if "stream" not in self._refused:
-            usage = {"stream_options": {"include_usage": True}} if "stream_options" not in self._refused else {}
-            body |= {"stream": True, **usage}
-        return body
-
-    def _answer(self, request: dict[str, Any], draft: "Draft") -> Reply:
-        """One request and its whole answer; raises Failure."""
-        with contextlib.closing(self._answers("/chat/completions", request, RETRIES)) as events:
-            for event in events:
-                draft.take(event)
-        return draft.reply(prefix=f"call_{len(request['messages'])}_")
-
 
 def _refused(request: dict[str, Any], failure: Failure) -> str | None:
     """The part of a request that a failure blames."""
-    if failure.status not in (400, 404, 422, 500, 501) or failure.too_long or failure.code == "tool_use_failed":
+    if failure.status not in (400, 404, 422, 500, 501) or failure.kind in ("too long", "tool_use_failed"):
         return None
     blame = str(failure.body).lower()
     return next((part for part, words in _REFUSALS.items() if part in request and re.search(words, blame)), None)
-
-
-def _sendable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages with "?" for each lone surrogate, which a file in another encoding may hold and UTF-8 cannot."""
-    sent: list[dict[str, Any]] = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))
-    return sent
 
 
 class Embedder(Connection):
@@ -438,7 +388,7 @@ class Embedder(Connection):
         sent = [text.encode("utf-8", "replace").decode() for text in texts]
         request = {"model": self.name, "input": sent, "encoding_format": "float"}
         try:
-            with contextlib.closing(self._answers("/embeddings", request, 0)) as answers:
+            with contextlib.closing(self._answers("/embeddings", request, max_retries=0)) as answers:
                 return _vectors(next(answers), len(texts))
         except Failure as failure:
             told = str(self._explained(failure))
@@ -450,18 +400,12 @@ def _vectors(answer: Any, count: int) -> list["array[float]"]:
     """The vectors in an endpoint's answer, in the order of the texts; raises Failure for anything else."""
     try:
         found = [array("f", one["embedding"]) for one in sorted(answer["data"], key=lambda one: int(one["index"]))]
-        if len(found) != count or not found[0] or len({len(one) for one in found}) > 1:
+        lengths = [math.hypot(*vector) for vector in found]
+        if len(found) != count or len({0, *map(len, found)}) != 2 or not 0 < min(lengths) <= max(lengths) < math.inf:
             raise ValueError
-        return [array("f", (value / length for value in one)) for one in found if (length := _length(one))]
+        return [array("f", (value / length for value in one)) for one, length in zip(found, lengths, strict=True)]
     except (TypeError, KeyError, ValueError, OverflowError):
         raise Failure("garbled") from None
-
-
-def _length(vector: "array[float]") -> float:
-    length = math.sqrt(sum(value * value for value in vector))
-    if not 0 < length < math.inf:
-        raise ValueError
-    return length
 
 
 class FailFastModel:
@@ -492,15 +436,13 @@ class Draft:
     """A reply in the making, from the events of a stream or from one whole completion."""
 
     def __init__(self, on_text: Callable[[str], None], on_thought: Callable[[str], None]) -> None:
-        self._on_text = on_text
-        self._on_thought = on_thought
+        self._on_text, self._on_thought = on_text, on_thought
         self._thinking = Thinking()
         self._pieces: list[str] = []
         self._half = ""
         self._calls: list[tuple[object, dict[str, str]]] = []  # each with its index
         self._usage = Usage(0, 0)
-        self._finish = ""
-        self._chosen = False
+        self._finish, self._chosen = "", False
 
     @property
     def text(self) -> str:
@@ -513,14 +455,13 @@ class Draft:
             raise Failure("garbled")
         if event.get("error"):
             raise Failure("error", body=event["error"])
-        usage = event.get("usage")
-        if isinstance(usage, dict):
-            self._usage = Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+        if isinstance(usage := event.get("usage"), dict):
+            spent = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+            self._usage = Usage(*(count if isinstance(count, int) and count > 0 else 0 for count in spent))
         for choice in _mappings(event.get("choices"))[:1]:
             self._chosen = True
             whole = choice.get("message")
-            part = choice.get("delta") or whole
-            if isinstance(part, dict):
+            if isinstance(part := choice.get("delta") or whole, dict):
                 self._add(part)
             self._finish = str(choice.get("finish_reason") or self._finish or ("stop" if whole else ""))
 
@@ -528,33 +469,28 @@ class Draft:
         """The whole reply; raises Failure where it is not whole. Calls without an id get one that starts as told."""
         problem = "" if self._finish else "cut" if self._chosen else "empty"
         if problem or self._finish == "content_filter":
-            raise Failure(problem or "filtered")
-        self._sort(self._thinking.end())
+            raise Failure(problem or "content_filter")
+        self._sort(self._thinking.feed("", end=True))
         calls: list[ToolCall] = []
         for number, (_, call) in enumerate(self._calls[:MOST_CALLS], 1):
             fresh = call["id"] and call["id"] not in [made.id for made in calls]
-            id = call["id"] if fresh else f"{prefix}{number}"
-            calls.append(ToolCall(id, call["name"], call["arguments"]))
+            calls.append(ToolCall(call["id"] if fresh else f"{prefix}{number}", call["name"], call["arguments"]))
         return Reply(self.text, tuple(calls), self._usage, self._finish)
 
     def _add(self, part: dict[str, Any]) -> None:
         for key in ("reasoning_content", "reasoning"):  # DeepSeek, llama.cpp, vLLM; OpenRouter, Groq
             if thought := _text(part.get(key)):
                 self._on_thought(_writable(thought))
-        self._say(_text(part.get("content")) + _text(part.get("refusal")))  # its own words, where it will not answer
+        # Its own words, where it will not answer. An endpoint may cut between the two halves of an emoji's surrogate pair.
+        text = self._half + _text(part.get("content")) + _text(part.get("refusal"))
+        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        self._sort(self._thinking.feed(_writable(text[: len(text) - len(self._half)])))
         for delta in _mappings(part.get("tool_calls")):
-            function = delta.get("function")
-            function = function if isinstance(function, dict) else {}
+            function = next(iter(_mappings([delta.get("function")])), {})
             name, arguments = _text(function.get("name")), function.get("arguments")
             call = self._call(delta.get("index"), _text(delta.get("id")), name)
             call["name"] += name if name != call["name"] else ""
-            call["arguments"] += _spelt(arguments) if isinstance(arguments, dict) else _text(arguments)
-
-    def _say(self, text: str) -> None:
-        # An endpoint may cut between the two halves of an emoji's surrogate pair; half of one cannot be written.
-        text = self._half + text
-        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        self._sort(self._thinking.feed(_writable(text[: len(text) - len(self._half)])))
+            call["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
 
     def _sort(self, parts: list[tuple[str, str]]) -> None:
         """Hand on what was said and what was thought."""
@@ -573,19 +509,11 @@ class Draft:
         Some endpoints leave the index out or send 0 for every call (ollama#7881, ollama#15457): there a name under
         another id, or under none, opens the next call.
         """
-        known = [call for at, call in self._calls if index is None or at == index]
-        if known and not (name and known[-1]["name"] and (id != known[-1]["id"] if id else index is None)):
-            return known[-1]
+        known = next((call for at, call in reversed(self._calls) if index is None or at == index), None)
+        if known and not (name and known["name"] and (id != known["id"] if id else index is None)):
+            return known
         self._calls.append((index, {"id": id, "name": "", "arguments": ""}))
         return self._calls[-1][1]
-
-
-def _spelt(arguments: dict[str, Any]) -> str:
-    """Arguments that came as a mapping, as JSON; raises Failure for one that is nested too deep to write."""
-    try:
-        return json.dumps(arguments)
-    except RecursionError:
-        raise Failure("garbled") from None
 
 
 def _writable(text: str) -> str:
@@ -603,10 +531,6 @@ def _text(value: object) -> str:
 
 def _mappings(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
 
 
 class Thinking:
@@ -645,10 +569,6 @@ class Thinking:
         parts.append(self._part(text[at:cut]))
         return [part for part in parts if part[1] or part[0] == self.WAS_THOUGHT]
 
-    def end(self) -> list[tuple[str, str]]:
-        """What was still held, once nothing more comes."""
-        return self.feed("", end=True)
-
     def _part(self, text: str) -> tuple[str, str]:
         if self._inside:
             return self.THOUGHT, text
@@ -670,41 +590,42 @@ SENTENCES = {
     "unreachable": "the host cannot be reached; check the network and OPENAI_BASE_URL",
     "dropped": "the connection was closed without an answer; ask again in a moment",
     "cut": "the answer broke off in the middle; what had come is kept, ask again for the rest",
-    "error": "the endpoint gave up{said}; ask again",
     "garbled": "what came back is no chat completion; check that OPENAI_BASE_URL names an OpenAI-compatible endpoint",
     "page": "a web page came back and no answer; check OPENAI_BASE_URL, which often ends in /v1",
     "empty": "the answer held no choice to take; ask again, or choose another model",
     "endless": "the answer went on without end and was stopped; what had come is kept, ask again",
-    "filtered": "the endpoint's content filter stopped the answer; put it another way",
+    # Of what an endpoint itself says.
+    "error": "the endpoint gave up{said}; ask again",
     "too long": "the prompt is longer than the model can take{said}; send less, or choose another model",
-}
-# What a refusal under an HTTP status means.
-_STATUSES = {
-    401: "the key in OPENAI_API_KEY is missing or not accepted (401); set a valid one",  # without its words, or the key's
-    403: "this key may not use the model (403{said}); check the account's rights, or choose another model",
-    404: "no chat completions at this address ({status}); check OPENAI_BASE_URL, which often ends in /v1",
-    429: "too many requests (429{said}); try again {when}",
-}
-_CODES = {
-    "content_filter": SENTENCES["filtered"],
-    "content_policy_violation": SENTENCES["filtered"],
+    "content_filter": "the endpoint's content filter stopped the answer; put it another way",
     "insufficient_quota": "the account's quota is used up ({status}); check its plan and billing",
     "tool_use_failed": "the model wrote a tool call that the endpoint cannot read; ask again, or choose another model",
+    "elsewhere": "it sends on to {elsewhere} ({status}), where nothing was sent; name that address if you trust it",
+    "model": "no such model (404{said}); choose another with --model or FILEMEM_MODEL",
+    "401": "the key in OPENAI_API_KEY is missing or not accepted (401); set a valid one",  # without its words, or the key's
+    "403": "this key may not use the model (403{said}); check the account's rights, or choose another model",
+    "404": "no chat completions at this address ({status}); check OPENAI_BASE_URL, which often ends in /v1",
+    "429": "too many requests (429{said}); try again {when}",
+    "failed": "the endpoint failed ({status}{said}); try again {when}",
+    "status": "the request was refused ({status}{said}); check the model's name and OPENAI_BASE_URL",
 }
 
 
-def _refusal(failure: Failure) -> str:
-    status, words = failure.status, failure.message.lower()
-    if failure.code in _CODES:
-        return _CODES[failure.code]
-    if 300 <= status < 400:
-        return "it sends on to {elsewhere} ({status}), where nothing was sent; name that address if you trust it"
-    if status == 404 and ("model" in words or "deployment" in words or failure.code == "model_not_found"):
-        return "no such model (404{said}); choose another with --model or FILEMEM_MODEL"
+def _kind(failure: Failure) -> str:
+    """What an endpoint's error means: a key of SENTENCES."""
+    status, code, words = failure.status, failure.code, failure.message.lower()
+    long = r"context[ _-]?(length|window|size)|prompt is too long|too many tokens|token count"
+    if status == 413 or (status in (0, 400, 422, 500) and re.search(long, f"{code} {words}")):
+        return "too long"
+    if code in ("content_filter", "insufficient_quota", "tool_use_failed"):
+        return code
+    if not status or 300 <= status < 400:
+        return "elsewhere" if status else "error"
+    if status == 404 and ("model" in words or "deployment" in words or code == "model_not_found"):
+        return "model"
     if status >= 500 or status == 408:
-        return "the endpoint failed ({status}{said}); try again {when}"
-    other = "the request was refused ({status}{said}); check the model's name and OPENAI_BASE_URL"
-    return _STATUSES.get(404 if status == 405 else status, other)
+        return "failed"
+    return {401: "401", 403: "403", 404: "404", 405: "404", 429: "429"}.get(status, "status")
 
 
 _KINDS = {  # of the classes of what stands behind a lost connection, by name, as their modules take 15 ms to import
