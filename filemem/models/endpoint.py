@@ -29,9 +29,7 @@ SILENCE = 120.0  # seconds without a byte until an endpoint counts as gone: loca
 CONNECT = 10.0  # seconds to reach the host
 RETRIES = 2  # times that a passing failure is tried again
 LONGEST_PAUSE = 20.0  # seconds that an endpoint may ask us to wait before a person would rather know
-LONGEST_ANSWER = (
-    900.0  # seconds from the question to the end of its answer: a small machine writes 2,000 tokens in that
-)
+LONGEST_ANSWER = 900.0  # seconds from question to end: a small machine writes 2,000 tokens in that
 BIGGEST_ANSWER = 64_000_000  # bytes as sent: 100,000 tokens, each in a chunk of 600 bytes
 MOST_CALLS = 32  # tool calls that are taken of one reply
 # What an endpoint that does not take a part of a request says in words only, under many codes: "property 'stream_options' is
@@ -197,7 +195,7 @@ def _unheard(text: str) -> None:
 
 
 class Connection:
-    """A model at the `base_url` of an endpoint, None for OpenAI's own, which alone needs an `api_key`; others say so where they do.
+    """A model at the `base_url` of an endpoint, None for OpenAI's own, which alone needs an `api_key`.
 
     `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line whenever an
     answer comes otherwise than it was asked for: without streaming, cut at a limit.
@@ -391,9 +389,8 @@ class Embedder(Connection):
             with contextlib.closing(self._answers("/embeddings", request, max_retries=0)) as answers:
                 return _vectors(next(answers), len(texts))
         except Failure as failure:
-            told = str(self._explained(failure))
-            where = told.replace("OPENAI_BASE_URL", "the endpoint of embeddings in filemem.yaml")
-            raise ModelError(where.replace("chat completion", "embedding")) from None
+            told = str(self._explained(failure)).replace("chat completion", "embedding")
+            raise ModelError(told.replace("OPENAI_BASE_URL", "the endpoint of embeddings in filemem.yaml")) from None
 
 
 def _vectors(answer: Any, count: int) -> list["array[float]"]:
@@ -542,9 +539,7 @@ class Thinking:
 
     SAID, THOUGHT, WAS_THOUGHT = "said", "thought", "was thought"
     _TAG = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
-    _BEGUN = re.compile(
-        r"</?(?:t|th|tho|thou|thoug|though|thought|thi|thin|think|thinki|thinkin|thinking)?\Z", re.IGNORECASE
-    )
+    _BEGUN = re.compile(r"</?(?:t(?:h(?:i(?:n(?:k(?:i(?:ng?)?)?)?)?|o(?:u(?:g(?:ht?)?)?)?)?)?)?\Z", re.IGNORECASE)
 
     def __init__(self) -> None:
         self._held = ""  # the end of what came, which may be the beginning of a tag
