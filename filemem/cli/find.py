@@ -75,10 +75,15 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     return 0 if found.hits else 1
 
 
+_SHOWN = (
+    *("path", "line", "end_line", "date", "score", "text", "archived", "speaker", "time", "strength", "note"),
+    *("has", "near", "lacks"),
+)
+
+
 def _plain(hit: Hit) -> dict[str, Any]:
     """A hit as a JSON object: what it says, where, how well it matches."""
-    left_out = ("when", "excerpt", "cut", "before", "title", "newer", "sources", "parts")
-    shown = {key: value for key, value in hit._asdict().items() if key not in left_out}
+    shown = {key: getattr(hit, key) for key in _SHOWN}
     more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
     return shown | {key: value for key, value in more.items() if value}
 

@@ -198,7 +198,8 @@ class Corpus:
         return max((row.date for row in self._tables.files), default=0)
 
     @functools.cached_property
-    def _names(self) -> dict[str, list[str]]:
+    def names(self) -> dict[str, list[str]]:
+        """What else a name stands for, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
         found: dict[str, dict[str, None]] = {}
         for more in (row.particulars for row in self._tables.files if row.particulars):
             for group in [more.get("names", ()), *more.get("links", ())]:
@@ -206,10 +207,6 @@ class Corpus:
                 for one, other in itertools.permutations(filter(None, folded), 2):
                     found.setdefault(one, {})[other] = None
         return {one: list(others) for one, others in found.items()}
-
-    def names(self) -> dict[str, list[str]]:
-        """What else a name stands for, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
-        return self._names
 
     # -- words ---------------------------------------------------------------------------------------------------
 
@@ -283,7 +280,10 @@ class Corpus:
     def near(self, word: str, count: int = 3) -> list[str]:
         """The tokens that are one edit from a folded word and begin alike, sorted."""
         starting = {token_of(key).lstrip("[") for key in self._begun(word[:1].encode())} if word else set()
-        likely = (token for token in sorted(starting) if abs(len(token) - len(word)) <= 1 and _one_edit(word, token))
+        own = _shorter(word)
+        likely = (
+            one for one in sorted(starting) if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one))
+        )
         return [token for token in likely if self.frequency(token)][:count]
 
     # -- grep ----------------------------------------------------------------------------------------------------
@@ -365,19 +365,9 @@ def _pieces(string: str) -> list[_StringPiece]:
     return [piece for piece in found if not any(map(piece.fits, terms.STOP))]
 
 
-def _in_common(one: str, other: str) -> int:
-    """How many letters two words begin with alike."""
-    return next(
-        (n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
-    )
-
-
-def _one_edit(word: str, other: str) -> bool:
-    """Is a word made another by one letter more, less or changed, or by two that change places?"""
-    start = _in_common(word, other)
-    end = _in_common(word[start:][::-1], other[start:][::-1])
-    ours, theirs = word[start : len(word) - end], other[start : len(other) - end]
-    return max(len(ours), len(theirs)) == 1 or (len(ours) == 2 and ours == theirs[::-1])
+def _shorter(word: str) -> set[str]:
+    """A word, and what one letter less makes of it: words that are one edit apart share one of these."""
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
 def _stat(row: FileRow) -> Stat:

@@ -225,32 +225,19 @@ class Snapshot:
         found.speaker_names = [name for number, name in enumerate(self.speaker_names) if number in used]
         places = {number: place for place, number in enumerate(sorted(used))}
         found.speakers = narrowest([places[number] for number in speakers])
-        self._keep_postings(found, alive, sum(row.passages for row in self.files[: min(gone)]))
+        self._keep_postings(found, alive)
         return found
 
-    def _keep_postings(self, found: Snapshot, alive: bytes, first: int) -> None:
-        """Put the postings of the passages that are alive into another snapshot; those before `first` keep their numbers."""
-        moved = array("I", itertools.accumulate(alive, initial=0))
-        starts, numbers, times = self.starts, self.numbers, bytearray()
-        kept, sizes = array(numbers.typecode), array("I")
-        at = 0
-        for key, (start, end) in zip(self.keys, itertools.pairwise(starts), strict=True):
-            if numbers[end - 1] >= first:
-                place = bisect.bisect_left(numbers, first, start, end)
-                kept += numbers[at:place]
-                times += self.times[at:place]
-                stay = [alive[number] for number in numbers[place:end]]
-                kept.extend(map(moved.__getitem__, itertools.compress(numbers[place:end], stay)))
-                times += bytes(itertools.compress(self.times[place:end], stay))
-                at, size = end, place - start + sum(stay)
-            else:
-                size = end - start
-            if size:
-                found.keys.append(key)
-                sizes.append(size)
-        kept += numbers[at:]
-        found.starts = array("I", itertools.accumulate(sizes, initial=0))
-        found.numbers, found.times = kept, bytes(times + self.times[at:])
+    def _keep_postings(self, found: Snapshot, alive: bytes) -> None:
+        """Put the postings of the passages that are alive into another snapshot."""
+        stay = bytes(map(alive.__getitem__, self.numbers))
+        moved, ends = list(itertools.accumulate(alive, initial=0)), list(itertools.accumulate(stay, initial=0))
+        found.numbers = array(self.numbers.typecode, map(moved.__getitem__, itertools.compress(self.numbers, stay)))
+        found.times = bytes(itertools.compress(self.times, stay))
+        starts = [ends[start] for start in self.starts]
+        used = [start < end for start, end in itertools.pairwise(starts)]
+        found.keys = list(itertools.compress(self.keys, used))
+        found.starts = array("I", [0, *itertools.compress(starts[1:], used)])
 
     def with_files(self, new: Builder) -> Snapshot:
         """The same with the files of a builder behind its own, whose passages begin where these end."""

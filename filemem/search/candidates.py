@@ -1,16 +1,15 @@
 """Passages that may be shown. Most are only compared by their scores, so files are read late."""
 
-import bisect
+import copy
 import datetime as dt
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import archive, journal
 from filemem.files.folder import CurrentConversation
-from filemem.files.memory import FileDate, Memory, kind_of, when_of
+from filemem.files.memory import FileDate, Memory, kind_of
 from filemem.files.passages import Passage
 from filemem.index import Index
 from filemem.index.corpus import BY_ASSISTANT, Corpus, IndexedFile
@@ -26,15 +25,11 @@ CHAIN = 10  # times that a memory is followed to what replaced it
 THEN = "then: "  # how the note begins of what held at the time that is asked for
 DOUBTFUL = "doubtful: confidence "  # of what is not certain
 WHOLE = 500  # characters of a person's turn that is shown whole, however it is indexed
-LOOKED_AT = 20_000  # characters of it in which that is looked for
-EXCERPT = 40  # tokens that are shown of an assistant's turn, unless it is asked for
+LOOKED_AT = 20_000  # characters of an assistant's turn in which what is shown is looked for
+EXCERPT = 40  # tokens that are shown of it, unless it is asked for
+SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; of one that starts with a pronoun
 _SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
 _WORDLESS = re.compile(r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*")
-WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
-
-
-SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; of one that starts with a pronoun
-
 _WIDE = re.compile(f"[{terms.CJK}]")
 _QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
 _LEANING = re.compile(
@@ -42,38 +37,6 @@ _LEANING = re.compile(
     r"|[对對是没沒不嗯它那他她这這]",
     re.IGNORECASE,
 )
-
-
-class Hit(NamedTuple):
-    """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither.
-
-    `date` is its own day, `when` that of its file. `excerpt` is what an answer shows of the text, `cut` whether that is
-    only a part; `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what
-    replaced it; `title` that of a note whose path does not tell it.
-    """
-
-    path: str
-    line: int
-    end_line: int
-    date: dt.date | None
-    score: float
-    text: str
-    archived: bool
-    speaker: str
-    time: str
-    strength: float
-    note: str
-    has: tuple[str, ...]
-    near: tuple[str, ...]
-    lacks: tuple[str, ...]
-    parts: dict[str, float]
-    when: FileDate | None
-    excerpt: str
-    cut: bool
-    before: Passage | None
-    sources: tuple[str, ...]
-    newer: str
-    title: str
 
 
 def leans(passage: Passage, before: Passage) -> bool:
@@ -86,43 +49,33 @@ def leans(passage: Passage, before: Passage) -> bool:
     return width <= SLIGHT and _LEANING.match(passage.text) is not None
 
 
-class FileStatus(NamedTuple):
-    """What all passages of a file have in common: why it may not hold, what replaced it, where it was said."""
+class Hit:
+    """One passage found, as its file has it when it is first looked at.
 
-    path: str
-    note: str = ""
-    newer: str = ""
-    sources: tuple[str, ...] = ()
+    `note` says why it may not hold, `newer` what replaced it, `sources` where a fact was said, as `path:line`.
+    """
 
-
-class Candidate:
-    """One passage, by its place in its file; see `Hit` for what its attributes mean."""
-
-    def __init__(self, reader: "Reader", told: FileStatus, place: int, line: int, item: Scored) -> None:
-        self.path, self.note, self.newer, self.sources = told
-        self.line = line
-        self.score = item.score
-        self._parts: dict[str, float] = {}
-        self._reader = reader
-        self._told = told
-        self._place = place
-        self._item = item
-        self._places = [place]
+    def __init__(
+        self, reader: "Reader", path: str, place: int, line: int, item: Scored, told: tuple[str, str, tuple[str, ...]]
+    ) -> None:
+        self.path, self.line, self.score = path, line, item.score
+        self.note, self.newer, self.sources = told
         self.is_episode = False  # does it sum up its session?
         self.is_aside = False  # does an assistant say it whom nobody asked about?
+        self._reader, self._place, self._item = reader, place, item
+        self._more: dict[str, float] = {}
 
-    def also(self, place: int, score: float) -> None:
-        """Another window of the same passage was found, less strong."""
-        if len(self._places) < WINDOWS and score >= SECOND * self._item.score:
-            self._places.append(place)
-
-    def counting(self, score: float, by: str = "") -> "Candidate":
-        """The same candidate with another score; the difference is shown among the parts of the score as `by`."""
-        other = Candidate(self._reader, self._told, self._place, self.line, self._item)
-        other.score, other._places = score, self._places
-        other.is_episode, other.is_aside = self.is_episode, self.is_aside
-        other._parts = {**self._parts, by: score - self.score} if by and score != self.score else self._parts
+    def counting(self, score: float, by: str = "") -> "Hit":
+        """The same with another score; the difference is shown among the parts of the score as `by`."""
+        other = copy.copy(self)
+        other.score = score
+        other._more = {**self._more, by: score - self.score} if by and score != self.score else self._more
         return other
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What made its score."""
+        return {**dict(self._item.parts()), **self._more}
 
     @functools.cached_property
     def held(self) -> TermCoverage:
@@ -130,68 +83,122 @@ class Candidate:
         return self._item.held()
 
     @property
-    def lapsed(self) -> bool:
-        """Did it not hold at the time that is asked for, or is it unknown?"""
-        return bool(self.note) and not self.note.startswith((THEN, DOUBTFUL))
-
-    @property
     def strength(self) -> float:
         """How much of the question it holds."""
         return self.held.strength
 
-    @functools.cached_property
-    def _passages(self) -> tuple[Passage | None, Passage]:
-        """The passage and the one before it, as the file has them now; an empty one where it has gone."""
-        memory = self._reader.memory(self.path)
-        if memory is None or self._place >= len(memory.windows):
-            return None, Passage(self.line, self.line, "", "", "")
-        place, *_ = memory.windows[self._place]
-        return memory.passages[place - 1] if place else None, memory.passages[place]
+    @property
+    def has(self) -> tuple[str, ...]:
+        """The question's words that stand in it."""
+        return self.held.has
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """Those that stand around it."""
+        return self.held.near
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """Those that stand in neither."""
+        return self.held.lacks
+
+    @property
+    def lapsed(self) -> bool:
+        """Did it not hold at the time that is asked for, or is it unknown?"""
+        return bool(self.note) and not self.note.startswith((THEN, DOUBTFUL))
+
+    # -- what its file says --------------------------------------------------------------------------------------
 
     @functools.cached_property
-    def cited(self) -> tuple[str, ...]:
-        """The turn that it was taken from: the first of its file's sources, or of those of its own day, where it has one."""
-        day = self._passages[1].day if len(self.sources) > 1 else None
-        own = [
-            source
-            for source in self.sources
-            if day and (when := when_of(source.rpartition(":")[0])) and when.date == day
-        ]
-        return (*own, *self.sources)[:1]
+    def _memory(self) -> Memory | None:
+        return self._reader.memory(self.path)
+
+    @functools.cached_property
+    def passage(self) -> Passage:
+        """The passage; an empty one where it has gone since."""
+        found = self._memory and self._memory.windows[self._place : self._place + 1]
+        return (
+            self._memory.passages[found[0][0]] if self._memory and found else Passage(self.line, self.line, "", "", "")
+        )
+
+    @functools.cached_property
+    def previous(self) -> Passage | None:
+        """The passage before it."""
+        place = self._memory.windows[self._place][0] if self._memory and self.text else 0
+        return self._memory.passages[place - 1] if self._memory and place else None
 
     @property
     def text(self) -> str:
-        """The passage's text."""
-        return self._passages[1].text
+        """What it says."""
+        return self.passage.text
 
     @property
     def speaker(self) -> str:
         """Who says it; empty where nobody does."""
-        return self._passages[1].speaker
+        return self.passage.speaker
 
     @property
-    def is_pasted(self) -> bool:
-        """Does what it holds of the question stand in what the person quoted or pasted, and not in what they say?"""
-        own = own_part(self.text, self.speaker) if self.speaker else self.text
-        return own != self.text and 2 * len(self._reader.found_in(own)) < len(self._reader.found_in(self.text))
+    def time(self) -> str:
+        """Its clock."""
+        return self.passage.time
 
     @property
-    def before(self) -> str:
-        """The text of the passage before it, empty where there is none."""
-        passage, _ = self._passages
-        return passage.text if passage else ""
+    def end_line(self) -> int:
+        """Its last line."""
+        return self.passage.end_line
+
+    @property
+    def when(self) -> FileDate | None:
+        """The day of its file."""
+        return self._memory.when if self._memory else None
+
+    @property
+    def date(self) -> dt.date | None:
+        """Its own day, or that of its file."""
+        return self.passage.day or (self._memory.date if self._memory else None)
+
+    @property
+    def archived(self) -> bool:
+        """Does its file lie in the archive?"""
+        return bool(self._memory and self._memory.archived)
+
+    @property
+    def title(self) -> str:
+        """That of a note whose path does not tell it."""
+        return self._memory.told_title if self._memory else ""
+
+    @property
+    def before(self) -> Passage | None:
+        """The turn that it leans on."""
+        return self.previous if self.previous and leans(self.passage, self.previous) else None
 
     @functools.cached_property
     def company(self) -> frozenset[str]:
         """Who speaks in its file."""
-        memory = self._reader.memory(self.path)
-        return frozenset(passage.speaker for passage in memory.passages) if memory else frozenset()
+        return frozenset(passage.speaker for passage in self._memory.passages) if self._memory else frozenset()
+
+    # -- what of it is shown -------------------------------------------------------------------------------------
 
     @functools.cached_property
-    def date(self) -> dt.date | None:
-        """Its own day, or that of its file."""
-        memory = self._reader.memory(self.path)
-        return self._passages[1].day or (memory.date if memory else None)
+    def shown(self) -> tuple[int, int]:
+        """The part of the text that an answer shows, as places in it; an episode whole, as a person's short turn."""
+        if self.is_aside:
+            return self._reader.best_sentences(self.text)
+        if self.is_episode or (self.speaker and len(self.text) <= WHOLE) or not (self._memory and self.text):
+            return 0, len(self.text)
+        return self._memory.windows[self._place][1:]
+
+    @property
+    def cut(self) -> bool:
+        """Is that only a part?"""
+        return self.shown != (0, len(self.text))
+
+    @functools.cached_property
+    def excerpt(self) -> str:
+        """What an answer shows of the text, captions without a word of the question shortened; an episode as what it is."""
+        start, end = self.shown
+        found = f"{'… ' * bool(start)}{self.text[start:end].strip()}{' …' * (end < len(self.text))}"
+        return f"episode: {self.text}" if self.is_episode else terms.shorten_captions(found, self._reader.stems)
 
     def is_of(self, spans: Sequence[tuple[int, int]]) -> bool:
         """Was it said on one of these days, the first and the last as ordinals, or does it tell of one?"""
@@ -205,74 +212,24 @@ class Candidate:
             end - start < A_WEEK and first <= end and start <= last for first, last in spans for start, end in days
         )
 
-    @functools.cached_property
-    def shown(self) -> tuple[tuple[int, int], ...]:
-        """The parts of the text that an answer shows, as places in it; an episode whole."""
-        if self.is_episode:
-            return ((0, len(self.text)),)
-        memory = self._reader.memory(self.path)
-        found = memory.windows if memory else []
-        spans = sorted((start, end) for _, start, end in (found[place] for place in self._places if place < len(found)))
-        joined = spans[:1]
-        for start, end in spans[1:]:
-            joined[-1:] = [(joined[-1][0], end)] if start == joined[-1][1] else [joined[-1], (start, end)]
-        if self.is_aside and joined:
-            return (self._reader.best_sentences(self.text),)
-        return ((0, len(self.text)),) if self.speaker and len(self.text) <= WHOLE else tuple(joined)
+    @property
+    def is_pasted(self) -> bool:
+        """Does what it holds of the question stand in what the person quoted or pasted, and not in what they say?"""
+        own = own_part(self.text, self.speaker) if self.speaker else self.text
+        return own != self.text and 2 * len(self._reader.found_in(own)) < len(self._reader.found_in(self.text))
 
-    @functools.cached_property
-    def excerpt(self) -> str:
-        """What an answer shows of the text: these parts, captions without a word of the question shortened; an episode whole, and
-        as what it is."""
-        if self.is_episode:
-            return f"episode: {self.text}"
-        spans = self.shown
-        found = " … ".join(self.text[start:end].strip() for start, end in spans)
-        found = ("… " if spans and spans[0][0] else "") + found
-        found += " …" if spans and spans[-1][1] < len(self.text) else ""
-        return terms.shorten_captions(found, self._reader.stems)
-
-    @functools.cached_property
+    @property
     def wordless(self) -> bool:
         """Is it but the name of a file, or marks and numbers?"""
         return bool(self.speaker) and len(self.text) < WHOLE and _WORDLESS.fullmatch(self.text) is not None
 
-    @functools.cached_property
+    @property
     def empty(self) -> bool:
         """Has it nothing to tell: a greeting, thanks, or the heading over something else?"""
-        if self.speaker:
-            return terms.is_courtesy(self.text, self._reader.names)
-        memory = self._reader.memory(self.path)
-        over = memory is not None and not memory.titled and len(memory.passages) > 1
-        return over and memory is not None and memory.lines[self.line - 1 : self.line][:1] == [f"# {self.text}"]
-
-    def hit(self) -> Hit | None:
-        """The passage whole; None where it has gone since its file was listed."""
-        memory = self._reader.memory(self.path)
-        before, passage = self._passages
-        if memory is None or not passage.text:
-            return None
-        return Hit(
-            path=self.path,
-            line=passage.line,
-            end_line=passage.end_line,
-            date=passage.day or memory.date,
-            score=self.score,
-            text=passage.text,
-            archived=memory.archived,
-            speaker=passage.speaker,
-            time=passage.time,
-            note=self.note,
-            **self.held._asdict(),
-            parts={**dict(self._item.parts()), **self._parts},
-            when=memory.when,
-            excerpt=self.excerpt,
-            cut=self.shown != ((0, len(passage.text)),),
-            before=before if before and leans(passage, before) else None,
-            sources=self.sources,
-            newer=self.newer,
-            title=memory.told_title,
-        )
+        if self.speaker or not self._memory:
+            return terms.is_courtesy(self.text, self._reader.names) or not self.text
+        over = not self._memory.titled and len(self._memory.passages) > 1
+        return over and self._memory.lines[self.line - 1 : self.line] == [f"# {self.text}"]
 
 
 class Reader:
@@ -281,51 +238,40 @@ class Reader:
     def __init__(
         self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: CurrentConversation | None
     ) -> None:
-        self._index, self._folder = index, index.folder
-        self._shelf = index.shelf
-        self.corpus = corpus
-        self.today = today
-        self._current = current
+        self.corpus, self.today = corpus, today
         self.time = filters.time_asked(parsed.spans, today)
+        self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
+        self._folder, self._shelf, self._current, self._voices = index.folder, index.shelf, current, parsed.voices
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
         self._pending = journal.pending_deletions(self._folder)
-        self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
-        self._voices = parsed.voices
         self._weights = {
             stem: share * word.weight * ranking.idf(corpus, sum(map(corpus.frequency, corpus.concept(stem))))
             for word in parsed.words
             for stem, share in (*word.others, (word.stem, 1.0))
         }
-        self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
+        self.stems = frozenset(self._weights)
 
     def found_in(self, text: str) -> set[str]:
         """The stems of the question that a text has."""
         return {terms.stem(token) for token in terms.tokens(text)} & self.stems
 
-    def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
-        """The passages in the same order, without those that stand in the prompt already and what sums the prompt up."""
-        corpus, told = self.corpus, dict[int, tuple[FileStatus, int]]()
-        voices = corpus.voices
-        found: dict[tuple[str, int], Candidate] = {}
+    def hits(self, scored: Iterable[Scored]) -> Iterator[Hit]:
+        """The passages in the same order, each once, without what stands in the prompt already or sums it up."""
+        corpus, voices, found = self.corpus, self.corpus.voices, set[tuple[str, int]]()
         for item in scored:
-            file = bisect.bisect_right(corpus.firsts, item.number)
-            if file not in told:
-                entry = corpus.file(item.number)
-                told[file] = self._told(entry), entry.first
-                self._listed[entry.path] = item.number
-            known, first = told[file]
-            line = corpus.line(item.number)
-            if (known.path, line) in found:
-                found[known.path, line].also(item.number - first, item.score)
+            entry, line = corpus.file(item.number), corpus.line(item.number)
+            self._listed[entry.path] = item.number
+            derived = corpus.flags[item.number] & terms.IS_DERIVED and not corpus.speakers[item.number]
+            sums_up = bool(derived) and kind_of(entry.path) == "sessions"
+            going_on = self._current is not None and entry.path == self._current.path
+            if (entry.path, line) in found or self._left_out(entry.path, line) or (sums_up and going_on):
                 continue
-            derived = corpus.flags[item.number] & terms.IS_DERIVED
-            sums_up = bool(derived and not corpus.speakers[item.number] and kind_of(known.path) == "sessions")
-            if not (self._left_out(known.path, line) or (sums_up and self._going_on(known.path))):
-                one = found[known.path, line] = Candidate(self, known, item.number - first, line, item)
-                one.is_episode = sums_up
-                one.is_aside = bool(voices) and voices[item.number] == BY_ASSISTANT and self._voices[BY_ASSISTANT] < 1
-                yield one
+            found.add((entry.path, line))
+            hit = Hit(self, entry.path, item.number - entry.first, line, item, self._told(entry))
+            hit.is_episode = sums_up
+            hit.is_aside = bool(voices) and voices[item.number] == BY_ASSISTANT and self._voices[BY_ASSISTANT] < 1
+            yield hit
 
     def best_sentences(self, text: str) -> tuple[int, int]:
         """The sentences of a text, one behind the other, that hold most of the question in EXCERPT tokens, as places; of a
@@ -340,8 +286,8 @@ class Reader:
             for _, end in spans[place:]:
                 if end > spans[place][1] and tokens.count(text[start:end]) > EXCERPT:
                     break
-                held |= {terms.stem(token) for token in terms.tokens(text[start:end])}
-                worth = sum(self._weights.get(stem, 0.0) for stem in held)
+                held |= self.found_in(text[start:end])
+                worth = sum(self._weights[stem] for stem in held)
                 if worth > best + 1e-6:
                     best, chosen = worth, (start, end)
         start, end = chosen
@@ -349,10 +295,10 @@ class Reader:
             end = start + (end - start) * 9 // 10
         return start + len(text[start:end]) - len(text[start:end].lstrip()), end
 
-    def _told(self, entry: IndexedFile) -> FileStatus:
-        more = entry.particulars
-        if not more:
-            return FileStatus(entry.path)
+    def _told(self, entry: IndexedFile) -> tuple[str, str, tuple[str, ...]]:
+        """Why a file may not hold, what replaced it, where it was said."""
+        if not (more := entry.particulars):
+            return "", "", ()
         note, newer = filters.lapse(entry, self.today), filters.replaced(entry, self.today)
         if (held := filters.then_or_now(entry, self.today, self.time)) == "then":
             note, newer = f"{THEN}{note}", ""
@@ -360,17 +306,13 @@ class Reader:
             note = f"now: {filters.lapse(entry, *self.time)}"
         if not note and filters.confidence(entry) < filters.SURE:
             note = f"{DOUBTFUL}{filters.confidence(entry):g}"
-        return FileStatus(entry.path, note, newer, _listed(more.get("source")))
+        sources = more.get("source") or ()
+        return note, newer, tuple(map(str, sources)) if isinstance(sources, list | tuple) else (str(sources),)
 
     def _left_out(self, path: str, line: int) -> bool:
         """Does a passage stand in the prompt already, or is it withheld?"""
-        return self._in_prompt(path, line) or self._pending.hides(path, line)
-
-    def _in_prompt(self, path: str, line: int) -> bool:
-        return self._current is not None and self._going_on(path) and line >= self._current.line
-
-    def _going_on(self, path: str) -> bool:
-        return self._current is not None and path == self._current.path
+        in_prompt = self._current is not None and path == self._current.path and line >= self._current.line
+        return in_prompt or self._pending.hides(path, line)
 
     def memory(self, path: str) -> Memory | None:
         """A file as it is now; None where it cannot be read."""
@@ -385,21 +327,18 @@ class Reader:
                 self._read[path] = None
         return self._read[path]
 
-    def source(self, cited: str, fact: Candidate) -> Candidate | None:
+    def source(self, cited: str, fact: Hit) -> Hit | None:
         """The turn that a fact cites as `path:line`; it holds what the fact holds."""
         path, _, line = cited.rpartition(":")
         path = next(archive.places(self._folder, path), path)
         memory = self.memory(path) if line.isascii() and line.isdigit() else None
-        lines = [memory.passages[window[0]].line for window in memory.windows] if memory else []
-        for place, number in enumerate(lines):
-            if number == int(line) and not self._left_out(path, number):
-                item = _like(
-                    fact, TermCoverage(fact.strength, (), fact.held.has + fact.held.near, fact.held.lacks), "said"
-                )
-                return Candidate(self, FileStatus(path), place, number, item)
+        for place, (passage, *_) in enumerate(memory.windows if memory else ()):
+            if memory and memory.passages[passage].line == int(line) and not self._left_out(path, int(line)):
+                held = TermCoverage(fact.strength, (), fact.has + fact.near, fact.lacks)
+                return Hit(self, path, place, int(line), _like(fact, held, "said"), ("", "", ()))
         return None
 
-    def replacement(self, old: Candidate) -> Candidate | None:
+    def replacement(self, old: Hit) -> Hit | None:
         """What holds now instead of a superseded memory, with the same score; None where it cannot be told."""
         path, memory = old.newer, None
         for _ in range(CHAIN):
@@ -412,17 +351,11 @@ class Reader:
             if not following:
                 break
             path = str(following)
-        if memory is None or not memory.passages or path == old.path:
+        if memory is None or not memory.passages or path == old.path or self._left_out(path, memory.passages[0].line):
             return None
-        line, item = memory.passages[0].line, _like(old, old.held, "replaces")
-        return None if self._left_out(path, line) else Candidate(self, FileStatus(path), 0, line, item)
+        return Hit(self, path, 0, memory.passages[0].line, _like(old, old.held, "replaces"), ("", "", ()))
 
 
-def _like(other: Candidate, held: TermCoverage, why: str) -> Scored:
+def _like(other: Hit, held: TermCoverage, why: str) -> Scored:
     """The score and coverage of `other` for a passage that stands in its place; `why` is shown with the score."""
     return Scored(0, other.score, lambda: held, lambda: [(why, other.score)])
-
-
-def _listed(value: object) -> tuple[str, ...]:
-    """A front matter value that is a text or a list of them."""
-    return tuple(map(str, value)) if isinstance(value, list) else (str(value),) if value else ()

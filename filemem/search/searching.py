@@ -18,7 +18,7 @@ from filemem.files.sections import parse
 from filemem.index import Index
 from filemem.index.corpus import ONLY_ASKING, Corpus, IndexedFile
 from filemem.search import evidence, filters, question, ranking
-from filemem.search.candidates import THEN, Candidate, Hit, Reader
+from filemem.search.candidates import THEN, Hit, Reader
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
 from filemem.text import dates, terms, tokens
@@ -49,7 +49,6 @@ SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
 STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
 PART = 240  # tokens of the best passages, by file, before more of them
 WHOLE = 0.95  # strength of a fact that holds the whole question
-SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
 """Words that a retelling brings in."""
 AROUND = 7  # days before and after those that a question names, where these hold little of it
@@ -105,7 +104,7 @@ def search_files(
     inside, outside, of_days = sorted_out(hits, named, bare=parsed.has_no_content_words)
     picked, left = chosen(inside, outside, limit, parsed)
     more = left + beyond
-    shown = [hit for one in picked if (hit := one.hit())]
+    shown = [hit for hit in picked if hit.text]
     nowhere = _nowhere(corpus, parsed)
     undated = _undated(corpus, () if outside else parsed.spans)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
@@ -194,7 +193,7 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     """The question with what else its names are called: NYC finds New York City, by the aliases in front matter."""
     folded = f" {' '.join(terms.words(query))} "
     words = list(parsed.words)
-    for name, others in corpus.names().items():
+    for name, others in corpus.names.items():
         if (f" {name} " if name.isascii() else name) not in folded:
             continue
         first = next((n for n, word in enumerate(words) if word.text in terms.tokens(name)), None)
@@ -232,7 +231,7 @@ def _undated(corpus: Corpus, spans: Sequence[filters.Ordinals]) -> list[str]:
 
 def _hits(
     reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning | None
-) -> tuple[list[Candidate], int]:
+) -> tuple[list[Hit], int]:
     """The passages found, best first, each with what tells the same made one, and what replaced it above it; and how many more
     match."""
     worth = asked.worth(reader.today, past=parsed.past, time=reader.time)
@@ -242,7 +241,7 @@ def _hits(
     scored = meaning.fused(parsed, scored, asked, worth)[:most] if meaning else scored
     if parsed.voices is not question.IF_ASKED:  # what only asks, or quotes, is no answer while anything else may be one
         scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
-    found = with_originals(without_episodes(list(reader.candidates(scored))))
+    found = with_originals(without_episodes(list(reader.hits(scored))))
     hits = with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     if parsed.own and any(hit.is_pasted for hit in hits[:TENTH]):
         first = [hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit for hit in hits[:TENTH]]
@@ -251,9 +250,9 @@ def _hits(
     return (hits if parsed.past else _current_above(reader, hits, asked)), beyond
 
 
-def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:
+def _current_above(reader: Reader, hits: list[Hit], asked: filters.Asked) -> list[Hit]:
     """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
-    out: list[Candidate] = []
+    out: list[Hit] = []
     waiting = list(hits)
     while waiting:
         hit = waiting.pop(0)
@@ -275,7 +274,7 @@ def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) 
 # -- which of them an answer shows --------------------------------------------------------------------------------
 
 
-def without_episodes(hits: list[Candidate]) -> list[Candidate]:
+def without_episodes(hits: list[Hit]) -> list[Hit]:
     """The hits without each session's episode of which a turn of it that was found holds as much of the question."""
     said = {hit.path: 0.0 for hit in hits if hit.is_episode}
     for hit in hits:
@@ -284,7 +283,7 @@ def without_episodes(hits: list[Candidate]) -> list[Candidate]:
     return [hit for hit in hits if not hit.is_episode or hit.strength > said[hit.path]]
 
 
-def with_originals(hits: list[Candidate]) -> list[Candidate]:
+def with_originals(hits: list[Hit]) -> list[Hit]:
     """The hits, with each line of a summary made one piece of evidence with the turns that it stands for, and each of the
     profile with its fact.
 
@@ -301,7 +300,7 @@ def with_originals(hits: list[Candidate]) -> list[Candidate]:
     return list(out.values())
 
 
-def _stands_for(hit: Candidate, facts: dict[str, str]) -> list[str]:
+def _stands_for(hit: Hit, facts: dict[str, str]) -> list[str]:
     """The places that a line of a summary or the profile tells over again; `facts` has the place of each one found."""
     if hit.path == PROFILE:
         mark = SOURCE_MARK.search(hit.text)
@@ -311,49 +310,39 @@ def _stands_for(hit: Candidate, facts: dict[str, str]) -> list[str]:
     return [key for place in places for key in (place, archived(place))]
 
 
-def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candidate | None]) -> list[Candidate]:
-    """The hits, best first, with each fact and the turn that it was taken from made one piece of evidence.
+def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
+    """The hits, best first, with each fact and the turn that it was taken from, the first that it cites, made one piece.
 
-    The turn (see `Candidate.cited`) counts nearly what the fact does, and is brought in where it was not found
-    itself: `turn` gives the hit for a `path:line`. Of the facts that hold the whole question or outrank every turn those
-    are shown that tell more than their turns; the best one that holds the whole question stands first. One that quotes its
-    turn never stands beside it, see `_one_of`.
+    The turn is brought in where it was not found itself: `turn` gives the hit for a `path:line`. Of the facts that hold the
+    whole question or outrank every turn those are shown that tell more than their turns; the best one that holds the whole
+    question stands first. One that quotes its turn never stands beside it, see `_one_of`.
     """
     turns = [hit for hit in hits if not hit.sources]
     best = max((hit.score for hit in turns), default=0.0)
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
-    first, rank = True, {key: place for place, key in enumerate(out)}
+    found, first = set(out), True
     for key, fact in list(out.items()):
-        found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.cited]
-        told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
-        if told and _quotes(fact, told[0][1]):
-            del out[key]
-            out.pop(told[0][0], None)
-            one = _one_of(fact, told[0][1], found=told[0][0] in rank)
-            out[f"{one.path}:{one.line}"] = one
-            rank[f"{one.path}:{one.line}"] = rank.get(told[0][0], rank[key])
+        at = next((at for source in fact.sources[:1] for at in (source, archived(source)) if at in out), "")
+        told = out[at] if at else next((hit for source in fact.sources[:1] if (hit := turn(source, fact))), None)
+        if told is None:
             continue
-        if told and not fact.lapsed:
+        at = at or f"{told.path}:{told.line}"
+        if fact.speaker and " ".join(fact.text.split()) in " ".join(told.text.split()):
+            del out[key]
+            out[at] = _one_of(fact, told, found=at in found)
+            continue
+        if not fact.lapsed:
             whole = fact.strength >= WHOLE
-            worth = whole or fact.score >= best
-            if not (whole and _alone(fact, turns)) and (not worth or _retells(fact, told[0][1])):
+            if not (whole and _alone(fact, turns)) and (not (whole or fact.score >= best) or _retells(fact, told)):
                 del out[key]
             elif first and whole:
-                first = False
-                out[key] = fact = fact.counting(max(fact.score, 1.01 * best), "fact")
-        for source, hit in told:
-            shared = hit.score + SHARED * (fact.score - hit.score)
-            score = hit.score * filters.OUTDATED if fact.newer else max(hit.score, shared)
-            out[source] = hit.counting(score, "fact")
-    return sorted(out.values(), key=lambda hit: (-hit.score, rank.get(f"{hit.path}:{hit.line}", len(rank))))
+                first, out[key] = False, fact.counting(max(fact.score, 1.01 * best), "fact")
+        score = told.score * filters.OUTDATED if fact.newer else max(told.score, fact.score if at not in found else 0.0)
+        out[at] = told.counting(score, "fact")
+    return sorted(out.values(), key=lambda hit: -hit.score)
 
 
-def _quotes(fact: Candidate, turn: Candidate) -> bool:
-    """Is a fact what was said in its turn, word for word?"""
-    return bool(fact.speaker) and " ".join(fact.text.split()) in " ".join(turn.text.split())
-
-
-def _one_of(fact: Candidate, turn: Candidate, *, found: bool) -> Candidate:
+def _one_of(fact: Hit, turn: Hit, *, found: bool) -> Hit:
     """A quotation or its turn: the fact where it holds and is the whole turn, else the turn, which a fact that was replaced
     takes along under what replaced it. It counts what the turn does where that was found itself: said once, it is as good
     an answer as if it had been kept as a fact, too."""
@@ -364,19 +353,18 @@ def _one_of(fact: Candidate, turn: Candidate, *, found: bool) -> Candidate:
     live = not fact.lapsed and (
         fact.note.startswith(THEN) or turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE)
     )
-    whole = fact.text.split() == turn.text.split()
-    one, other = (fact, turn) if live and whole else (turn, fact)
+    one, other = (fact, turn) if live and fact.text.split() == turn.text.split() else (turn, fact)
     return one.counting(turn.score if found else max(one.score, other.score), "fact")
 
 
-def _alone(fact: Candidate, turns: list[Candidate]) -> bool:
+def _alone(fact: Hit, turns: list[Hit]) -> bool:
     """Does no turn hold as much of the question? One that asks holds no answer, even if it asks just that."""
     return all(hit.strength < fact.strength or terms.flags(hit.text) & terms.IS_QUESTION for hit in turns)
 
 
-def _retells(fact: Candidate, turn: Candidate) -> bool:
+def _retells(fact: Hit, turn: Hit) -> bool:
     """Does a fact say nothing that its turn does not, where the day is known, who speaks, and what was said before?"""
-    known = f"{' '.join(turn.company)} {turn.before} {turn.text}"
+    known = f"{' '.join(turn.company)} {turn.previous.text if turn.previous else ''} {turn.text}"
     if turn.date:
         days = (dates.in_words(dates.Span(turn.date, turn.date), chinese) for chinese in (False, True))
         known = " ".join([dates.annotate(known, turn.date), *days])
@@ -389,9 +377,7 @@ def _said(text: str) -> set[str]:
     return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
 
 
-def chosen(
-    hits: list[Candidate], others: list[Candidate], limit: int | None, parsed: Query
-) -> tuple[list[Candidate], int]:
+def chosen(hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query) -> tuple[list[Hit], int]:
     """The hits to show: the `limit` best ones, `others` last, else those that are worth their room; and how many more there
     are. The best of them stand first, then more of them; each part by file, the file's lines in order."""
     if limit:
@@ -409,9 +395,9 @@ def chosen(
     return [hit for part in parts for hit in _by_file(part, best, parsed)], left
 
 
-def _parts(hits: list[Candidate]) -> list[list[Candidate]]:
+def _parts(hits: list[Hit]) -> list[list[Hit]]:
     """Hits, best first, in parts of PART tokens, headings included."""
-    parts, spent, begun = [list[Candidate]()], 0, set[str]()
+    parts, spent, begun = [list[Hit]()], 0, set[str]()
     for hit in hits:
         if parts[-1] and spent + _cost(hit) + HEADING * (hit.path not in begun) > PART:
             parts.append([])
@@ -422,7 +408,7 @@ def _parts(hits: list[Candidate]) -> list[list[Candidate]]:
     return parts
 
 
-def _tells(hit: Candidate, said: set[str]) -> bool:
+def _tells(hit: Hit, said: set[str]) -> bool:
     """Does a hit tell something, and what nobody has `said` before in the same words?"""
     if hit.empty or hit.excerpt in said:
         return False
@@ -430,12 +416,12 @@ def _tells(hit: Candidate, said: set[str]) -> bool:
     return True
 
 
-def _worth_their_room(some: list[Candidate], hits: list[Candidate]) -> tuple[list[Candidate], int]:
+def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]:
     """Those of `some` hits that have a share of the best score that grows with their length and with what is shown already,
     above all of the same file: one line of each of many files tells more than one and its neighbours. What no longer holds,
     or rests in the archive, is shown where it holds as much of the question. And how many are left; what cannot be among
     those shown, whatever it says, is not read."""
-    shown: list[Candidate] = []
+    shown: list[Hit] = []
     lines: dict[str, int] = {}
     spent = left = 0
     said: set[str] = set()
@@ -471,15 +457,15 @@ def _worth_their_room(some: list[Candidate], hits: list[Candidate]) -> tuple[lis
     return shown, left
 
 
-def _cost(hit: Candidate) -> int:
+def _cost(hit: Hit) -> int:
     """The tokens of a hit, as it is shown."""
     return tokens.count(hit.excerpt) + LINE
 
 
-def _by_file(hits: list[Candidate], best: float, parsed: Query) -> list[Candidate]:
+def _by_file(hits: list[Hit], best: float, parsed: Query) -> list[Hit]:
     """Hits by file, that of the best one first, what was replaced below what replaced it, unless the past is asked
     for; the newest of the strong ones first where it asks how things are; or all by date; each file's by line."""
-    files: dict[str, list[Candidate]] = {}
+    files: dict[str, list[Hit]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
     groups = sorted(files.values(), key=lambda group: max(hit.score for hit in group), reverse=True)
@@ -503,9 +489,7 @@ def _by_file(hits: list[Candidate], best: float, parsed: Query) -> list[Candidat
     return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
 
 
-def sorted_out(
-    hits: list[Candidate], asked: filters.Named, *, bare: bool
-) -> tuple[list[Candidate], list[Candidate], str]:
+def sorted_out(hits: list[Hit], asked: filters.Named, *, bare: bool) -> tuple[list[Hit], list[Hit], str]:
     """The hits that are of the days asked for, the others, and how the line that counts goes on: what is of other days is left
     to those who ask for more, unless what is of these days holds little of the question; a `bare` one asks for nothing else."""
     if not asked.only or not hits:
@@ -530,7 +514,7 @@ def _nothing(reader: Reader, parsed: Query, given: dict[str, str | None], asked:
     notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
     limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
     if limits:
-        found = next(reader.candidates(ranking.rank(parsed, corpus, limit=MARGIN)), None)
+        found = next(reader.hits(ranking.rank(parsed, corpus, limit=MARGIN)), None)
         best = (
             f"the best of {corpus.files:,} files is {found.path}:{found.line}" if found else "there is nothing either"
         )
@@ -545,7 +529,7 @@ def _nothing(reader: Reader, parsed: Query, given: dict[str, str | None], asked:
     return notes
 
 
-def confidence(hits: list[Hit], found: Sequence[Candidate], parsed: Query, corpus: Corpus, *, beside: bool) -> float:
+def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, corpus: Corpus, *, beside: bool) -> float:
     """What the best of the `hits` shown holds of the question, less where it is doubtful and where many others match as well.
     `found` are all, best first; `beside`: hits of other days than the question names are shown, too."""
     if not hits or parsed.has_no_content_words:
