@@ -1,8 +1,6 @@
 """Nothing outside a user's folder is ever read or written, and what is not a regular file is refused in one clear sentence."""
 
 import contextlib
-import ctypes
-import multiprocessing
 import os
 import socket
 import stat
@@ -197,40 +195,6 @@ def test_what_is_no_plain_file_is_refused_and_stops_nothing(alice: Folder, tmp_p
         assert {problem.what for problem in alice.strays()} == {"no plain file"}
 
 
-def test_what_may_not_be_read_is_a_problem_and_stops_nothing(alice: Folder, tmp_path: Path) -> None:
-    alice.create("facts/closed.md", "x\n")
-    alice.create("closed/a.md", "x\n")
-    (tmp_path / "alice/facts/closed.md").chmod(0)
-    (tmp_path / "alice/closed").chmod(0)
-
-    def look() -> None:
-        if (
-            not os.geteuid()
-        ):  # root without the right to pass over permissions: PR_CAPBSET_DROP counts at the next exec, so
-            drop_rights()  # its own capabilities are dropped
-        assert alice.paths() == ["facts/closed.md", "facts/tea.md", "profile.md"]
-        try:
-            alice.read("facts/closed.md")
-        except Refused as refused:
-            assert str(refused) == "facts/closed.md cannot be read: Permission denied; check its permissions."
-        else:
-            raise AssertionError("it was read")
-        assert {problem.path for problem in check.problems(alice)} == {"facts/closed.md", "closed"}
-
-    process = multiprocessing.get_context("fork").Process(target=look)
-    process.start()
-    process.join()
-    (tmp_path / "alice/closed").chmod(0o700)
-    assert process.exitcode == 0
-
-
-def drop_rights() -> None:
-    """Give up every capability of this process: capset(2) with version 3 of its header."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    assert libc.capset(header, (ctypes.c_uint32 * 6)()) == 0
-
-
 # -- names -----------------------------------------------------------------------------------------------------------
 
 
@@ -288,12 +252,6 @@ def test_bad_user_names(tmp_path: Path, name: str) -> None:
     with pytest.raises(Refused, match="cannot be a user's name") as refused:
         Store(tmp_path).user(name)
     assert escape_controls(str(refused.value)) == str(refused.value)
-
-
-def test_user_names_are_one_in_every_normal_form(tmp_path: Path) -> None:
-    assert Store(tmp_path).user(unicodedata.normalize("NFD", "José")).folder.name == unicodedata.normalize(
-        "NFC", "José"
-    )
 
 
 @settings(deadline=None)

@@ -2,14 +2,12 @@
 editor's save is read whole; Obsidian finds a vault."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import CliRunner
 from repositories import START, git, plain_git  # noqa: F401
 from terminal import Terminal
@@ -17,10 +15,8 @@ from terminal import Terminal
 from filemem import Store, User
 from filemem.cli import cli
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory
 from filemem.history import set_up
 from filemem.overview.check import problems
-from filemem.text.plain import LINK
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-11-18-tea.md"
@@ -165,27 +161,3 @@ def test_what_obsidian_keeps_in_its_folders_is_no_memory(mara: Folder) -> None:
         path.write_text("tea\n")
     assert mara.paths() == [FACT]
     assert problems(mara) == []
-
-
-def test_the_sample_store_is_a_vault() -> None:
-    """Properties are YAML that Obsidian takes: one mapping, lists of text for tags and aliases, one type for each key. No
-    file name holds what its links cannot."""
-    root = PROJECT / "memory_store/mara"
-    kinds: dict[str, set[type]] = {}
-    linked: dict[str, int] = {}
-    for path in root.rglob("*.md"):
-        if ".filemem" in path.parts:
-            continue
-        assert not set(path.name) & set('[]#^|\\:*"<>?'), path
-        memory = Memory(path.relative_to(root).as_posix(), path.read_bytes())
-        front = yaml.safe_load("\n".join(memory.lines[1 : memory.front_end - 1])) if memory.front_end else {}
-        assert isinstance(front, dict)
-        for key, value in front.items():
-            kinds.setdefault(key, set()).add(type(value))
-            if key in ("tags", "aliases"):
-                assert all(isinstance(entry, str) for entry in value)
-                assert not [tag for tag in value if key == "tags" and re.search(r"[\s#,]", tag)]
-        for name, _ in LINK.findall(memory.text):
-            linked[name] = linked.get(name, 0) + 1
-    assert all(len(found) == 1 for key, found in kinds.items() if key != "source"), kinds
-    assert max(linked.values()) > 2  # a name that several memories share is what its graph shows

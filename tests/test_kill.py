@@ -81,24 +81,6 @@ def test_a_chat_killed_at_any_moment_keeps_every_turn_that_was_said(tmp_path: Pa
             expected = ["How it began"]
 
 
-def test_facts_killed_at_any_moment_are_whole_or_not_there(tmp_path: Path) -> None:
-    dice = random.Random(2)
-    folder = Folder(str(tmp_path), "u")
-    whole = f"---\npinned: true\n---\n\n{LONG}\n"
-    known: set[str] = set()
-    for _ in range(RUNS):
-        finished = killed(lambda number: folder.create("facts/2026/2026-11-20-tea.md", whole), dice)
-        now = set(folder.paths())
-        assert len(now) - len(known) in (finished, finished + 1)
-        for path in now - known:
-            assert folder.read(path) == whole.encode()
-        known = {*now, folder.create("facts/2026/2026-11-20-tea.md", whole)}
-        if len(known) > 40:
-            for path in known:
-                os.unlink(folder.absolute(path))
-            known = set()
-
-
 @pytest.mark.parametrize("work", ["edit", "move", "recall"])
 def test_other_writes_killed_at_any_moment(tmp_path: Path, work: str) -> None:
     """A file is as it was or as it was to be; it has one name; every line of the log is whole."""
@@ -140,22 +122,6 @@ def leftovers(folder: Folder, age: int = 0) -> list[str]:
     for path in found:
         os.utime(path, (time.time() - age,) * 2)
     return [path.relative_to(folder.root).as_posix() for path in found]
-
-
-def test_what_a_killed_write_leaves_goes_with_the_next_job(tmp_path: Path) -> None:
-    """Kills that really left something, until twenty have; none is a memory, and a minute later a sweep leaves nothing."""
-    dice, ann = random.Random(4), Store(tmp_path).user("ann")
-    path = ann.folder.create("facts/tea.md", f"---\nimportance: 1\n---\n{LONG}\n")
-    for _ in range(1000):
-        killed(
-            lambda number: ann.folder.edit(path, lambda old: set_front(path, old, "importance", f"{number % 9 + 1}")),
-            dice,
-        )
-        if len(leftovers(ann.folder)) >= 20:
-            break
-    assert len(leftovers(ann.folder, 90)) >= 20 and ann.folder.paths() == [path]
-    ann.maintain(AT.date())
-    assert leftovers(ann.folder) == [] and not check.problems(ann.folder)
 
 
 def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> None:

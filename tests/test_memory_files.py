@@ -1,20 +1,16 @@
 """Every odd file has a defined answer: its text stays searchable, its mistakes are problems with line and remedy."""
 
 import datetime as dt
-import os
-from pathlib import Path
 
 import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem.files import facts
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import FileDate, Memory, slug, when_of
 from filemem.files.passages import Passage
-from filemem.overview import check
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:
@@ -52,15 +48,6 @@ def test_every_encoding_is_read_and_what_is_no_utf8_is_reported(data: bytes, tex
     assert places(found) == [(1, 1, text.rstrip("\n"))]
 
 
-def test_utf8_with_a_broken_byte_stays_utf8() -> None:
-    for data, text, line in (
-        ("乌龙茶".encode()[:-1], "乌龙\ufffd", 1),
-        (b"one\ntwo \xe9\n" + "茶茶\n".encode(), "one\ntwo \ufffd\n茶茶\n", 2),
-    ):
-        assert memory(data).text == text
-        assert problems(memory(data)) == [(line, "bytes that are no UTF-8")]
-
-
 @settings(deadline=None)
 @given(st.binary())
 @example(b"\xff\xfe\x00\xd8")
@@ -83,13 +70,6 @@ def test_an_empty_file_holds_nothing_and_is_no_problem(data: str) -> None:
         assert memory(data, path).problems == []
 
 
-def test_a_binary_file_is_a_problem_and_has_no_text() -> None:
-    found = memory(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "facts/cat.md")
-    assert (found.text, found.lines, found.passages, found.front) == ("", [], [], {})
-    assert problems(found) == [(1, "not a text file")]
-    assert memory(b"a: 1\0", "facts/cat.yaml").passages == []
-
-
 def test_line_ends_do_not_change_what_is_read() -> None:
     unix = "---\nimportance: 7\n---\n\n# Tea\n\nOolong.\n- green\n- black"
     found = memory(unix, "notes.md")
@@ -101,16 +81,6 @@ def test_line_ends_do_not_change_what_is_read() -> None:
             found.passages,
             [],
         )
-
-
-def test_a_huge_file_is_reported_and_checked_without_reading_it_whole(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path), "u")
-    folder.create("facts/small.md", "---\nsource: notes/huge.md:50003\n---\n")
-    os.makedirs(tmp_path / "notes")
-    with open(tmp_path / "notes/huge.md", "wb") as file:
-        file.write(b"---\npinned: true\n---\n" + (b"tea " * 250 + b"\n") * 50_000)
-    (problem,) = check.problems(folder)
-    assert (problem.path, problem.line) == ("notes/huge.md", 1)
 
 
 # -- YAML ------------------------------------------------------------------------------------------------------------
@@ -249,19 +219,6 @@ def test_a_date_that_disagrees_with_the_name_is_a_problem() -> None:
     assert problems(memory("x\n", "facts/2026-02-30-x.md"))[0][0] == 1
 
 
-@pytest.mark.parametrize(
-    ("path", "kind", "archived"),
-    [
-        ("facts/a.md", "facts", False),
-        ("archive/facts/2025/a.md", "facts", True),
-        ("profile.md", "profile", False),
-        ("a.md", "notes", False),
-    ],
-)
-def test_the_first_folder_is_the_kind(path: str, kind: str, archived: bool) -> None:
-    assert (memory("x", path).kind, memory("x", path).archived) == (kind, archived)
-
-
 # -- passages --------------------------------------------------------------------------------------------------------
 
 
@@ -289,11 +246,6 @@ def test_paragraphs_items_and_headings_are_the_passages_of_notes() -> None:
         Passage(11, 11, "", "", "Empty", "notes"),
         Passage(13, 13, "", "", "word", "notes Last"),
     ]
-
-
-def test_a_fact_is_one_passage_and_a_long_one_is_cut() -> None:
-    assert places(memory("\nOolong.\n\n- green\n\n")) == [(2, 4, "Oolong.\n\n- green")]
-    assert places(memory("a" * 1500 + "\n\n" + "b" * 1500)) == [(1, 1, "a" * 1500), (3, 3, "b" * 1500)]
 
 
 def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
@@ -347,16 +299,3 @@ def test_quoting_round_trips_on_one_line(text: str) -> None:
     assert yaml.safe_load(written) == text
     assert yaml.safe_load(f"[{written}, {written}]") == [text, text]
     assert memory(f"---\ntitle: {written}\n---\n").front == {"title": text}
-
-
-@pytest.mark.parametrize(
-    ("owner", "text", "words"),
-    [
-        ("a", "Ann bought a kayak.", "ann-bought-a-kayak"),
-        ("mara", "Mara's van leaves at seven.", "van-leaves-at-seven"),
-        ("Mara", "Mara喜欢乌龙茶。", "喜欢乌龙茶"),
-        ("小美", "小美喜欢乌龙茶。", "喜欢乌龙茶"),
-    ],
-)
-def test_a_facts_name_is_without_its_owners_and_whole(owner: str, text: str, words: str) -> None:
-    assert facts.name("facts", text, dt.date(2026, 11, 20), owner) == f"facts/2026/2026-11-20-{words}.md"

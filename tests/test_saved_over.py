@@ -15,7 +15,7 @@ from filemem import Store
 from filemem.cli import cli
 from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.files.transcript import Transcript, lost
+from filemem.files.transcript import Transcript
 from filemem.overview.check import problems
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -59,16 +59,6 @@ def test_check_names_them_and_restore_puts_them_back_where_they_were(user: Folde
     assert filemem(user, "restore", talk.path) == f"{talk.path} is not in the archive.\n"
 
 
-@pytest.mark.parametrize(
-    "left", [b"", b"- **Ann** 09:30: turn 8\n  its second line"], ids=["nothing", "one turn without its line's end"]
-)
-def test_a_file_that_shrank_to_next_to_nothing_is_whole_again(user: Folder, left: bytes) -> None:
-    talk = spoilt(user)
-    Path(user.absolute(talk.path)).write_bytes(left)
-    filemem(user, "restore", talk.path)
-    assert texts(talk) == [f"turn {number}\nits second line" for number in range(9)]
-
-
 def test_what_the_person_let_go_is_not_offered_again(user: Folder) -> None:
     talk = spoilt(user)
     assert (
@@ -91,18 +81,6 @@ def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
     assert problems(user) == []
     Path(user.absolute(f"archive/{talk.path}")).unlink()
     assert problems(user) == []
-
-
-def test_a_session_of_which_the_person_changed_every_turn_has_lost_none(user: Folder) -> None:
-    """As long as each turn still has its speaker and clock; one fewer, and one is missed."""
-    talk = Transcript(user)
-    for number in range(3):
-        talk.add("Ann", f"turn {number}", AT)
-    place = Path(user.absolute(talk.path))
-    place.write_text(place.read_text().replace("turn", "sentence"))
-    assert lost(user) == {} and problems(user) == []
-    place.write_text("".join(place.read_text().splitlines(keepends=True)[:-1]))
-    assert len(lost(user)[talk.path]) == 1
 
 
 def test_what_was_forgotten_is_offered_by_nobody(user: Folder) -> None:

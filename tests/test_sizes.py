@@ -13,8 +13,7 @@ import pytest
 from programs import filemem
 
 from filemem import Store
-from filemem.errors import Refused
-from filemem.files import config, safe
+from filemem.files import config
 from filemem.overview import check
 
 GB, TB = 1 << 30, 1 << 40
@@ -238,14 +237,6 @@ def test_a_link_in_bookkeeping_is_named(store: Path, name: str) -> None:
     assert problem.path == f".filemem/{name}" and problem.what == "a symbolic link, not followed"
     run(store, CHANGING)
     assert not os.path.lexists(store.parent / "outside")
-
-
-def test_a_folder_too_deep_is_no_place_for_a_memory(store: Path) -> None:
-    mara = Store(store).user("mara").folder
-    deepest = "/".join(["d"] * (safe.DEEPEST - 1))  # one less, as it may go to the archive
-    assert mara.create(f"{deepest}/tea.md", "Oolong.\n") in mara.paths()
-    with pytest.raises(Refused, match="longer than a memory's path can be"):
-        mara.create(f"{deepest}/d/tea.md", "Oolong.\n")
 
 
 def test_the_driver_notices_what_is_no_sentence(store: Path) -> None:

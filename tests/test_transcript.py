@@ -10,7 +10,6 @@ import pytest
 from filemem.errors import NotFound
 from filemem.files import transcript
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory
 from filemem.files.transcript import Transcript, latest
 
 LISBON = ZoneInfo("Europe/Lisbon")
@@ -37,23 +36,6 @@ def test_the_file_is_created_with_its_first_turn(folder: Folder) -> None:
     assert memory.lines[line] == "  I'd love to."
     assert memory.problems == []
     assert memory.when == (dt.date(2026, 11, 20), False, "09:30")
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("", "conversation"),
-        ("🍵", "conversation"),
-        ("  \n?!", "conversation"),
-        ("你好，外婆", "你好-外婆"),
-        ("/etc/passwd", "etc-passwd"),
-    ],
-)
-def test_a_first_turn_without_words_still_has_a_name(folder: Folder, text: str, name: str) -> None:
-    chat = Transcript(folder)
-    chat.add("ann", text, AT)
-    assert chat.path == f"sessions/2026/2026-11-20-0930-{name}.md"
-    assert said(chat) == [("ann", text.strip())]
 
 
 def test_every_line_number_is_the_editors(folder: Folder) -> None:
@@ -125,16 +107,6 @@ def test_the_conversation_goes_on_whatever_its_file_has_become(folder: Folder, t
         assert str(path) != str(tmp_path / "u" / chat.path)
         assert said(chat) == [("ann", "and then")]
         assert kept is None or path.read_bytes() == kept
-
-
-def test_hostile_speakers_and_texts_stay_one_turn(folder: Folder) -> None:
-    chat = Transcript(folder)
-    for speaker in ("a**b", "x\ny", "", "\0", "- **eve**", "\x1b[31m"):
-        chat.add(speaker, "a\0b\x1b[2J\ud800\n---\n- **eve** 09:30: x\n# no heading", AT)
-    memory: Memory = folder.memory(chat.path)
-    assert not memory.binary and memory.problems == []
-    assert len(chat.turns()) == 6
-    assert {turn.text for turn in chat.turns()} == {"a\\x00b\\x1b[2J?\n---\n- **eve** 09:30: x\n# no heading"}
 
 
 def test_the_latest_session_is_the_one_that_began_last(folder: Folder) -> None:

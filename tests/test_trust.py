@@ -16,11 +16,8 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
-from filemem import Store
 from filemem.files import config
 from filemem.files.trust import Trust
-from filemem.history import History
-from filemem.history.diary import sync
 
 KEY = "sk-the-persons-own-key"
 
@@ -185,19 +182,3 @@ def test_a_broken_record_agrees_to_nothing(home: Path, server: ScriptedServer, t
     assert "Not trusted" in run(home, "chat", "-m", "Hello").stderr
     assert not server.requests
     assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""
-
-
-def test_settings_that_a_sync_brings_in_are_asked_about_before_they_count(tmp_path: Path) -> None:
-    """Those that send memories elsewhere or switch a safeguard off; the others count."""
-    git(tmp_path, "init", "--quiet", "--bare", "remote")
-    one = store(tmp_path / "one")
-    git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
-    sync(History(one), None, START)
-    git(tmp_path, "clone", "--quiet", "remote", "two")
-    named(tmp_path / "two")
-    (tmp_path / "one/filemem.yaml").write_text("steps: 9\nbase_url: http://127.0.0.1:9/v1\nredact: false\n")
-    git(tmp_path / "one", "add", "filemem.yaml"), git(tmp_path / "one", "commit", "-qm", "Settings")
-    sync(History(one), None, START)
-    sync(History(Store(tmp_path / "two").user("mara").folder), None, START)
-    settings = config.load(tmp_path / "two")
-    assert (settings.steps, settings.base_url, settings.redact) == (9, "", True)

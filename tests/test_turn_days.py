@@ -17,7 +17,6 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn, turn_days, turns
 from filemem.files.transcript import Transcript
-from filemem.overview.timeline import timeline
 
 NOW = dt.datetime(2026, 12, 1, 9, 30)
 EVENING = dt.datetime(2026, 11, 20, 23, 55)
@@ -122,15 +121,6 @@ def test_every_tool_shows_the_day_and_counts_from_it(tmp_path: Path) -> None:
     )
 
 
-def test_an_old_file_whose_clock_runs_backwards_is_shown_with_the_next_day(tmp_path: Path) -> None:
-    kit = tools(tmp_path, {TALK: RAIN + "- **Ann** 00:10: I saw a heron yesterday.\n- **Ann** 00:11: Grey.\n"})
-    assert kit.call("open", {"path": TALK}).split("\n")[2:] == [
-        "   2  - **Ann** 00:10 [2026-11-21]: I saw a heron yesterday [20 November 2026].",
-        "   3  - **Ann** 00:11: Grey.",
-    ]
-    assert "Ann 2026-11-21 00:10: I saw a heron" in kit.call("search_files", {"query": "heron"})
-
-
 @pytest.mark.parametrize("body", [RAIN + NEXT + RESUMED, RAIN + NEXT + RESUMED + "- **Zoë** 09:01: ok\n"])
 def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: str) -> None:
     """Whether the index reads the file the shorter way or the longer one."""
@@ -147,12 +137,6 @@ def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: s
         assert {hit.text[:9] for hit in hits if hit.text != "ok"} == texts
     first = User(user).search_files("What happened on 23 November 2026?", today=NOW.date())[0]
     assert (first.text, first.date, first.line) == ("A whale came by yesterday.", dt.date(2026, 11, 23), 4)
-
-
-def test_the_timeline_has_a_fact_on_the_day_of_its_turn(tmp_path: Path) -> None:
-    tools(tmp_path, {"facts/2026/2026-11-20-whale.md": "- **Ann** 2026-11-23 09:00: A whale came by yesterday.\n"})
-    (event,) = timeline(Folder(str(tmp_path / "ann"), "ann"), lambda path: True)
-    assert event.day() == "2026-11-22"
 
 
 def test_a_session_that_is_resumed_on_another_day_writes_it(tmp_path: Path) -> None:
