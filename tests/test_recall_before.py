@@ -12,7 +12,6 @@ from scripted_server import ScriptedServer, say
 from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.chat.recalling import BESIDE_TOOLS, searched
-from filemem.files.transcript import latest
 from filemem.models import OpenAIModel
 from filemem.text import tokens
 
@@ -41,38 +40,16 @@ def recalled(system: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("message", "found"), [("Where does Nadia work?", "harbour office"), ("王伟在哪里工作？", "港务局")]
-)
-def test_the_best_passages_stand_in_the_prompt_with_their_places(tmp_path: Path, message: str, found: str) -> None:
-    (system,) = asked(tmp_path, [message])
-    assert found in recalled(system) and "facts/2026-05-0" in recalled(system)
-
-
-@pytest.mark.parametrize(
     ("messages", "found"),
     [
         (["Where does Nadia work?", "And since when?"], "since March 2024"),
         (["王伟在哪里工作？", "从什么时候开始？"], "3月"),
     ],
 )
-def test_a_message_that_goes_on_is_searched_for_with_what_it_goes_on_with(
+def test_the_best_passages_stand_in_the_prompt_also_of_what_a_message_goes_on_with(
     tmp_path: Path, messages: list[str], found: str
 ) -> None:
-    assert found in recalled(asked(tmp_path, messages)[-1])
-
-
-def test_the_episode_of_the_conversation_itself_is_no_news_to_it(tmp_path: Path) -> None:
-    """A session that is gone on with has an episode, which its first question may head."""
-    asked(tmp_path, [])
-    user = Store(tmp_path).user("ann")
-    with ScriptedServer(*[say("Yes.")] * 2) as server:
-        model = OpenAIModel("gpt-x", server.base_url, "none", 30)
-        Conversation(user.folder, model, lambda: NOW).say("Where does Nadia work?")
-        user.consolidate(at=NOW)
-        resumed = Conversation(user.folder, model, lambda: NOW, latest(user.folder))
-        resumed.say("And since when?")
-        last = server.requests[-1].body["messages"][-1]["content"]
-    assert "since March 2024" in recalled(last) and "episode" not in recalled(last)
+    assert all(found in recalled(told) and "facts/2026-05-0" in recalled(told) for told in asked(tmp_path, messages))
 
 
 def test_a_message_that_stands_alone_is_searched_for_alone() -> None:

@@ -223,6 +223,7 @@ class Conversation:
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
         current = CurrentConversation(path, turns[-1].line) if path else None
         answer = "\n".join(self._done) or recalling.reply(self.user, said, self.now().date(), current, kept=self.kept)
+        self._shown += answer  # what is quoted stands there
         listen(Text(answer))
         return answer
 
