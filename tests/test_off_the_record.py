@@ -4,14 +4,12 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from programs import clean
 from scripted_server import ScriptedServer, calls, say
 from terminal import Terminal
 
 from filemem import Store
 from filemem.chat.conversation import Conversation
-from filemem.cli import cli
 from filemem.models import OpenAIModel
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -27,22 +25,6 @@ def root(tmp_path: Path) -> Path:
 def files(root: Path) -> dict[str, bytes]:
     """Every file but the index, which is made of the memories."""
     return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file() and "index" not in path.parts}
-
-
-def test_a_whole_chat_leaves_nothing(root: Path) -> None:
-    before = files(root)
-    words = [
-        "--store",
-        str(root),
-        "--user",
-        "ann",
-        "chat",
-        "--off-the-record",
-        "-m",
-        "I am thinking of leaving my job.",
-    ]
-    done = CliRunner().invoke(cli, words)
-    assert done.exit_code == 0 and files(root) == before
 
 
 def test_from_off_on_nothing_is_kept_and_the_talk_goes_on(root: Path) -> None:

@@ -15,7 +15,6 @@ from filemem.files import transcript
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.remembering import consolidation
-from filemem.remembering.remembering import Review
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
@@ -58,7 +57,6 @@ def kept(user: Folder) -> dict[str, str]:
 
 
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
-TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
 NUTS = "facts/2026/2026-05-08-i-m-allergic-to-walnuts.md"
 WALKED = f"""
 1 of 3, new
@@ -88,18 +86,12 @@ def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> Non
     assert kept(user) == {HOME: "I live in Ghent.", "profile.md": profile}
 
 
-def test_what_was_answered_is_not_asked_again_and_what_was_skipped_is(user: Folder) -> None:
+def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(user: Folder) -> None:
+    """By an answer, or by an option that asks nothing; what was skipped is asked again."""
     review(user, "a\nr\ns\n")
-    assert f"1 of 1, new\n  I'm allergic to walnuts.\n{' ' * 2}sessions" in review(user, "a\n")
+    assert f"1 of 1, new\n  I'm allergic to walnuts.\n{' ' * 2}sessions" in review(user, "l\n")
     assert review(user) == "Nothing waits for review.\n[1]"
-    assert consolidated(user) == []
-    assert set(kept(user)) == {HOME, NUTS, "profile.md"}
-
-
-def test_all_the_rest_can_be_accepted_from_anywhere(user: Folder) -> None:
-    """By an answer, or by an option that asks nothing."""
-    assert review(user, "r\nl\n").count(ASK) == 2
-    assert set(kept(user)) == {TEA, NUTS, "profile.md"}
+    assert consolidated(user) == [] and {*kept(user)} == {HOME, NUTS, "profile.md"}
     talk(user, JUNE, "My cat's name is Pixel.")
     consolidated(user)
     assert review(user, "", "--accept-all") == (
@@ -134,23 +126,16 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
 
 
 def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
-    review(user, "a\nr\nr\n")
-    talk(user, JUNE, "I live in Bruges now.")
+    """And one that became known meanwhile is none any more."""
+    user.create("facts/2026-05-09-tea.md", "---\npinned: true\n---\n\nMy favourite tea is oolong.\n")
+    assert "oolong" not in review(user, "a\nr\n")
+    talk(user, JUNE, "I live in Bruges now.", "Oh?", "I \x1b]0;owned\x07sail.")
     consolidated(user)
-    assert f"of 2, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n" in (
-        out := review(user, "a\nr\n")
+    assert f"of 3, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n" in (
+        out := review(user, "a\nr\nr\n")
     )
     assert f"remembered facts/2026/2026-06-02-lives-in-bruges.md: Nora lives in Bruges.\nsuperseded {HOME}\n" in out
-    assert f"archive/{HOME}" in kept(user)
-
-
-def test_what_became_known_meanwhile_is_no_proposal_any_more(user: Folder) -> None:
-    user.create("facts/2026-05-09-home.md", "---\npinned: true\n---\n\nI live in Ghent.\n")
-    assert "Ghent" not in review(user, "q\n")
-    assert [found.claim.text for found in Review(user).proposals()] == [
-        "My favourite tea is oolong.",
-        "I'm allergic to walnuts.",
-    ]
+    assert f"archive/{HOME}" in kept(user) and "\x1b" not in out, "no text commands the terminal"
 
 
 def test_json_lists_the_proposals_and_changes_nothing(user: Folder) -> None:
@@ -168,9 +153,3 @@ def test_json_lists_the_proposals_and_changes_nothing(user: Folder) -> None:
     }
     assert len(lines) == 4
     assert kept(user) == {}
-
-
-def test_hostile_text_cannot_command_the_terminal(user: Folder) -> None:
-    talk(user, JUNE, "I live in \x1b]0;owned\x07Bruges\x1b[2J.")
-    consolidated(user)
-    assert "\x1b" not in review(user, "s\ns\ns\ns\n")
