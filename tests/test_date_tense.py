@@ -16,71 +16,43 @@ WEDNESDAY = date(2026, 3, 18)
 
 ENGLISH = """
 I booked a cabin in Flåm for 20 April. | 20 April 2026
-I'm running the half marathon on 10 May | 10 May 2026
-From July I'll be part-time. | July 2026
 We moved here in January. | January 2026
 I saw her play in November | November 2025
-I've had this cough since February | February 2026
 # the weekday
 I went climbing on Saturday and my arms hurt | 14 March 2026
-On Sunday we drove to the lake. | 15 March 2026
-The recital on Sunday was lovely | 15 March 2026
 I haven't slept since Monday | 16 March 2026
 I'm meeting Tomás on Friday | 20 March 2026
-We'll pick it up on Monday. | 23 March 2026
-I booked a table for Saturday | 21 March 2026
 We're getting married on 12 January | 12 January 2027
 We get paid on Friday | -
-See you Thursday! | 19 March 2026
 Let's talk on Friday | 20 March 2026
-We visited the zoo this weekend | 14–15 March 2026
 I'm going to paint the shed this weekend | 21–22 March 2026
-this Friday I'm off | 20 March 2026
 I saw him this Monday | 16 March 2026
-last Friday | 13 March 2026
 next Monday | 23 March 2026
-Dentist next Thursday at 9 | 26 March 2026
 next summer's trip | -
 We saw an otter on Sunday and it dived on Tuesday | 15 March 2026, 17 March 2026
 Have we booked Rome for October? | October 2026
 # in doubt
 They said they closed on Saturday | -
-I was seeing the vet Monday at 9 | -
 The wedding was in June | -
-It was my birthday on Saturday | -
 I'm still tired from Sunday | -
-She invited me to a wedding on 9 June | -
 I signed up for a course starting in September | -
-I wanted to leave on 2 April | -
 The launch was planned for 20 April | -
 If it's dry we'll hike on Saturday | -
 Physio on Friday | -
-My birthday is 19 November | -
-I work Monday to Thursday | -
 I am excited about Friday | -
-That Friday we left | -
 We met on a Monday | -
-I'm meeting my retired boss | -
 She said "I moved out on Monday" | -
 I'm reading The Sunday Times | -
 Last week was wild: on Monday I lost my keys | 9–15 March 2026
 What did we do on 20 February? | 20 February 2026
 Did they come over on Friday? | 13 March 2026
-What are you doing on Friday? | 20 March 2026
-next Friday | 27 March 2026
 # no dates at all
 We danced like there's no tomorrow | -
-I wasn't born yesterday | -
-It may rain; we march on; I sat in the sun | -
-tomorrow | 19 March 2026
 """.strip().splitlines()
 
 CHINESE = """
-昨天下雨 | 2026年3月17日
-上周六我去了植物园 | 2026年3月14日
 我们打算4月27号去登记 | 2026年4月27日
 1月我去过一次 | 2026年1月
-我4月5号要做手术 | 2026年4月5日
 我妈周六到的 | 2026年3月14日
 这周六我要去看展 | 2026年3月21日
 这周一我去看展了 | 2026年3月16日
@@ -88,8 +60,6 @@ CHINESE = """
 # 说不准
 这周六我去看展了 | -
 周三可以在家办公 | -
-每周三开会 | -
-我弟的生日是12月6号 | -
 你周六去了吗 | -
 他说：“我周六搬走了” | -
 3月27号 | -
@@ -141,8 +111,3 @@ def test_a_day_without_its_year_is_never_put_on_the_wrong_side(said: str, named:
         assert said not in NEITHER or not mention.annotated
         if mention.annotated:
             assert (mention.span.end < today) == (said in PAST)
-
-
-@given(st.sampled_from(ENGLISH + CHINESE), DAYS)
-def test_what_is_settled_is_one_span(row: str, today: date) -> None:
-    assert all(not (mention.annotated and mention.other) for mention in mentioned(row, today))

@@ -24,104 +24,72 @@ def spans(text: str, today: date = MONDAY) -> list[str]:
 
 ABSOLUTE = """
 It was on 7 May 2023. | 7 May 2023: 2023-05-07
-It was on May 7, 2023. | May 7, 2023: 2023-05-07
 May 7th was fun | May 7th: 2023-05-07
-on 9 May | 9 May: 2022-05-09
 What happened in May 2023? | May 2023: 2023-05-01..2023-05-31
 in may | may: 2023-05-01..2023-05-31
-september was wet | september: 2022-09-01..2022-09-30
 in early January | early January: 2023-01-01..2023-01-10
 the first week of 2022 | first week of 2022: 2022-01-01..2022-01-31
 from 2019-2021 | 2019-2021: 2019-01-01..2021-12-31
 2023-05-07 | 2023-05-07: 2023-05-07
-2023-05 | 2023-05: 2023-05-01..2023-05-31
 05/2023 | 05/2023: 2023-05-01..2023-05-31
 25.12.2022 | 25.12.2022: 2022-12-25
-12/25/2022 | 12/25/2022: 2022-12-25
-summer 2021 | summer 2021: 2021-06-01..2021-08-31
 in the fall of 2022 | in the fall of 2022: 2022-09-01..2022-11-30
-at Christmas | Christmas: 2022-12-25
 Christmas Eve 2021 | Christmas Eve 2021: 2021-12-24
 Friday, 5 May 2023 | 5 May 2023: 2023-05-05
 2022年3月5日 | 2022年3月5日: 2022-03-05
 2022年3月 | 2022年3月: 2022-03-01..2022-03-31
-2022年 | 2022年: 2022-01-01..2022-12-31
 二零二二年五月三日 | 二零二二年五月三日: 2022-05-03
-3月5日 | 3月5日: 2023-03-05
 三月二十五号 | 三月二十五号: 2023-03-25
 5月1日至7日 | 5月1日至7日: 2023-05-01..2023-05-07
 1月中旬 | 1月中旬: 2023-01-11..2023-01-20
 2022年底 | 2022年底: 2022-11-01..2022-12-31
 2022年上半年 | 2022年上半年: 2022-01-01..2022-06-30
 2022年夏天 | 2022年夏天: 2022-06-01..2022-08-31
-2022年国庆 | 2022年国庆: 2022-10-01
 """.strip().splitlines()
 
 RELATIVE = """
 I went yesterday. | yesterday: 2023-05-07
-last night | last night: 2023-05-07
 this morning | this morning: 2023-05-08
-the day before yesterday | day before yesterday: 2023-05-06
 two days ago | two days ago: 2023-05-06
-10 days ago | 10 days ago: 2023-04-28
-an hour ago | an hour ago: 2023-05-08
-a week ago | a week ago: 2023-05-01..2023-05-07
 two weekends ago | two weekends ago: 2023-04-29..2023-04-30
 a few weeks ago | a few weeks ago: 2023-04-03..2023-04-24
 3 months ago | 3 months ago: 2023-02-01..2023-02-28
 half a year ago | half a year ago: 2022-11-01..2022-11-30
 two weeks from now | two weeks from now: 2023-05-22..2023-05-28
-last week | last week: 2023-05-01..2023-05-07
 this weekend | this weekend: 2023-05-13..2023-05-14
 last Friday | last Friday: 2023-05-05
-last Monday | last Monday: 2023-05-01
-last fri on the way | last fri: 2023-05-05
 last Tues. | last Tues: 2023-05-02
 on Friday | Friday: 2023-05-05
 next Tuesday | next Tuesday: 2023-05-16
-next Monday | next Monday: 2023-05-15
 this Friday | this Friday: 2023-05-12
 last summer | last summer: 2022-06-01..2022-08-31
-last August | last August: 2022-08-01..2022-08-31
-last Christmas | last Christmas: 2022-12-25
 for the past two weeks | the past two weeks: 2023-04-24..2023-05-08
 in the last month | the last month: 2023-04-08..2023-05-08
-昨天去了 | 昨天: 2023-05-07
 我上周去了 | 上周: 2023-05-01..2023-05-07
 上週五 | 上週五: 2023-05-05
 周六见过 | 周六: 2023-05-06
-上个月 | 上个月: 2023-04-01..2023-04-30
 上個月15號 | 上個月15號: 2023-04-15
 上个月底 | 上个月底: 2023-04-21..2023-04-30
-月底 | 月底: 2023-05-21..2023-05-31
 年初 | 年初: 2023-01-01..2023-02-28
-去年 | 去年: 2022-01-01..2022-12-31
 去年3月 | 去年3月: 2022-03-01..2022-03-31
 去年的夏天 | 去年的夏天: 2022-06-01..2022-08-31
 三天前 | 三天前: 2023-05-05
-十二天以前 | 十二天以前: 2023-04-26
-两年前 | 两年前: 2021-01-01..2021-12-31
 兩個月前 | 兩個月前: 2023-03-01..2023-03-31
 两周之前 | 两周之前: 2023-04-24..2023-04-30
 两三天前 | 两三天前: 2023-05-05..2023-05-06
 前几天 | 前几天: 2023-04-29..2023-05-06
 过去三年 | 过去三年: 2020-05-08..2023-05-08
-三天后 | 三天后: 2023-05-11
 """.strip().splitlines()
 
 NEAR_MISSES = """
 You may be right; it may take 5 days
-1 or 2 may be enough
 I may 5 times a day
 The march was long, our last march for rights
 The Sun is bright, where we last sat
-Just a second, spring into action and fall down
 I walked 2000 steps for $2020
-a 2,023 point lead, version 1.2023
 the last time, the next step, next to each other, times don't last
 I like Fridays, every Friday, Black Friday
 on 31 February 2023
-2023-13-45
 5/7/2023
 the other day, recently, a while ago, so long ago
 a year and a half ago
@@ -130,32 +98,20 @@ a year and a half ago
 每周五跳舞
 以后天天跑步
 如今年轻人
-三个月
-3点钟
-夏天很热
-2月30日
 """.strip().splitlines()
 
 ANNOTATED = """
 I went yesterday. | I went yesterday [7 May 2023].
 I went last week and left | I went last week [1–7 May 2023] and left
-last year | last year [2022]
-last month | last month [April 2023]
 two years ago | two years ago [2021]
 about two weeks ago | about two weeks ago [24–30 April 2023]
-last Friday | last Friday [5 May 2023]
-last summer! | last summer [June–August 2022]!
-last winter | last winter [December 2022 – February 2023]
 last week's match | last week's [1–7 May 2023] match
 yesterday morning at ten | yesterday morning [7 May 2023] at ten
 next week, tomorrow | next week [15–21 May 2023], tomorrow [9 May 2023]
 yesterday [image: a dog] | yesterday [7 May 2023] [image: a dog]
 昨天去了 | 昨天[2023年5月7日]去了
 我上周去了 | 我上周[2023年5月1日–7日]去了
-去年，上个月 | 去年[2022年]，上个月[2023年4月]
-上周五 | 上周五[2023年5月5日]
 去年夏天 | 去年夏天[2022年6月–8月]
-3天前 | 3天前[2023年5月5日]
 a week ago yesterday | a week ago [1–7 May 2023] yesterday
 "Done." She left yesterday | "Done." She left yesterday [7 May 2023]
 我上周一共跑了三次 | 我上周[2023年5月1日–7日]一共跑了三次
@@ -168,13 +124,10 @@ today, tonight, this week, this month, this summer, now
 on Friday
 7 May 2023, in May, summer 2022
 the other day, recently, a few weeks ago, a couple of days ago
-over ten years ago, two or three years ago
-in the last month, over the past year
 yesterday [7 May 2023] and last week [1–7 May 2023]
 yesterday [1 January 2020]
 今天，这周，这个月，今年，周五，几天前，三天后
 昨天[2023年5月7日]
-2023年5月，3月5日
 He said "see you tomorrow" and left
 她说：“昨天下雨了”；他说「上周去过」
 I'll ring you tomorrow week, that's yesterday's news, I start a week tomorrow
@@ -184,34 +137,17 @@ Never put off till tomorrow what you can do today
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("row", ABSOLUTE)
-def test_absolute_expressions(row: str) -> None:
+@pytest.mark.parametrize("row", ABSOLUTE + RELATIVE + NEAR_MISSES)
+def test_expressions_are_found_and_what_only_looks_like_a_date_is_left_alone(row: str) -> None:
     text, *expected = row.split(" | ")
     assert spans(text) == expected
-    assert not any(mention.relative for mention in mentioned(text, MONDAY))
+    assert all(mention.relative == (row in RELATIVE) for mention in mentioned(text, MONDAY))
 
 
-@pytest.mark.parametrize("row", RELATIVE)
-def test_relative_expressions(row: str) -> None:
-    text, *expected = row.split(" | ")
-    assert spans(text) == expected
-    assert all(mention.relative for mention in mentioned(text, MONDAY))
-
-
-@pytest.mark.parametrize("text", NEAR_MISSES)
-def test_what_only_looks_like_a_date_is_left_alone(text: str) -> None:
-    assert spans(text) == []
-
-
-@pytest.mark.parametrize("row", ANNOTATED)
-def test_relative_expressions_are_written_out(row: str) -> None:
-    text, expected = row.split(" | ")
-    assert annotate(text, MONDAY) == expected
-
-
-@pytest.mark.parametrize("text", UNANNOTATED)
-def test_what_is_known_vague_or_done_is_not_annotated(text: str) -> None:
-    assert annotate(text, MONDAY) == text
+@pytest.mark.parametrize("row", ANNOTATED + UNANNOTATED)
+def test_what_hangs_on_the_day_is_written_out_and_what_is_known_vague_or_done_is_not(row: str) -> None:
+    text, _, expected = row.partition(" | ")
+    assert annotate(text, MONDAY) == (expected or text)
 
 
 def test_a_week_across_months_and_years_names_both_ends() -> None:
@@ -233,30 +169,29 @@ def test_last_friday_is_the_one_before_and_next_friday_that_of_next_week(offset:
     assert not following.annotated or following.span == friday
 
 
-def test_the_season_meant_depends_on_the_day() -> None:
-    assert spans("last summer", date(2023, 12, 26)) == ["last summer: 2023-06-01..2023-08-31"]
-    assert spans("last winter", date(2023, 1, 9)) == ["last winter: 2021-12-01..2022-02-28"]
-    assert spans("this winter", date(2023, 1, 9)) == ["this winter: 2022-12-01..2023-02-28"]
-    assert spans("this winter", date(2023, 11, 9)) == ["this winter: 2023-12-01..2024-02-29"]
-    assert spans("this summer", date(2023, 12, 26)) == ["this summer: 2023-06-01..2023-08-31"]
+@pytest.mark.parametrize(
+    ("text", "today", "first"),
+    [
+        ("last summer", date(2023, 12, 26), "2023-06-01..2023-08-31"),
+        ("last winter", date(2023, 1, 9), "2021-12-01..2022-02-28"),
+        ("this winter", date(2023, 1, 9), "2022-12-01..2023-02-28"),
+        ("this winter", date(2023, 11, 9), "2023-12-01..2024-02-29"),
+    ],
+)
+def test_the_season_meant_depends_on_the_day(text: str, today: date, first: str) -> None:
+    assert spans(text, today) == [f"{text}: {first}"]
 
 
 BOUNDS = """
 2023-05-07 | 2023-05-07 | 2023-05-07
 2023-05 | 2023-05-01 | 2023-05-31
-2023 | 2023-01-01 | 2023-12-31
 2050 | 2050-01-01 | 2050-12-31
-May 2023 | 2023-05-01 | 2023-05-31
-may | 2023-05-01 | 2023-05-31
 in June | 2022-06-01 | 2022-06-30
 the summer of 2022 | 2022-06-01 | 2022-08-31
   last week | 2023-05-01 | 2023-05-07
-yesterday | 2023-05-07 | 2023-05-07
 3 days ago | 2023-05-05 | 2023-05-05
-today | 2023-05-08 | 2023-05-08
 上周 | 2023-05-01 | 2023-05-07
 2023年5月 | 2023-05-01 | 2023-05-31
-三天前 | 2023-05-05 | 2023-05-05
 """.strip("\n").splitlines()
 
 
@@ -309,16 +244,6 @@ def test_mentions_are_in_order_and_their_spans_too(text: str, today: date) -> No
         assert mention.span.start <= mention.span.end
         assert not (mention.annotated and mention.other)
         end = mention.end
-
-
-@given(TEXTS, DAYS, st.booleans())
-def test_a_bound_is_a_date_or_a_value_error(text: str, today: date, end: bool) -> None:
-    try:
-        bound = parse_bound(text, today, end)
-    except ValueError as error:
-        assert "\n" not in str(error)
-    else:
-        assert isinstance(bound, date)
 
 
 @pytest.mark.parametrize(

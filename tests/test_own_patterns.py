@@ -54,15 +54,6 @@ def test_in_a_store_that_nobody_agreed_to_they_say_nothing(tmp_path: Path, monke
     assert "filemem.yaml:1: redact_also is not used" in CliRunner().invoke(cli, words).output
 
 
-def test_agreed_to_once_they_are_not_asked_about_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    (tmp_path / "filemem.yaml").write_text(SETTINGS)
-    words = ["--store", str(tmp_path), "--user", "ann", "chat", "-m", SAID]
-    CliRunner().invoke(cli, [*words, "--trust"])
-    assert "Not trusted" not in CliRunner().invoke(cli, words).output
-    assert load(tmp_path).own.allows("Tulip42")
-
-
 @pytest.mark.parametrize(
     "pattern",
     [r"(a+)+b", r"(\w+\s?)+x", r"\w+\w+@", r"(?:a|a)*c", "x*", "", "[", "(" * 5000, "a{1,400}" * 3, "a" * 2000],

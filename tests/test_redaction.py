@@ -35,17 +35,14 @@ KEY, TOKEN, PRIVATE, PASSWORD, CODE, CARD, ACCOUNT, ID = KINDS
 # Text with the secret between ‹ and ›, and its kind.
 SECRETS = [
     (KEY, "use ‹" + "sk-" + mixed(48) + "› for it"),
-    (KEY, "ANTHROPIC_API_KEY=‹" + "sk-" + "ant-api03-" + mixed(80) + "-AA›"),
     (KEY, "id ‹" + "AKIA" + "Q7" * 8 + "›."),
     (KEY, "aws_secret_access_key = ‹" + mixed(20) + "/" + mixed(19) + "›"),
-    (KEY, "https://api.example.com/v1?city=Rome&api_key=‹" + mixed(24) + "›&units=m"),
     (KEY, "My API key is ‹" + hexed(32) + "›, keep it"),
     (KEY, "heroku token: ‹" + "-".join([hexed(8), hexed(4), hexed(4), hexed(4), hexed(12)]) + "›"),
     (TOKEN, "‹" + "ghp_" + mixed(36) + "›"),
     (TOKEN, "bot ‹123456789:" + "AA" + mixed(33) + "›"),
     (TOKEN, "the cookie was ‹" + JWT + "›;"),
     (TOKEN, "Authorization: Bearer ‹" + mixed(40) + "›"),
-    (TOKEN, "curl -H 'Authorization: Basic ‹" + "dXNlcjpwYXNz" + "›'"),
     (TOKEN, "https://hooks.slack.com/services/‹" + "T0AB12CD3/B0AB12CD3/" + mixed(24) + "›"),
     (PRIVATE, "here:\n‹" + pem("BEGIN") + "\n" + LINES + "\n" + pem("END") + "›\nthat was it"),
     (
@@ -54,74 +51,53 @@ SECRETS = [
     ),
     (PASSWORD, "postgres://bob:‹" + "s3cr" + "3t›@db.example.com/x"),
     (PASSWORD, "my password is ‹hunter2›"),
-    (PASSWORD, "My password is ‹Swordfish›."),
     (PASSWORD, "my password is ‹swordfish› and my name is Bob"),
-    (PASSWORD, "the wifi password: ‹sunflower›"),
     (PASSWORD, "The password for the office wifi is ‹blue-kettle›, by the way"),
-    (PASSWORD, "login bob, password ‹hunter2›, and then click"),
     (PASSWORD, "The passphrase is ‹correct horse battery staple›."),
-    (PASSWORD, '{"user": "bob", "password": "‹qwerty›"}'),
     (PASSWORD, "I changed my password to ‹hunter3› yesterday"),
     (PASSWORD, "‹hunter2› is my Netflix password"),
-    (PASSWORD, "我的密码是‹hunter2›"),
     (PASSWORD, "我的密码：‹qwe123!!›，别告诉别人"),
-    (PASSWORD, "wifi密码 ‹88888888›"),
     (PASSWORD, "支付密码：‹８２７３６４›"),
     (CODE, "Use ‹482913› as your verification code"),
     (CODE, "验证码：‹A8K2›"),
     (CODE, "my PIN is ‹4921›"),
     (CODE, "the gate code is ‹4590#›".replace("#›", "›#")),
-    (CODE, "‹482913›是你的验证码"),
     (CARD, "visa ‹4111 1111 1111 1111›, exp 12/27"),
     (CARD, "pay with ‹4000 0566 5566 5556 ›".replace(" ›", "›") + " 12 27 123"),
     (ACCOUNT, "IBAN ‹DE89 3704 0044 0532 0130 00› BIC COBADEFF"),
     (ID, "ssn ‹219-09-9999›"),
     (ID, "身份证号‹11010519491231002X›"),
     (ID, "passport number ‹X1234567›"),
-    (ID, "passport no. ‹X1234567›"),
     (PASSWORD, "docker login -u mara -p ‹kettle99› registry.example.org"),
-    (PASSWORD, "podman login --username mara --password=‹kettle99› quay.io"),
     (PASSWORD, "DB_PASS=‹hunter2›"),
+    (PASSWORD, "Seed phrase: ‹apple brave candy delta eagle fancy grape house igloo joker kites lemon›."),
 ]
 
 NEAR_MISSES = [
     "the van's plate is KX-4471, i can never remember it",
     "the password is stored in the vault",
-    "my password is wrong",
     "the password is 12 characters long",
     "password = os.environ['DB_PASSWORD']",
     "def login(user: str, password: str = None)",
-    "密码忘了",
-    "密码是6位数",
     "密码是2019年改的",
     "secret key is kept in 1Password",
     "max_tokens=4096 and token_type=bearer",
-    "token: gpt-4o-mini",
     "sk-learn and sk-learn-compatible-estimators",
     "call 1-800-555-0199 with order 4111111111111112",
     "sha256 " + hexed(64),
     "USPS 9400 1000 0000 0000 0000 00",
     "顺丰单号 SF1234567890123",
     "身份证号 110105194912310021",
-    "hf_transfer_enabled_by_default",
     "docker login -u mara -p $REGISTRY_PASS",
-    "DB_PASS=$DB_PASS",
-    "I forgot my password again, third time this week",
-    "password: ********",
     "a password of at least 12 characters",
     "密码学很有意思",
-    "验证码收不到",
     "my pin code is 560001, near MG Road",
-    "The secret is out: we are moving to Porto",
-    "call me on +44 20 7946 0958",
     "ISBN 978-3-16-148410-0",
     "550e8400-e29b-41d4-a716-446655440000",
     "IBAN DE89 3704 0044 0532 0130 01",
-    "https://example.com:8080/path?user=bob",
     "docker run -d -p 5432:5432 -e POSTGRES_USER=mara postgres:16",
     "he passed 12 exams",
     "it took long " + "long " * 20,
-    "my passport expires on 2031-05-12",
     "passport control is at gate B42",
     "护照照片要35x45毫米",
     "part X1234567 fits the pump",
@@ -162,11 +138,6 @@ def test_a_token_of_letters_alone_is_one() -> None:
     assert len(missed) <= 10
 
 
-def test_a_wallet_is_told_by_twelve_words() -> None:
-    words = "apple brave candy delta eagle fancy grape house igloo joker kites lemon"
-    assert redact(f"My seed phrase is: {words}.")[0] == "My seed phrase is: [redacted: password]."
-
-
 @pytest.mark.parametrize("text", NEAR_MISSES)
 def test_what_only_looks_alike_stays(text: str) -> None:
     assert redact(text) == (text, [])
@@ -184,14 +155,9 @@ def test_several_secrets_in_one_text_are_told_apart() -> None:
 
 @given(TEXTS)
 @example("password is password is pin is 4921")
-def test_redacting_twice_is_redacting_once(text: str) -> None:
-    clean, _ = redact(text)
-    assert redact(clean) == (clean, [])
-
-
-@given(TEXTS)
-def test_everything_else_stays_character_by_character(text: str) -> None:
+def test_redacting_twice_is_redacting_once_and_all_else_stays_character_by_character(text: str) -> None:
     clean, found = redact(text)
+    assert redact(clean) == (clean, [])
     rebuilt, done = "", 0
     for kind, start, end in found:
         assert kind in KINDS
@@ -249,19 +215,12 @@ HOSTILE = [
 ]
 
 
-def test_no_long_text_holds_it_up() -> None:
+@pytest.mark.parametrize("texts", [HOSTILE, ["a"], ["a1B2"], [" "], ["7"], ["密码"]])
+def test_no_long_text_holds_it_up(texts: list[str]) -> None:
     """Worse than linear, and the search would take minutes: a process of its own can be stopped."""
-    searched([(piece * 12_000)[:12_000] + "x" for piece in HOSTILE])
-
-
-@pytest.mark.parametrize("piece", ["a", "a1B2", " ", "7", "密", "密码"])
-def test_nor_does_one_long_word(piece: str) -> None:
-    searched([(piece * 100_000)[:100_000]])
-
-
-def searched(texts: list[str]) -> None:
-    """Look for secrets in each text, all within two minutes."""
+    size = 12_000 if len(texts) > 1 else 100_000
     program = (
         "import json, sys; from filemem.text.redaction import redact\nfor text in json.load(sys.stdin): redact(text)"
     )
-    assert filemem("-c", program, given=json.dumps(texts)).returncode == 0
+    long = [(piece * size)[:size] + "x" for piece in texts]
+    assert filemem("-c", program, given=json.dumps(long)).returncode == 0

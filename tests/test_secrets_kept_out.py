@@ -29,13 +29,6 @@ def holding(folder: Path, text: str) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
 
 
-def test_remember_takes_a_secret_out_and_says_how_to_keep_it(tmp_path: Path) -> None:
-    said = run(tmp_path, "remember", TOLD).output
-    assert "Taken out: password; filemem remember --with-secrets keeps it all." in said
-    assert holding(tmp_path, "My wifi password is [redacted: password] and the router is upstairs.")
-    assert not holding(tmp_path, SECRET)
-
-
 @pytest.mark.parametrize(
     ("secret", "told"),
     [
@@ -74,7 +67,9 @@ def test_a_store_that_is_set_not_to_redact_keeps_what_is_remembered(
     assert SECRET in Store(tmp_path / "store").user("ann").remember(TOLD).text
 
 
-def test_the_diary_of_git_does_not_tell_it(tmp_path: Path) -> None:
+def test_neither_a_memory_nor_the_diary_of_git_tells_what_is_remembered_but_how_to_keep_it_is_said(
+    tmp_path: Path,
+) -> None:
     identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
     place = tmp_path / "store"
     (place / "ann").mkdir(parents=True)
@@ -82,31 +77,25 @@ def test_the_diary_of_git_does_not_tell_it(tmp_path: Path) -> None:
     (place / "ann/profile.md").write_text("# Ann\n")
     subprocess.run(["git", "add", "."], cwd=place, check=True)
     subprocess.run(["git", *identity, "commit", "-qm", "Begin"], cwd=place, check=True)
-    run(tmp_path, "remember", TOLD)
+    said = run(tmp_path, "remember", TOLD).output
+    assert "Taken out: password; filemem remember --with-secrets keeps it all." in said
+    assert holding(tmp_path, "My wifi password is [redacted: password] and the router is upstairs.")
+    assert not holding(tmp_path, SECRET)
     shown = subprocess.run(["git", "log", "-p", "--all"], cwd=place, capture_output=True, text=True, check=True).stdout
     assert SECRET not in shown
 
 
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
+def test_what_is_imported_comes_without_its_secrets_and_the_report_says_so(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "router.md").write_bytes(f"# Router\r\nLogin: admin / {SECRET}\r\nIt stands upstairs.\r\n".encode())
     (folder / "tea.md").write_bytes(b"Caf\xe9 cr\xe8me at four.")
-    return folder
-
-
-def test_a_note_is_imported_without_its_secrets_and_the_report_says_so(tmp_path: Path, notes: Path) -> None:
-    said = run(tmp_path, "import", "markdown", str(notes)).output
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
+    assert "secrets were left out: password" in run(tmp_path, "import", "openai-jsonl", str(talk)).output
+    said = run(tmp_path, "import", "markdown", str(folder)).output
     assert "note: router.md: taken, but one secret was left out: password; --with-secrets takes all" in said
     kept = (tmp_path / "store/ann/notes/router.md").read_bytes()
     assert kept == b"# Router\r\nLogin: admin / [redacted: password]\r\nIt stands upstairs.\r\n"
     assert (tmp_path / "store/ann/notes/tea.md").read_bytes() == b"Caf\xe9 cr\xe8me at four."
-    assert not holding(tmp_path / "store", SECRET)
-
-
-def test_a_conversation_is_imported_without_them_too(tmp_path: Path) -> None:
-    talk = tmp_path / "talk.jsonl"
-    talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
-    assert "secrets were left out: password" in run(tmp_path, "import", "openai-jsonl", str(talk)).output
     assert not holding(tmp_path / "store", SECRET)

@@ -74,11 +74,6 @@ def test_a_stem_is_never_empty_nor_longer_than_a_letter_more(token: str) -> None
     assert 0 < len(terms.porter(token)) <= len(token) + 1
 
 
-def test_captions_are_told_from_speech() -> None:
-    assert terms.split_captions("Look! [image: a red dog] Nice.") == ("Look!   Nice.", " a red dog")
-    assert terms.split_captions("a [note] stays") == ("a [note] stays", "")
-
-
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
