@@ -135,14 +135,6 @@ def test_a_session_that_was_moved_is_found_and_goes_on_there(
     assert [text for _, _, text in said(target)] == ["One", "Two", "Three"]
 
 
-def test_a_deleted_session_stays_deleted(tmp_path: Path, store: Path, session: Path) -> None:
-    run(store, "claude", talk(tmp_path / "c.json", "One"))
-    session.unlink()
-    report = run(store, "claude", talk(tmp_path / "c.json", "One", "Two"))
-    assert not memories(store)
-    assert "stays deleted" in report.skipped[0].why and not report.added
-
-
 def test_a_forgotten_import_leaves_no_name_in_the_record_and_does_not_come_back(
     tmp_path: Path, store: Path, session: Path, vault: Path
 ) -> None:
@@ -289,13 +281,6 @@ def test_a_note_changed_or_deleted_in_the_store_is_left_alone(store: Path, vault
     assert files(store) == before
 
 
-def test_a_folder_that_holds_the_store_is_refused(store: Path, vault: Path, tmp_path: Path) -> None:
-    run(store, "markdown", vault)
-    for path in (tmp_path, store / "mara"):
-        with pytest.raises(Refused):
-            run(store, "markdown", path)
-
-
 # -- malice ----------------------------------------------------------------------------------------------------------
 
 
@@ -319,8 +304,12 @@ def test_nothing_leaves_the_users_folder_and_no_turn_is_forged(tmp_path: Path, s
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_does_not_exist_or_is_no_file_is_one_error(tmp_path: Path, store: Path, format: str) -> None:
+def test_what_does_not_exist_or_is_no_file_or_holds_the_store_is_one_error(
+    tmp_path: Path, store: Path, format: str
+) -> None:
     os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Refused):
+        run(store, format, tmp_path)
     with pytest.raises(NotFound):
         run(store, format, tmp_path / "nothing")
     if format == "markdown":

@@ -28,7 +28,7 @@ class Taken:
     """What an import made: the sessions by their ids, and what was told of the rest."""
 
     def __init__(self, format: str, path: Path) -> None:
-        self.store = path.parent / f"{path.name}.store"
+        self.store = path.parent / f"{path.name}.{len(os.listdir(path.parent))}.store"
         report = import_file(StoreFolder(self.store), format, str(path), user="mara", zone=ZONE)
         self.left = [f"{one.what}: {one.why}" for one in report.skipped]
         self.sessions: dict[str, Memory] = {}
@@ -133,6 +133,9 @@ def test_an_export_may_be_a_file_a_zip_or_a_folder(tmp_path: Path, names: list[s
     for path in (folder, folder / "inner", tmp_path / "export.zip"):
         taken = Taken("chatgpt", path)
         assert taken.said == expected and not taken.left
+    (folder / "inner" / names[0]).write_text("[{")
+    taken = Taken("chatgpt", folder / "inner")
+    assert taken.said == expected[1:] and taken.left[0].startswith(f"{names[0]}: broken JSON")
 
 
 # -- Claude ----------------------------------------------------------------------------------------------------------
@@ -149,17 +152,18 @@ def exchange(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"uuid": "u1", "name": "Tea", "created_at": "2026-03-01T12:00:00Z", "chat_messages": list(messages), **more}
 
 
-def test_claude_takes_text_blocks_and_the_text_of_attachments(tmp_path: Path) -> None:
+def test_claude_follows_the_newest_branch_and_takes_text_blocks_and_the_text_of_attachments(tmp_path: Path) -> None:
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Oolong."}, {"type": "tool_use"}]
     pasted: dict[str, Any] = {
         "attachments": [{"file_name": "", "extracted_content": "a long paste"}],
         "files": [{"file_name": "x.png"}],
     }
     messages = [
-        letter("1", "human", "Which tea?", content=[]),
-        letter("2", "assistant", "This block is not supported.", content=blocks),
-        letter("3", "human", "", **pasted),
-        letter("4", "assistant", "", content=[{"type": "tool_result"}]),
+        letter("1", "human", "Which tea?", "00000000-0000-4000-8000-000000000000", content=[]),
+        letter("2", "assistant", "Black.", "1"),
+        letter("2b", "assistant", "This block is not supported.", "1", content=blocks),
+        letter("3", "human", "", "2b", **pasted),
+        letter("4", "assistant", "", "3", content=[{"type": "tool_result"}]),
     ]
     taken = Taken("claude", written(tmp_path / "conversations.json", [exchange(*messages)]))
     assert taken.said == [[
@@ -167,17 +171,7 @@ def test_claude_takes_text_blocks_and_the_text_of_attachments(tmp_path: Path) ->
         ("Claude", "Oolong."),
         ("mara", "[file: pasted text]\na long paste\n\n[image: x.png]"),
     ]]  # fmt: skip
-    assert taken.sessions["u1"].front["title"] == "Tea" and not taken.left
-
-
-def test_claude_follows_the_newest_branch_and_counts_the_others(tmp_path: Path) -> None:
-    messages = [
-        letter("1", "human", "Which tea?", "00000000-0000-4000-8000-000000000000"),
-        letter("2", "assistant", "Black.", "1"),
-        letter("3", "assistant", "Green.", "1"),
-    ]
-    taken = Taken("claude", written(tmp_path / "c.json", exchange(*messages)))
-    assert taken.said == [[("mara", "Which tea?"), ("Claude", "Green.")]]
+    assert taken.sessions["u1"].front["title"] == "Tea"
     assert taken.left == ["Tea: 1 turns on other branches: answers regenerated or questions rewritten"]
 
 
@@ -265,15 +259,6 @@ def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(tmp_pat
 # -- damage and malice -----------------------------------------------------------------------------------------------
 
 
-def test_of_an_export_of_several_documents_the_one_that_was_cut_off_is_named(tmp_path: Path) -> None:
-    whole = json.dumps([chat(TREE, "a2")])
-    (tmp_path / "export").mkdir()
-    (tmp_path / "export/conversations-000.json").write_text(whole[:-20])
-    (tmp_path / "export/conversations-001.json").write_text(whole)
-    taken = Taken("chatgpt", tmp_path / "export")
-    assert [*taken.sessions] == ["c1"] and taken.left[0].startswith("conversations-000.json: broken JSON")
-
-
 def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text('"hello"')
     (tmp_path / "folder").mkdir()
@@ -290,12 +275,6 @@ def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
     ):
         with pytest.raises(error):
             Taken("chatgpt", tmp_path / name)
-
-
-def test_a_deeply_nested_element_does_not_end_the_program(tmp_path: Path) -> None:
-    (tmp_path / "deep.json").write_text("[" * 200_000)
-    for format in JSON_FORMATS[:2]:
-        assert len(Taken(format, tmp_path / "deep.json").left) == 1
 
 
 JSON = st.recursive(
@@ -323,13 +302,8 @@ def test_no_json_whatever_its_shape_breaks_a_parser(tmp_path_factory: pytest.Tem
         assert all(text for said in Taken(format, path).said for _, text in said)
 
 
-@given(value=st.integers() | st.floats() | st.text(max_size=30) | st.booleans() | st.none())
-def test_a_time_stamp_is_a_moment_with_a_four_digit_year_or_nothing(value: Any) -> None:
-    when = moment(value, ZONE)
-    assert when is None or 1000 <= when.year <= 9999
-
-
 def test_time_stamps_are_read_in_seconds_milliseconds_and_iso() -> None:
     for value in (1772366400, 1772366400.0, 1772366400000, "2026-03-01T12:00:00Z", "2026-03-01T13:00:00+01:00"):
         assert moment(value, ZONE) == NOON
     assert moment("2026-03-01T12:00:00", ZONE) == datetime(2026, 3, 1, 12)
+    assert [moment(value, ZONE) for value in (True, None, "soon", 1e300, float("nan"), -1e14)] == [None] * 6

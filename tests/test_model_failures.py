@@ -34,7 +34,6 @@ def refused(*steps: Step, url: str = "", key: str | None = KEY, timeout: float =
         ),
         (fail(403, f"No access for {KEY}"), 'may not use the model (403, "No access for …")'),
         (fail(404, "The model `gpt-x` does not exist", code="model_not_found"), "choose another with --model"),
-        (fail(404, "model 'gpt-x' not found, try pulling it first"), "no such model (404"),
         (raw(b"404 page not found", "text/plain", 404), "no chat completions at this address (404)"),
         (fail(429, "slow down", retry_after=300), 'too many requests (429, "slow down"); try again in 300 s'),
         (fail(429, "You exceeded your quota", code="insufficient_quota", retry_after=60), "check its plan and billing"),
@@ -52,7 +51,6 @@ def refused(*steps: Step, url: str = "", key: str | None = KEY, timeout: float =
         (raw(b'data: {"error": {"message": "overloaded"}}\n\n'), 'gave up, "overloaded"; ask again'),
         (raw(b"data: {nope\n\n"), "no chat completion"),
         (raw(b"data: \xff\xfe\n\n"), "no chat completion"),
-        (raw(b"data: [1]\n\n"), "no chat completion"),
         (raw(b"data: " + b"[" * 100_000 + b"\n\n"), "no chat completion"),
         (raw(b"<html>Welcome</html>", "text/html"), "web page"),
         (raw(b""), "no choice"),
@@ -105,46 +103,34 @@ def test_a_missing_key_names_the_variable_to_set() -> None:
 
 
 @pytest.mark.parametrize("pieces", [(), ("Hel", "lo")])
-def test_silence_is_a_time_out_that_keeps_what_had_come(pieces: tuple[str, ...]) -> None:
-    error = refused(hang(*pieces), timeout=0.3)
-    assert "nothing came for 0.3 s" in str(error) and error.partial == "".join(pieces)
-
-
-def test_a_silent_endpoint_is_not_waited_for_thrice() -> None:
-    with ScriptedServer(hang(), hang(), hang()) as server:
-        with pytest.raises(ModelError, match="nothing came"):
+def test_silence_is_a_time_out_that_keeps_what_had_come_and_is_not_waited_for_thrice(pieces: tuple[str, ...]) -> None:
+    with ScriptedServer(hang(*pieces), hang(), hang()) as server:
+        with pytest.raises(ModelError, match=r"nothing came for 0\.3 s") as caught:
             Session(server.base_url, timeout=0.3).ask()
-        assert len(server.requests) == 1
+        assert caught.value.partial == "".join(pieces) and len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
     ("url", "words"),
     [
+        ("{server}", "check OPENAI_BASE_URL, which often ends in /v1"),
+        ("https:{server}/v1", "no secure connection"),
         ("http://127.0.0.1:1/v1", "at 127.0.0.1:1: nothing answers there (connection refused)"),
         ("http://alice:secret@127.0.0.1:1/v1", "at 127.0.0.1:1: nothing answers"),
         (f"http://{'.'.join(['x' * 60] * 5)}/v1", "no such host is known"),  # too long a name for any network to know
         ("localhost:11434/v1", "that is no address to ask; set OPENAI_BASE_URL"),
         ("ftp://127.0.0.1/v1", "no address"),
-        ("http:///v1", "no address"),
         ("http://[::1/v1", "no address"),
         ("http://127.0.0.1:99999/v1", "no address"),
         ("http://a..b/v1", "no address"),
-        ("http://a b/v1", "no address"),
     ],
 )
 def test_an_endpoint_that_cannot_be_reached(url: str, words: str) -> None:
-    error = str(refused(url=url))
+    with ScriptedServer() as server:
+        there = server.base_url.removesuffix("/v1")
+        plain = url.replace("https:{server}", there.replace("http:", "https:")).replace("{server}", there)
+        error = str(refused(url=plain))
     assert words in error and "secret" not in error
-
-
-def test_a_wrong_path_points_to_the_address() -> None:
-    with ScriptedServer() as server:
-        assert "check OPENAI_BASE_URL, which often ends in /v1" in str(refused(url=server.base_url[: -len("/v1")]))
-
-
-def test_https_to_a_server_that_speaks_http() -> None:
-    with ScriptedServer() as server:
-        assert "no secure connection" in str(refused(url=server.base_url.replace("http:", "https:")))
 
 
 def test_a_key_with_characters_that_no_header_takes() -> None:
