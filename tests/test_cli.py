@@ -175,14 +175,11 @@ def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_log
     assert "cannot be a user's name" in told(run("grep", ".", "--user", "../mara"))
 
 
-def test_a_new_user_begins_with_the_first_fact(here: Path) -> None:
-    assert run("remember", "Plays", "the", "tuba.", "--user", "ben", "--today", "2026-11-20").exit_code == 0
+def test_a_new_user_is_announced_in_one_line(here: Path) -> None:
+    told = run("remember", "Plays", "the", "tuba.", "--user", "ben", "--today", "2026-11-20").stderr
+    assert told == f"New user ben in {here}/memory_store.\n"
     place = here / "memory_store/ben/facts/2026/2026-11-20-plays-the-tuba.md"
     assert place.read_text() == "---\nimportance: 8\n---\n\nPlays the tuba.\n"
-
-
-def test_a_new_user_is_announced_in_one_line(here: Path) -> None:
-    assert run("remember", "A", "--user", "ben").stderr == f"New user ben in {here}/memory_store.\n"
     assert run("remember", "B", "--user", "ben").stderr == ""
     (here / "notes").mkdir()
     (here / "notes/a.md").write_text("A note.\n")
@@ -249,7 +246,11 @@ def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(her
 
 
 def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
+    """Nothing in it is obeyed by a terminal: a C1 control, DEL and marks that turn text around are escaped."""
     (here / "memory_store/mara/facts/broken.md").write_text("---\nimportance: 11\n---\n\nText.\n")
+    hostile = "tea \x9b31m \x7f \u202eevil\u2069 \u2028 \u2029"
+    (here / "memory_store/mara/facts/hostile.md").write_text(hostile + "\n")
+    assert json.loads(run("grep", "evil", "--json").stdout)["text"] == hostile
     run("chat", "-m", "What tea?", "--today", "2026-11-20")
     expected: dict[tuple[str, ...], set[str]] = {
         ("search", "tea"): {"path", "line", "text", "score", "archived", "date"},
@@ -261,20 +262,10 @@ def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
         ("chat", "-m", "What tea?"): {"event"},
     }
     for args, keys in expected.items():
-        lines = run(*args, "--json").stdout.splitlines()
-        assert lines, args
-        for line in lines:
-            assert keys <= set(json.loads(line)), args
-
-
-def test_json_holds_nothing_that_a_terminal_obeys(here: Path) -> None:
-    """A C1 control, DEL and marks that turn text around are escaped, and the value is the same."""
-    hostile = "tea \x9b31m \x7f \u202eevil\u2069 \u2028 \u2029"
-    (here / "memory_store/mara/facts/hostile.md").write_text(hostile + "\n")
-    for args in (("grep", "evil"), ("list", "facts/hostile.md"), ("search", "evil tea"), ("status",)):
         out = run(*args, "--json").stdout
-        assert not set(out) & set("\x9b\x7f\u202e\u2069\u2028\u2029"), args
-    assert json.loads(run("grep", "evil", "--json").stdout)["text"] == hostile
+        assert out and not set(out) & set("\x9b\x7f\u202e\u2069\u2028\u2029"), args
+        for line in out.splitlines():
+            assert keys <= set(json.loads(line)), args
 
 
 def test_exit_codes_tell_found_from_nothing_found(here: Path) -> None:
@@ -286,18 +277,8 @@ def test_exit_codes_tell_found_from_nothing_found(here: Path) -> None:
     assert (code("list", "facts/**"), code("list", "none/**")) == (0, 1)
     assert (code("call", "grep", '{"pattern": "tea"}'), code("call", "grep", "{}")) == (0, 1)
     assert code("check") == 0
-    (here / "memory_store/mara/facts/2026-13-01.md").write_text("No such month.\n")
-    assert code("check") == 1
-
-
-def test_call_prints_exactly_what_an_agent_sees(here: Path) -> None:
-    out = run("call", "open", json.dumps({"path": FACT, "line": 9, "lines": 1})).output
-    assert out.startswith(f"{FACT}  Sat  9 lines\n   9  Mara gave up coffee on 9 March 2026")
-    assert run("call", "open", '{"path": "../x"}').output.startswith("Error: ../x is not a path inside mara's memories")
-
-
-def test_check_names_path_line_and_remedy(here: Path) -> None:
     (here / "memory_store/mara/facts/broken.md").write_text("---\nimportance: 11\n---\n\nText.\n")
+    assert code("check") == 1
     out = run("check").output
     assert "mara/facts/broken.md:2: importance is 11; importance is a whole number from 1 to 10.\n" in out
     assert out.endswith("25 files of 1 user: 1 problem.\n")
@@ -306,13 +287,9 @@ def test_check_names_path_line_and_remedy(here: Path) -> None:
 @pytest.mark.parametrize("path", [FACT, f"{FACT}:9", f"memory_store/mara/{FACT}", f"./memory_store/mara/{FACT}:9"])
 def test_a_path_may_be_named_as_the_shell_completes_it(here: Path, path: str) -> None:
     assert "Mara gave up coffee" in run("open", path).output
-
-
-def test_open_shows_a_person_every_line_whole(here: Path) -> None:
     (here / "memory_store/mara/long.md").write_text("word " * 1000 + "end\n" + "line\n" * 5000)
-    out = run("open", "long.md").output
-    assert "word end\n" in out
-    assert out.endswith("5001  line\n")
+    out = run("open", "long.md").output  # a person sees every line whole
+    assert "word end\n" in out and out.endswith("5001  line\n")
 
 
 def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
@@ -326,23 +303,7 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
     assert "cannot be started" in shell(home, "filemem edit profile.md", EDITOR="no-such-editor").stderr
 
 
-def test_prompt_prints_what_the_model_would_see_with_token_counts(here: Path) -> None:
-    run("chat", "-m", "I bought a kettle.", "--today", "2026-11-20T09:30")
-    out = run("chat", "--prompt", "--resume", "--today", "2026-11-20T09:31").output
-    assert re.search(r"(?m)^== profile \(\d+ tokens\)$", out)
-    assert '<memory path="profile.md">\n# Mara\n' in out
-    assert "tokens)\nI bought a kettle.\n" in out
-    whole = json.loads(run("chat", "--prompt", "--resume", "--json", "--today", "2026-11-20T09:31").output)
-    assert [tool["function"]["name"] for tool in whole["tools"]] == ["grep", "search_files", "open", "close"]
-
-
 # -- mistakes ----------------------------------------------------------------------------------------------------
-
-
-def assert_one_line(done: subprocess.CompletedProcess[str]) -> None:
-    assert done.returncode == 2, done
-    assert done.stdout == ""
-    assert re.fullmatch(r"filemem: .+\n", done.stderr), done.stderr
 
 
 @pytest.mark.parametrize(
@@ -360,19 +321,18 @@ def assert_one_line(done: subprocess.CompletedProcess[str]) -> None:
         "filemem chat -m hi --user ..",
         "filemem remember ' '",
         "filemem chat --resume -m hi --user new",
+        "filemem grep",
+        "filemem grep a --contxt 1",
+        "filemem nonsense words",
+        "filemem grep a -C 50",
+        "filemem --stor x users",
     ],
 )
 def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, line: str) -> None:
     (home / "filemem.txt").write_text("no store\n")
-    assert_one_line(shell(home, line))
-
-
-@pytest.mark.parametrize("line", ["grep", "grep a --contxt 1", "nonsense words", "grep a -C 50", "--stor x users"])
-def test_a_mistyped_command_says_what_is_wrong_and_nothing_worse(home: Path, line: str) -> None:
-    done = shell(home, f"filemem {line}")
+    done = shell(home, line)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--help" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert re.fullmatch(r"filemem: .+\n", done.stderr), done.stderr
 
 
 @pytest.mark.parametrize(
@@ -486,20 +446,10 @@ def test_a_read_only_store_is_read(read_only: Path) -> None:
         assert done.returncode == 2, line
         assert "Traceback" not in done.stderr
         assert re.search(r"(?m)^.*/memory_store/mara.*ermission", done.stderr), done.stderr
-
-
-def test_an_unreadable_store_is_one_line(home: Path) -> None:
-    program = without_rights()
-    for locked, lines in [
-        ("memory_store/mara", ("list", "grep tea", "search tea", "chat -m hi")),
-        ("memory_store", ("users",)),
-    ]:
-        (home / locked).chmod(0)
-        for line in lines:
-            done = shell(home, f"{program} {line}")
-            assert "Traceback" not in done.stderr, (line, done.stderr)
-            assert done.returncode in (1, 2), (line, done)
-        (home / locked).chmod(0o700)
+    (read_only / "memory_store/mara").chmod(0)
+    for line in ("list", "grep tea", "search tea", "chat -m hi"):
+        done = shell(read_only, f"{program} {line}")
+        assert "Traceback" not in done.stderr and done.returncode in (1, 2), (line, done)
 
 
 def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> None:
@@ -538,25 +488,6 @@ def test_no_arguments_at_all_lead_to_a_traceback(here: Path, argv: tuple[str, li
 # -- pipes, locales, completion ----------------------------------------------------------------------------------
 
 
-def test_a_reader_that_leaves_early_is_no_mistake(home: Path) -> None:
-    (home / "memory_store/mara/long.md").write_text("a line of tea\n" * 50_000)
-    for line in ("filemem grep tea", "filemem open long.md"):
-        done = shell(home, f"{line} | head -1")
-        assert done.stdout.count("\n") == 1
-        assert done.stderr == ""
-
-
-def test_a_store_without_users_says_how_to_begin(here: Path) -> None:
-    assert run("users", "--store", "new").output == f"There is nobody in {here}/new yet; start with: filemem chat\n"
-    assert run("users", "--store", "new", "--json").output == ""
-
-
-@pytest.mark.parametrize("lang", ["C.UTF-8", "C", "POSIX"])
-def test_every_script_is_printed_whatever_the_locale(home: Path, lang: str) -> None:
-    done = shell(home, "filemem grep 惠明茶", LANG=lang)
-    assert "最喜欢的茶是景宁的[[惠明茶]]" in done.stdout
-
-
 def completed(home: Path, line: str) -> list[str]:
     """What Tab offers at the end of a line in bash."""
     words = line.split(" ")
@@ -576,36 +507,33 @@ def test_completion_knows_commands_paths_and_users(home: Path) -> None:
 # -- imports -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("args", [["--help"], ["grep", "oolong"], ["search", "oolong"], ["list"], ["users"], ["check"]])
-def test_only_a_talk_with_a_model_imports_openai(home: Path, args: list[str]) -> None:
-    code = "import sys; from filemem.cli import main\ntry: main()\nfinally: sys.stderr.write(' '.join(sys.modules))"
-    command = [sys.executable, "-c", code, *args]
+@pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
+def test_every_script_is_printed_whatever_the_locale_and_a_reader_may_leave_early(home: Path, lang: str) -> None:
+    assert "最喜欢的茶是景宁的[[惠明茶]]" in shell(home, "filemem grep 惠明茶", LANG=lang).stdout
+    (home / "memory_store/mara/long.md").write_text("a line of tea\n" * 50_000)
+    for line in ("filemem grep tea", "filemem open long.md"):
+        done = shell(home, f"{line} | head -1", LANG=lang)
+        assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+HEAVY = {"openai", "httpx", "pydantic", "sqlite3"}
+YAML = {"yaml", "filemem.files.config", "filemem.index", "filemem.history", "difflib", "_hashlib", "subprocess"}
+
+
+@pytest.mark.parametrize(
+    ("code", "args", "never"),
+    [
+        ("import filemem", [], HEAVY | YAML | {"click"}),
+        *(("main()", args, HEAVY) for args in (["--help"], ["search", "oolong"], ["list"], ["users"], ["check"])),
+        ("main()", ["grep", "oolong"], HEAVY | YAML),
+    ],
+)
+def test_nothing_is_imported_that_a_command_does_not_need(
+    home: Path, code: str, args: list[str], never: set[str]
+) -> None:
+    """openai only for a talk with a model; and a grep loads no YAML, OpenSSL and the like, each a tenth of its time or more."""
+    code = code.replace("main()", "from filemem.cli import main; main()")
+    program = f"import sys; sys.path[:] = {sys.path!r}\ntry: {code}\nfinally: sys.stderr.write(' '.join(sys.modules))"
+    command = [sys.executable, "-S", "-c", program, *args]
     done = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, encoding="utf-8", check=True)
-    modules = set(done.stderr.split())
-    assert "filemem.cli" in modules
-    assert not modules & {"openai", "httpx", "pydantic", "httpx2"}
-
-
-def test_the_package_alone_imports_nothing_heavy() -> None:
-    code = "import sys, filemem; print(*sys.modules)"
-    modules = set(subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8").stdout.split())
-    assert "filemem" in modules
-    assert not modules & {"openai", "click", "yaml", "sqlite3", "filemem.index"}
-
-
-def test_a_grep_loads_no_more_than_a_grep_needs(home: Path) -> None:
-    """YAML, the settings, OpenSSL and the like would each cost a tenth of its time or more."""
-    code = "import sys; from filemem.cli import main\ntry: main()\nfinally: sys.stderr.write(' '.join(sys.modules))"
-    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{code}", "grep", "oolong"]
-    done = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, encoding="utf-8", check=True)
-    modules = set(done.stderr.split())
-    assert "filemem.grep" in modules and "oolong" in done.stdout
-    assert not modules & {
-        "yaml",
-        "filemem.files.config",
-        "filemem.index",
-        "filemem.history",
-        "difflib",
-        "_hashlib",
-        "subprocess",
-    }
+    assert "filemem" in done.stderr and not set(done.stderr.split()) & never

@@ -171,6 +171,8 @@ def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tool
         f"{OLD}  Sun  archived\n"
         "   1  Drinks four coffees a day, never oolong."
     )
+    archived = tools.call("grep", {"pattern": "oolong", "path": "archive/**"})
+    assert archived.startswith("1 line in 1 of 1 file, 1 of them archived")
 
 
 def test_where_nothing_matches_grep_shows_what_a_line_looks_like(tools: Toolbox) -> None:
@@ -210,19 +212,14 @@ def test_of_a_long_line_grep_shows_who_speaks_and_what_stands_around_its_matches
         assert line.startswith("   1  - **Sam** 09:30:")
         assert "okapi three" in line and line.count("two") < 60 and len(line) < 900
     assert "one zebra two" in tools.call("grep", {"pattern": "zebra"})
-
-
-def test_where_grep_is_cut_it_says_how_many_lines_match_in_each_file(root: Path, tools: Toolbox) -> None:
-    write(root, {f"notes/{n:02}.md": "zebra\n" * (n + 30) for n in range(20)})
-    answer = tools.call("grep", {"pattern": "zebra"})
+    said = "The quagga " + "and so on, " * 40
+    write(root, {FERRY: f"- **Ann** 09:00: {said}end.\n" + f"- **Ann** 09:01: {said}{said}{said}\n" * 3})
+    answer = tools.call("grep", {"pattern": "quagga"})
+    assert f"{said}end.\n" in answer and answer.count("shows the first whole") == 1
+    write(root, {f"notes/{n:02}.md": "tapir\n" * (n + 30) for n in range(20)})
+    answer = tools.call("grep", {"pattern": "tapir"})
     assert "\nBy file: notes/00.md 30, notes/01.md 31, " in answer
     assert ", and 5 more files.\nMatches 1 to 50 of 790; " in answer
-    assert "By file" not in tools.call("grep", {"pattern": "zebra", "path": "notes/00.md"})
-
-
-def test_the_archive_can_be_asked_alone(tools: Toolbox) -> None:
-    answer = tools.call("grep", {"pattern": "oolong", "path": "archive/**"})
-    assert answer.startswith("1 line in 1 of 1 file, 1 of them archived")
 
 
 def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> None:
@@ -315,17 +312,13 @@ def test_a_long_line_is_clipped_with_the_call_that_shows_it_whole(root: Path, to
 
 
 def test_a_search_heads_its_passages_with_the_date_and_says_how_strong_they_are(tools: Toolbox) -> None:
+    nothing = tools.call("search_files", {"query": "xylophone"})
+    assert nothing.startswith("0 passages in 0 of 5 files") and "Nowhere in memory: xylophone" in nothing
     answer = tools.call("search_files", {"query": "Who gave me oolong?", "speaker": "ann"})
     first, heading, *_ = answer.split("\n")
     assert re.match(r"\d+ passages? in \d+ of 5 files.*; strong match", first)
     assert heading == f"{TALK}  Sat"
     assert "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch." in answer
-
-
-def test_a_question_with_words_found_nowhere_says_so(tools: Toolbox) -> None:
-    answer = tools.call("search_files", {"query": "xylophone"})
-    assert answer.startswith("0 passages in 0 of 5 files")
-    assert "Nowhere in memory: xylophone" in answer
 
 
 # -- open and close ----------------------------------------------------------------------------------------------
@@ -334,11 +327,8 @@ def test_a_question_with_words_found_nowhere_says_so(tools: Toolbox) -> None:
 def test_open_numbers_the_lines_as_an_editor_does(tools: Toolbox) -> None:
     assert tools.call("open", {"path": "profile.md"}) == "profile.md  3 lines\n   1  # Ann\n   2  \n   3  Engineer."
     assert tools.call("open", {"path": "./profile.md", "line": 3}).split("\n")[1:] == ["   3  Engineer."]
-
-
-def test_a_citation_opens_as_it_stands(tools: Toolbox) -> None:
-    assert numbered(tools.call("open", {"path": f"{TALK}:7"}))[0] == (TALK, 7)
-    assert tools.call("close", {"path": f"{TALK}:7"}) == f"Closed {TALK}; no file is open."
+    assert numbered(tools.call("open", {"path": f"{TALK}:7"}))[0] == (TALK, 7)  # a citation as it stands
+    assert tools.call("close", {"path": f"{TALK}:7"}) == f"Closed {TALK}; open are profile.md."
 
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"caf\xe9\n", b"a\r\nb\r\n", "茶\n".encode("utf-16")])
@@ -508,18 +498,3 @@ def test_grep_finds_a_day_that_only_the_brackets_name(root: Path, tools: Toolbox
         assert found == [(chinese, 1), (late, 2), (FERRY, 2)], pattern
     assert numbered(tools.call("grep", {"pattern": "8月4日"})) == [(chinese, 1)]
     assert numbered(tools.call("grep", {"pattern": "2025-08-04"})) == []
-
-
-def test_grep_shows_a_message_of_some_length_whole_and_says_once_how_to_see_more(root: Path, tools: Toolbox) -> None:
-    said = "The zebra " + "and so on, " * 40
-    write(root, {FERRY: f"- **Ann** 09:00: {said}end.\n" + f"- **Ann** 09:01: {said}{said}{said}\n" * 3})
-    answer = tools.call("grep", {"pattern": "zebra"})
-    assert f"{said}end.\n" in answer and answer.count("shows the first whole") == 1
-
-
-def test_what_was_left_out_is_counted_alike_whatever_the_limit(root: Path, tools: Toolbox) -> None:
-    write(root, {f"facts/2026/2026-02-{n:02}-z.md": f"Saw zebra number {n}.\n" for n in range(1, 28)})
-    for limit in (3, 9):
-        assert f"\n{27 - limit} weaker left out" in tools.call(
-            "search_files", {"query": "zebra number", "limit": limit}
-        )
