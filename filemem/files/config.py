@@ -9,7 +9,7 @@ import functools
 import math
 import os
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,6 @@ EMBEDDINGS = {
     "query_prefix": "what the model wants before a question",
     "passage_prefix": "and before what is found",
 }
-PLAINLY = "write one `key: value` a line"
 
 
 class ConfigError(FilememError):
@@ -118,17 +117,18 @@ def read_again() -> None:
 
 def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None) -> Config:
     """The settings of the store at `root`; VARIABLES stand above the file, and what is `withheld` is as if not set."""
-    values = _values(root)
-    held = _withheld(root, values, environment, trust or Trust())
+    held = withheld(root, environment, trust)
     given = {key: environment[variable] for key, variable in VARIABLES.items() if environment.get(variable)}
-    return Config(**{key: value for key, value in values.items() if key not in held} | given)
+    return Config(**{key: value for key, value in _values(root).items() if key not in held} | given)
 
 
 def withheld(
     root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None
 ) -> dict[str, Any]:
     """The settings of PERSONS in the file that do not count, as the person has neither agreed to them nor given them."""
-    return _withheld(root, _values(root), environment, trust or Trust())
+    wanted = asked(root)
+    open_ = {key: value for key, value in wanted.items() if not environment.get(VARIABLES.get(key, ""))}
+    return {} if not open_ or (trust or Trust()).known(place(root), wanted) else open_
 
 
 def place(root: str | Path) -> str:
@@ -137,14 +137,9 @@ def place(root: str | Path) -> str:
 
 
 def asked(root: str | Path) -> dict[str, Any]:
-    """The settings of PERSONS in the file, whether they count or not."""
-    return persons(_values(root))
-
-
-def persons(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The `values` that only a person may decide and that differ from the defaults."""
-    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
-    return {key: values[key] for key in PERSONS if key in values and values[key] not in (defaults[key], [], {})}
+    """The settings of PERSONS in the file, whether they count or not, that differ from the defaults."""
+    values = _values(root)
+    return {key: values[key] for key in PERSONS if key in values and values[key] not in (_DEFAULTS[key], [], {})}
 
 
 def spelt(value: Any) -> str:
@@ -152,30 +147,20 @@ def spelt(value: Any) -> str:
     if isinstance(value, dict):
         value = ", ".join(f"{key}: {one}" for key, one in value.items() if one)
     if isinstance(value, list | tuple):
-        value = "; ".join(one if isinstance(one, str) else ", ".join(map(": ".join, one.items())) for one in value)
+        value = "; ".join(one if isinstance(one, str) else spelt(one) for one in value)
     return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
 
 
-def _withheld(root: str | Path, values: dict[str, Any], environment: Mapping[str, str], trust: Trust) -> dict[str, Any]:
-    open_ = {key: value for key, value in persons(values).items() if not environment.get(VARIABLES.get(key, ""))}
-    return {} if not open_ or trust.known(place(root), persons(values)) else open_
-
-
 def _values(root: str | Path) -> dict[str, Any]:
+    """The checked mapping in a store's settings file; raises ConfigError."""
     path = os.path.join(root, NAME)
-    return parsed(safe.read(path, LARGEST + 1), path) if os.path.lexists(path) else {}
-
-
-def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
-    """The checked mapping in a settings file's bytes; raises ConfigError, which names `path`."""
+    data = safe.read(path, LARGEST + 1) if os.path.lexists(path) else b""
     if len(data) > LARGEST:
-        raise _wrong(
-            path, 1, f"larger than {LARGEST:,} bytes, which is too much for settings", "delete it, or write it anew"
-        )
+        raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, which is too much for settings", "write it anew")
     text = data.decode(errors="replace")
     values, faults = front.load(text)
     for fault in faults if values is None else ():  # of a key that stands twice, as after a sync, the last one counts
-        raise _wrong(path, fault.line, fault.what.partition(":")[0], PLAINLY)
+        raise _wrong(path, fault.line, fault.what.partition(":")[0], "write one `key: value` a line")
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
@@ -185,18 +170,19 @@ def line_of(text: str, key: str) -> int:
 
 
 RETIRED = {"prices", "limits"}  # settings of an earlier version, which mean nothing now
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
 Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
 
 
 def _checked(path: str, text: str, key: str, value: Any) -> Any:
     """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
     wrong = functools.partial(_wrong, path, line_of(text, key))
-    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
-    if key not in defaults:
-        near = nearest(key, defaults, 1, 0.6)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(defaults)}"
-        raise wrong(f"unknown setting {key}", hint)
-    default = defaults[key]
+    if key not in _DEFAULTS:
+        near = nearest(key, _DEFAULTS, 1, 0.6)
+        raise wrong(
+            f"unknown setting {key}", f"did you mean {near[0]}?" if near else f"known are {', '.join(_DEFAULTS)}"
+        )
+    default = _DEFAULTS[key]
     if value is None:
         return default
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
@@ -221,35 +207,34 @@ def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
     if not isinstance(value, list):
         raise wrong(f"{key} is a list", "put each pattern on a line of its own behind a hyphen")
     for pattern in value:
-        is_text = isinstance(pattern, str) and pattern
-        what, _, remedy = (
-            expression.wrong(pattern) if is_text else "is no text; put it into quotation marks"
-        ).partition("; ")
-        if what:
+        text = isinstance(pattern, str) and pattern
+        told = expression.wrong(pattern) if text else "is no text; put it into quotation marks"
+        if told:
+            what, _, remedy = told.partition("; ")
             raise wrong(f"{key}: {one_line(repr(pattern), 80)} {what}", remedy or "write another")
     return value
 
 
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(text, str) and text for text in values)
+
+
 def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
     """The list of what to import; raises ConfigError where an entry is not one format with its path, and a user or none."""
-    for entry in value if isinstance(value, list) else [value]:
-        texts = [text for one in entry.items() for text in one] if isinstance(entry, dict) else [None]
-        if not all(isinstance(text, str) and text for text in texts) or len({*entry} - {"user"}) != 1:
+    for entry in value if isinstance(value, list) else [None]:
+        if not isinstance(entry, dict) or len({*entry} - {"user"}) != 1 or not _are_texts((*entry, *entry.values())):
             raise wrong("imports is a list of entries", "write each as `- claude-code: ~/.claude/projects`")
-    if not isinstance(value, list):
-        raise wrong("imports is a list", "put a hyphen before each entry: `- claude-code: ~/.claude/projects`")
-    return value
+    return value  # type: ignore[no-any-return]
 
 
 def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
     """What makes vectors, and of what; nothing where they are off. Raises ConfigError where no model is named."""
     if value is False:  # off
         return {}
-    given = value if isinstance(value, dict) else {}
-    kept = given.get("except", [])
-    texts = [given.get("model"), *given.values(), *(kept if isinstance(kept, list) else [])]
-    right = all((text or text is kept) and isinstance(text, str | list) for text in texts) and isinstance(kept, list)
-    if not {*given} <= {*EMBEDDINGS} or not right or any(isinstance(text, list) != (text is kept) for text in texts):
+    given = {"except": [], **value} if isinstance(value, dict) else {}
+    kept = given.pop("except", None)
+    texts = [given.get("model"), *given.values(), *(kept if isinstance(kept, list) else [None])]
+    if not {*given} <= {*EMBEDDINGS} or not _are_texts(texts):
         known = ", ".join(f"{key} ({what})" for key, what in EMBEDDINGS.items())
         raise wrong("embeddings takes a model, and what else it needs", f"write below it, a line each: {known}")
     return {**given, "except": kept}

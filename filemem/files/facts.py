@@ -75,13 +75,6 @@ def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
     return (text[:start] + replaced(text[start:end], key, value, newline) + text[end:]).encode(encoding)
 
 
-def set_fronts(path: str, data: bytes, front: Mapping[str, str]) -> bytes:
-    """The same with several keys."""
-    for key, value in front.items():
-        data = set_front(path, data, key, value)
-    return data
-
-
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
     """The memory with further sources and another confidence, all else kept; raises ValueError where that cannot be done."""
     before = sources(Memory(path, data))

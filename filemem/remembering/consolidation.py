@@ -298,7 +298,8 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetim
             "kind": claim.nature,
             "day": claim.when,
         }
-        after = facts.set_fronts(place, after, {key: str(value) for key, value in days.items() if value})
+        for key, value in days.items():
+            after = facts.set_front(place, after, key, str(value)) if value else after
         if not claim.nature:  # what was to come has come to stay
             end = Memory(place, after).front_end
             lines = enumerate(after.splitlines(keepends=True), 1)
