@@ -339,11 +339,7 @@ class Repository(Git):
                 held.enter_context(safe.lock(place, _WAIT))
                 if os.path.getsize(place):
                     self._unlock(os.path.getmtime(place))
-                    if self.ask("log", "-1", "--format=%ce").out.decode().strip() == MACHINE.email:
-                        changed = ("diff-tree", "--no-commit-id", "--name-only", "--root", "-r", "-z", "HEAD")
-                        paths = ("--pathspec-from-file=-", "--pathspec-file-nul")
-                        last = self.run(*changed)
-                        self.ask("reset", "--quiet", *paths, stdin=last, env={"GIT_LITERAL_PATHSPECS": "1"})
+                    self._mend_index()
                 with open(place, "w") as file:  # until the end of this
                     file.write("at work\n")
                 held.callback(os.truncate, place, 0)
@@ -354,6 +350,17 @@ class Repository(Git):
                     f"{self.folder} cannot be written ({error.strerror}); put its permissions right."
                 ) from None
             yield
+
+    def _mend_index(self) -> None:
+        """Have the index say what the machine's last commit says, where it says what was there before; the rest is a person's."""
+        who, *parents = self.ask("log", "-1", "--format=%ce %P").out.decode(errors="replace").split() or [""]
+        if who == MACHINE.email and not self.unfinished():
+            names, before = ("--name-only", "-z"), parents[0] if parents else self.empty()
+            last = fields(self.run("diff-tree", "-r", "--root", "--no-commit-id", *names, "HEAD"))
+            staged = fields(self.run("diff-index", "--cached", "--ita-invisible-in-index", *names, before))
+            if behind := sorted({*last} - {*staged}):
+                how = ("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+                self.run(*how, stdin=nul(behind), env={"GIT_LITERAL_PATHSPECS": "1"})
 
     def _unlock(self, since: float) -> None:
         """Take git's locks away that were left `since` then, once their git has had the time to end."""
