@@ -155,8 +155,8 @@ class User:
     def prompt_context(
         self, message: str = "", *, tokens: int = 1200, current: CurrentConversation | None = None
     ) -> str:
-        """What belongs into the prompt of a chat of your own: how the person wishes to be talked with, the profile and other
-        blocks, and what a search for `message` finds, within `tokens` and outside of `current`; empty where nothing is known."""
+        """What belongs into the prompt of a chat of your own: how the person wishes to be talked with, the profile, and
+        what a search for `message` finds, within `tokens` and outside of `current`; empty where nothing is known."""
         return core_memory.prompt_context(self.folder, message, self._at(None).date(), current, tokens)
 
     def tools(self) -> Toolbox:

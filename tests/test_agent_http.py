@@ -277,19 +277,14 @@ WRITTEN = [  # a call, or several, in a model's own spelling
     f"I call `{CALL}`",
     f"<tool_call>{CALL}</tool_call>\n<tool_call>\n{CALL}\n</tool_call>\nOne moment.",
     f"{CALL} One moment.",
-    "```tool_code\nprint(default_api.search_files(query='oolong'))\n```",
     f"<function=search_files>{GIVEN}</function>",
     f"[TOOL_CALLS] [{CALL}]",
     '{"tool_calls": [' + CALL + "]}",
     '{"tool": "search_files", "query": "oolong"}',
     '{"type": "function", "function": {"name": "search_files", "arguments": "{\\"query\\": \\"oolong\\"}"}}',
     f"[TOOL_CALLS]search_files[ARGS]{GIVEN}",
-    "<function=search_files>\n<parameter=query>\noolong\n</parameter>\n</function>",
-    '<invoke name="search_files">\n<parameter name="query">oolong</parameter>\n</invoke>',
-    "<tool_call>search_files\n<arg_key>query</arg_key>\n<arg_value>oolong</arg_value>\n</tool_call>",
     f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>search_files\n```json\n{GIVEN}\n```<｜tool▁call▁end｜>",
     f"<|channel|>commentary to=functions.search_files <|constrain|>json<|message|>{GIVEN}<|call|>",
-    '[search_files(query="oolong"), grep(pattern="tuba")]',
     f"search_files {GIVEN}",
     f"Let me look.\n\nAction: search_files\nAction Input: {GIVEN}\nObservation: the tuba",
     f"**Action:**\n```json\n{CALL}\n```",
@@ -311,15 +306,26 @@ def test_a_call_written_as_text_is_made_and_not_shown(
     assert server.requests[-1].body["tools"] and talk.notices == []
 
 
+UNREAD = [
+    CALL[:-4],
+    "{'name': 'grep', 'arguments': {oolong}}",
+    "```tool_code\nprint(default_api.search_files(query='oolong'))\n```",
+    "<function=search_files>\n<parameter=query>\noolong\n</parameter>\n</function>",
+    '<invoke name="search_files">\n<parameter name="query">oolong</parameter>\n</invoke>',
+    "<tool_call>search_files\n<arg_key>query</arg_key>\n<arg_value>oolong</arg_value>\n</tool_call>",
+    '[search_files(query="oolong"), grep(pattern="tuba")]',
+]
+
+
 @pytest.mark.parametrize("settings", ["", "tools: false\n", "recall: before\n"])
-@pytest.mark.parametrize("written", [CALL[:-4], "{'name': 'grep', 'arguments': {oolong}}"])
+@pytest.mark.parametrize("written", UNREAD)
 def test_a_written_call_that_cannot_be_made_is_not_shown_and_quotes_answer(
     tmp_path: Path, server: ScriptedServer, settings: str, written: str
 ) -> None:
     talk = Talk(tmp_path, server.base_url, settings)
-    server.script(say("One moment. ", written), say("Oolong."))
-    assert FACT in talk.say("Which oolong tea?") and "One moment." in talk.streamed
-    assert not re.search("grep|search_files|[{}]", talk.kept + talk.streamed)
+    server.script(say("One moment.\n", *written), say("Oolong."))
+    assert FACT in talk.say("Which oolong tea?") and talk.streamed.startswith("One moment.\n\n\nFrom")
+    assert not re.search("grep|search_files|query|[{}=`]", talk.kept + talk.streamed)
     assert talk.say("Which tea do I like?") == "Oolong."
     assert [len(request.body.get("tools", ())) for request in server.requests] == [0 if settings else 4] * 2
 

@@ -15,9 +15,9 @@ _TYPES = {"string": str, "integer": int}
 
 
 class FileMemoryBlock(BaseMemoryBlock[str]):
-    """The profile, other blocks, and the best passages for what was said last; what leaves the short-term memory is kept.
+    """The profile and the best passages for what was said last; what leaves the short-term memory is kept.
 
-    `passage_tokens` bounds the passages, the store's `block_tokens` the rest.
+    `passage_tokens` bounds the passages, the store's `profile_tokens` the rest.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

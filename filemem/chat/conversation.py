@@ -13,6 +13,7 @@ from filemem.chat.written_calls import CallFilter
 from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
+from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, NO_ANSWER, OffTheRecord, Transcript
 from filemem.grep import reading
@@ -28,7 +29,7 @@ LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 LONGEST_KEPT = 200  # characters of a fact that are said again
 UNSEEN = " [?]"  # behind a citation of what the model was not shown
 NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
-_KIND = r"(?:archive/)?(?:facts|sessions|lessons|summaries|blocks)/"
+_KIND = r"(?:archive/)?(?:facts|sessions|lessons|summaries)/"
 CITED = re.compile(  # words of a language without spaces may stand right before the path of a kind
     rf"(?:{_KIND}[\w./\-]+?|(?<![\w./\-])(?![\w./\-]*?{_KIND})\w[\w./\-]*)\.(?:md|ya?ml|txt):\d+"
 )
@@ -243,7 +244,7 @@ class Conversation:
         system = [
             ("rules", prompt.template("chat").strip().replace("{name}", name).replace("{reading}", how)),
             ("preferences", preferences_section(self.user.name, stands.preferences)),
-            *stands.sections(config.of(self.user).block_tokens),
+            ("profile", prompt.data(PROFILE, stands.profile) if stands.profile else ""),
             ("earlier in this conversation", prompt.data("summary", summary) if summary else ""),
         ]
         pages = [page for page in self.tools.pages() if page not in self._told]  # what changed since is shown anew
@@ -341,10 +342,10 @@ class Conversation:
                 break
             last = "" if self._wrote_call else reply.text.strip()
             spoken += filter(None, [reply.text.strip()])
+            if reply.text and (reply.calls or self._wrote_call):
+                listen(Text("\n\n"))
             if not reply.calls:
                 break
-            if reply.text:
-                listen(Text("\n\n"))
             worked += [_assistant(reply), *(self._run(call, listen) for call in reply.calls)]
         if not (last or worked or self._wrote_call):
             raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")

@@ -1,5 +1,5 @@
 """What of the memory always stands in the prompt, read once a message: the person's preferences on how they are talked with, and
-the blocks, which are profile.md and the files of blocks/.
+the profile.
 
 Of preferences only what they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker; and of a
 folder that was not begun on this machine only once they have agreed to it (`trust`), as a store may be a stranger's.
@@ -26,57 +26,27 @@ from filemem.text import tokens
 from filemem.text.plain import one_line
 
 MOST, LONGEST = 600, 400  # tokens of all preferences; characters of one
-LIMIT = 500  # tokens of a block
 _RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
 
 
-class Block(NamedTuple):
-    """What one file brings into the prompt, within its limit."""
-
-    path: str
-    shown: str
-
-
 class CoreMemory(NamedTuple):
-    """The preferences that are followed, and the blocks: the profile first, then those of blocks/ by name."""
+    """The preferences that are followed, and the profile, within its limit."""
 
     preferences: list[str]
-    blocks: list[Block]
-
-    def sections(self, room: int) -> list[tuple[str, str]]:
-        """The blocks within `room` tokens, each under its name; the first stays, and the last part says which were left out."""
-        kept, gone, spent = list[tuple[str, str]](), list[str](), 0
-        for block in self.blocks:
-            spent += tokens.count(block.shown)
-            if kept and spent > room:
-                gone.append(prompt.contained(block.path))
-            else:
-                name = block.path.rpartition("/")[2].rpartition(".")[0]
-                kept.append((name, prompt.data(block.path, block.shown)))
-        left = f"Left out, as blocks may have {room:,} tokens in all: {', '.join(gone)}."
-        return [*kept, ("left out", left)] if gone else kept
+    profile: str
 
 
 def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
-    """Read it from the files as they are now."""
-    corpus = index.of(folder).corpus()
-    paths = [PROFILE, *sorted(entry.path for entry in corpus.entries() if entry.path.startswith("blocks/"))]
-    blocks = [Block(path, shown) for path in dict.fromkeys(paths) if (shown := _shown(folder, path))]
-    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
-    return CoreMemory(preferences(folder, corpus, today) if followed else [], blocks)
-
-
-def _shown(folder: Folder, path: str) -> str:
-    """What a file brings into the prompt; of one that cannot be read, why."""
+    """Read it from the files as they are now; of a profile that cannot be read, why."""
     try:
-        text = _RESTS_ON.sub("", folder.memory(path).body).strip()
-    except NotFound:
-        return ""
+        text = _RESTS_ON.sub("", folder.memory(PROFILE).body).strip()
     except FilememError as error:
-        return str(error)
-    limit = config.of(folder).profile_tokens if path == PROFILE else LIMIT
+        text = "" if isinstance(error, NotFound) else str(error)
+    limit = config.of(folder).profile_tokens
     kept = tokens.clip(text, limit)
-    return kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {path} shows all of it]"
+    shown = kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
+    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
+    return CoreMemory(preferences(folder, index.of(folder).corpus(), today) if followed else [], shown)
 
 
 def preferences_section(name: str, said: Iterable[str]) -> str:
@@ -89,13 +59,13 @@ def preferences_section(name: str, said: Iterable[str]) -> str:
 def prompt_context(
     folder: Folder, message: str, today: dt.date, current: CurrentConversation | None = None, room: int = 0
 ) -> str:
-    """What belongs into the prompt of a chat that is not filemem's: preferences, blocks, and within `room` tokens what a search
-    for a message finds, all but preferences as data between marks."""
+    """What belongs into the prompt of a chat that is not filemem's: preferences, the profile, and within `room` tokens what a
+    search for a message finds, all but preferences as data between marks."""
     stands = core_memory(folder, today)
-    blocks = [text for _, text in stands.sections(config.of(folder).block_tokens)]
-    said = message.strip() and room and recalling.recall(folder, [message], today, current, room, weak=False)
-    found = prompt.data("search_files", said) if said else ""
-    return "\n\n".join(filter(None, (preferences_section(folder.name, stands.preferences), *blocks, found)))
+    found = message.strip() and room and recalling.recall(folder, [message], today, current, room, weak=False)
+    told = {PROFILE: stands.profile, "search_files": found}
+    marked = (prompt.data(name, text) for name, text in told.items() if text)
+    return "\n\n".join(filter(None, (preferences_section(folder.name, stands.preferences), *marked)))
 
 
 def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:

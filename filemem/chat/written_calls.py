@@ -27,9 +27,6 @@ _CALL = re.compile(
     rf"""|{_TOOL}[^{{}}]{{0,60}}\{{\s*["'](?:{_KEY})["']\s*:|{_TOOL}\w*(?:\.\w+)?\(\s*(?:{_KEY})\s*="""
     rf"""|<(?:tool_call|function=|invoke\b|[|｜]\w)|<{_TOOL}>\s*<(?:{_KEY})>|\[TOOL_CALL"""
 )
-_PAIR = re.compile(  # an argument as in a program, or between tags
-    rf"""\b({_KEY})(?:\s*=\s*("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\d+)|["']?(?:>|</\w+>\s*<\w+>)\s*([^<\s][^<]*))"""
-)
 _BARE_LABEL = re.compile(r"(?<=\n)[^\w\n]*(?:Action|Tool|Function)\b[\w ]{0,12}:\W*\Z")
 
 
@@ -72,24 +69,16 @@ class CallFilter:
         return "".join(self._shown)
 
 
-def _calls(text: str) -> list[tuple[str, Any]]:
-    """The calls in a text: JSON that names a tool or stands behind its name, else arguments as in a program or in tags."""
-    decoder, names = json.JSONDecoder(strict=False), list(re.finditer(_TOOL, text))
-    found, at = list[tuple[str, Any]](), 0
+def _calls(text: str) -> Iterator[tuple[str, Any]]:
+    """The calls in a text: JSON that names a tool or stands behind its name."""
+    decoder, names, at = json.JSONDecoder(strict=False), list(re.finditer(_TOOL, text)), 0
     while (at := text.find("{", at)) >= 0:
         try:
             value, end = decoder.raw_decode(text, at)
-            found += _in(value, next((name[1] for name in reversed(names) if name.start() < at), ""))
+            yield from _in(value, next((name[1] for name in reversed(names) if name.start() < at), ""))
             at = end
         except (ValueError, RecursionError):
             at += 1
-    for name, until in zip(names, [*(one.start() for one in names[1:]), len(text)], strict=False) if not found else ():
-        said = {
-            key: (spelt or tagged).strip(" \n\"'") for key, spelt, tagged in _PAIR.findall(text[name.end() : until])
-        }
-        given = {key: int(one) if one.isdecimal() else one for key, one in said.items()}
-        found += [(name[1], given)] if given else []
-    return found
 
 
 def _in(value: Any, before: str) -> Iterator[tuple[str, Any]]:

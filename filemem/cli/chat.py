@@ -66,9 +66,7 @@ LONGEST_CITED = 300  # characters
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
 _QUOTED = re.compile(f"`?({CITED.pattern})`?")
-_MAY_CITE = re.compile(
-    r"`?(?:(?:facts|sessions|lessons|summaries|blocks)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)?`?$"
-)
+_MAY_CITE = re.compile(r"`?(?:(?:facts|sessions|lessons|summaries)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)?`?$")
 
 
 class Sources:

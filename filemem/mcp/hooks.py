@@ -17,6 +17,7 @@ from filemem import index
 from filemem.chat import core_memory, recalling, requests
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
+from filemem.files.memory import PROFILE
 from filemem.importers import import_file
 from filemem.jobs.running import committed_imports
 from filemem.models import prompt
@@ -65,7 +66,7 @@ def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) 
 
 
 def _standing(user: Folder, today: dt.date) -> str:
-    """Wishes, the profile and other blocks, and plans of the next days."""
+    """Wishes, the profile, and plans of the next days."""
     stands = core_memory.core_memory(user, today)
     wishes = tokens.clip(core_memory.preferences_section(user.name, stands.preferences), WISHES)
     facts = [one for one in index.of(user).corpus().entries() if one.kind == "facts" and not one.archived]
@@ -76,10 +77,8 @@ def _standing(user: Folder, today: dt.date) -> str:
     )
     parts = [wishes, prompt.data("ahead", tokens.clip(ahead, AHEAD)) if ahead else ""]
     room = AT_START - 40 - sum(map(tokens.count, parts))
-    for block in stands.blocks:
-        shown = tokens.clip(block.shown, room)
-        parts.insert(-1, prompt.data(block.path, shown) if shown else "")
-        room -= tokens.count(parts[-2])
+    profile = tokens.clip(stands.profile, room)
+    parts.insert(1, prompt.data(PROFILE, profile) if profile else "")
     return "\n".join(filter(None, parts))
 
 

@@ -57,7 +57,7 @@ CONNECTOR = {  # what ChatGPT's connectors want instead of the four
 PROFILE = {
     "name": "profile",
     "title": "Profile",
-    "description": "Who this is, and how to talk to them: profile.md and the blocks beside it.",
+    "description": "Who this is, and how to talk to them: profile.md.",
 }
 HELLO = {
     "jsonrpc": "2.0",
@@ -175,7 +175,7 @@ class ServedClient:
         }
 
     def _prompt(self, name: str) -> Message:
-        """Wishes, the profile and the other blocks as they stand in the prompt of a chat, these marked as data."""
+        """Wishes and the profile as they stand in the prompt of a chat, this marked as data."""
         if name != PROFILE["name"]:
             raise _NotAsked(PARAMS, f"there is no prompt {one_line(name, 80)!r}; there is profile.")
         text = User(self._folder).prompt_context() or f"Nothing is known of {called(self._folder.name)} yet."
