@@ -232,9 +232,9 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         gone = cut_off is not None and not user.exists()
         return cut_off or 0 if gone else (yield from _forget_user(call, user, how))
     found = _to_delete(user, what or "", about or "", gone=cut_off is not None, purges=purges)
-    past = purge.search(History(user), found).own if purges and found.every and not found else []
+    past = purge.search(History(user), found).own if purges and not found else []
     if not found and not past:
-        yield "Nothing was deleted." if found.left and not found.every else "Nothing was found."
+        yield "Nothing was found."
         yield from map(str, found.left)
         return 1 if cut_off is None else cut_off
     yield from (f"Git says it: {line}" for line in past[:SHOWN])
@@ -266,7 +266,7 @@ def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, b
         return 0
     if not how["yes"]:
         lines = [one for one in found.left if one.line]
-        if lines and found.every and confirmed(f"Delete {counted(len(lines), 'other line')} that hold it, too?"):
+        if lines and confirmed(f"Delete {counted(len(lines), 'other line')} that hold it, too?"):
             found = deletion.with_left(folder, found)
         if found.purge and not (found.everything and _owns_git(folder)):
             where = History(folder).repository.where

@@ -13,7 +13,9 @@ import json
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePath
 from typing import NamedTuple
 
 from filemem import index as indexes
@@ -47,7 +49,6 @@ _CITED = re.compile(r"[^\s,:()\[\]][^,:()\[\]]*\.\w+:\d[\d,-]*")
 _HEAD = re.compile(  # of a line, what shows that it is a turn, an item or a heading
     rf"\ufeff?(?:{TURN_HEAD.pattern}[ ]?|[ \t]*(?:(?:[-*+>]|\d{{1,9}}[.)]|#{{1,6}})[ \t]+(?:\[[ xX]\][ \t]+)?)*)"
 )
-_KEY = re.compile(r"\ufeff?[\w\"'-]+[ \t]*:[ \t]*")
 # How the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and bundles of git begin.
 _PACKED = re.compile(rb"\x1f\x8b\x08|PK\x03\x04|BZh|\xfd7zXZ|7z\xbc\xaf|\(\xb5/\xfd|Rar!\x1a|%PDF-|# v[23] git bundle")
 
@@ -85,20 +86,12 @@ class TextMatcher:
 
     def in_name(self, path: str) -> bool:
         """Does a file's name hold all the words?"""
-        return self.holds(_stem(path).replace("-", " "), words=True)
+        return self.holds(PurePath(path).stem.replace("-", " "), words=True)
 
 
 def folded(text: str) -> str:
     """Text as it is compared: in one normal form, without case and what nobody sees, white space as single spaces."""
     return " ".join(UNSEEN.sub("", unicodedata.normalize("NFC", text)).casefold().split())
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
-def _stem(path: str) -> str:
-    return os.path.splitext(_name(path))[0]
 
 
 # -- the plan ------------------------------------------------------------------------------------------------------
@@ -134,15 +127,14 @@ class Occurrence(NamedTuple):
 
 
 class DeletionPlan(NamedTuple):
-    """What is to go; for the live path of a file the name that it gets, or nothing. `every`: all that holds the words goes.
-    `left` holds the words too, and stays; `records` are the program's own that lose lines. `everything`: the whole user goes;
-    `purge`: git's history is rewritten, too. No default is ever changed.
+    """What is to go; for the live path of a file the name that it gets, or nothing. `left` holds the words too, and stays;
+    `records` are the program's own that lose lines. `everything`: the whole user goes; `purge`: git's history is rewritten, too.
+    No default is ever changed.
     """
 
     items: list[DeletionItem] = []
     names: dict[str, str] = {}
     matcher: TextMatcher = TextMatcher()
-    every: bool = True
     left: list[Occurrence] = []
     records: list[str] = []
     everything: bool = False
@@ -176,7 +168,7 @@ def plan(folder: Folder, what: str = "", *, about: str = "", progress: Progress 
     if not matcher:
         raise FilememError(f"{one_line(about or what, 60)} holds no word to look for; name one.")
     found = [item for memory in cascade.memories.values() for item in matching(memory, matcher)]
-    return cascade.plan(found, every=True)
+    return cascade.plan(found)
 
 
 def plan_turns(folder: Folder, places: Iterable[str]) -> DeletionPlan:
@@ -194,7 +186,7 @@ def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
             items.append(_lines_of(Memory(one.path, data), one.line, one.line, one.text))
         except (FilememError, OSError, IndexError):
             left.append(one)
-    return found._replace(items=items, left=left, every=True)
+    return found._replace(items=items, left=left)
 
 
 def matching(memory: Memory, matcher: TextMatcher) -> list[DeletionItem]:
@@ -208,7 +200,7 @@ def matching(memory: Memory, matcher: TextMatcher) -> list[DeletionItem]:
         return matcher.holds(" ".join(itertools.compress(text.split(), (not name for name in names))), words=True)
 
     if not matcher.holds(memory.text, words=True):
-        named = _DATED.match(_name(memory.path)) and matcher.in_name(memory.path)
+        named = _DATED.match(os.path.basename(memory.path)) and matcher.in_name(memory.path)
         return [DeletionItem(memory.path, why=ITS_NAME)] if named else []
     inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
     outside = [Passage(n, n, "", "", line) for n, line in enumerate(memory.lines, 1) if n not in inside]
@@ -220,8 +212,8 @@ def matching(memory: Memory, matcher: TextMatcher) -> list[DeletionItem]:
 
 def neutral_path(path: str, taken: Iterable[str]) -> str:
     """The path of a dated file with a name that says nothing; `taken` are live paths."""
-    start, ending, known = _DATED.match(_name(path)), os.path.splitext(path)[1], set(taken)
-    beginning = path.removesuffix(_name(path)) + (start[0] if start else "") + NAMELESS
+    start, ending, known = _DATED.match(os.path.basename(path)), os.path.splitext(path)[1], set(taken)
+    beginning = path.removesuffix(os.path.basename(path)) + (start[0] if start else "") + NAMELESS
     found = (f"{beginning}{f'-{n}' * (n > 1)}{ending}" for n in itertools.count(1))
     return next(candidate for candidate in found if live(candidate) not in known)
 
@@ -242,10 +234,11 @@ def _item(memory: Memory, passage: Passage | None = None, why: str = ASKED) -> D
 def _lines_of(memory: Memory, line: int, end: int, text: str, why: str = ASKED) -> DeletionItem:
     """Lines of a memory: of front matter the value goes, of a summary or the profile all, else all but what shows what the first
     was. Raises IndexError where there is no such line."""
-    lines = _lines(memory.data)
+    lines, _ = _lines(memory.data)
     if line < memory.front_end:
         line = end = max(2, line)
-        new = f"{lines[line - 1].partition(':')[0]}: {NAMELESS}" if _KEY.match(lines[line - 1]) else f"# {NAMELESS}"
+        key, colon, _ = lines[line - 1].partition(":")
+        new = f"{key}: {NAMELESS}" if colon else f"# {NAMELESS}"
     else:
         head, gone = _HEAD.match(lines[line - 1]), memory.kind == "summaries" or memory.path == PROFILE
         new = "" if gone else f"{(head[0] if head else '').rstrip()} {FORGOTTEN}".lstrip()
@@ -299,7 +292,7 @@ class _Cascade:
             raise NotFound(f"{what.strip()} says nothing; filemem open {memory.path} shows its lines.")
         return [_item(memory, one) for one in found] or [_item(memory)]
 
-    def plan(self, asked: list[DeletionItem], *, every: bool = True) -> DeletionPlan:
+    def plan(self, asked: list[DeletionItem]) -> DeletionPlan:
         """The plan for what was asked for, with all that goes with it, and with what else the folder has of it."""
         for item in asked:
             self._ask(item)
@@ -315,16 +308,16 @@ class _Cascade:
         items += [DeletionItem(path, why=ITS_NAME) for path in self.moved if path not in self.going]
         lines = {(item.path, item.line + n) for item in items for n in range(len(item.old))}
         records, copies = dict[str, None](), dict[str, DeletionItem]()
-        for one in search(self.folder, self.matcher) if asked or every else ():
+        for one in search(self.folder, self.matcher):
             if one.path.startswith(f"{BOOKKEEPING}/"):
                 records |= {one.path: None} if one.path.split("/")[1] not in CACHES else {}
-            elif one.path not in self.memories and is_temporary_name(_name(one.path)):
+            elif one.path not in self.memories and is_temporary_name(os.path.basename(one.path)):
                 copies[one.path] = DeletionItem(one.path, why="a copy that a program has left")
             elif one.path not in {*whole, *self.moved} and (one.path, one.line) not in lines:
                 self.left.append(one)
         digests = {path: (safe.digest(self.folder.place / path),) for path in (*whole, *copies)}
         items = [item._replace(old=digests.get(item.path, item.old)) for item in (*items, *copies.values())]
-        return DeletionPlan(items, names, self.matcher, every, self.left, list(records))
+        return DeletionPlan(items, names, self.matcher, self.left, list(records))
 
     def _ask(self, item: DeletionItem) -> None:
         """Take what was named, and the turns that it came from, or the facts that a line of the profile rests on."""
@@ -360,86 +353,78 @@ class _Cascade:
 
     def _follow_to(self, memory: Memory) -> None:
         """Take a memory that was distilled from what goes, or its passages that cite it."""
-        near = [path for path in self.going if _name(path).encode() in memory.data]
+        near = {
+            live(path): found for path, found in self.going.items() if os.path.basename(path).encode() in memory.data
+        }
         if not near or 0 in self.going.get(memory.path, ()):
             return
+        cited = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, near))})(?::\d[\d,\s-]*)?")
         told = memory.passages
         if memory.path == PROFILE:
             told = [Passage(number, number, "", "", line) for number, line in enumerate(memory.lines, 1)]
         elif _one_statement(memory):
             told = [*told, Passage(1, 1, ASSISTANT, "", "\n".join(sources(memory)))]
         for one in told:
-            bare = one.speaker == ASSISTANT or bool(SOURCE_MARK.search(one.text))
-            if FORGOTTEN not in one.text and self._cites(one.text, near, bare=bare):
-                self._take(_item(memory, one, "cites it"))
-
-    def _cites(self, text: str, near: list[str], *, bare: bool) -> bool:
-        """Does a text name lines that go, or (`bare`) a file that goes?"""
-        for path in near:
-            found = self.going[path]
-            gone = {n for item in found.values() for n in range(item.line, item.line + len(item.old))}
-            for match in re.finditer(rf"(?<![\w-]){re.escape(live(path))}(?::\d[\d,\s-]*)?", text):
-                lines = _place(match[0])[1]
+            for match in cited.finditer(one.text) if FORGOTTEN not in one.text else ():
+                found, lines = near[match[1]], _place(match[0])[1]
+                bare = one.speaker == ASSISTANT or bool(SOURCE_MARK.search(one.text))  # a file that goes is enough
+                gone = {n for item in found.values() for n in range(item.line, item.line + len(item.old))}
                 if gone & lines or (0 in found and (lines or bare)):
-                    return True
-        return False
+                    self._take(_item(memory, one, "cites it"))
 
     def _rename_what_tells(self) -> None:
         """Give conversations whose name tells what goes another; their episode goes."""
         for path, found in self.going.items():
-            memory, stem = self.memories[path], _DATED.sub("", _stem(path)) or "-"
+            memory, stem = self.memories[path], _DATED.sub("", PurePath(path).stem) or "-"
             first = [slug(first_words(item.text), 60) for item in found.values()]
-            if self.matcher.in_name(path) or any(words.startswith(stem) for words in first):
-                self._rename(path)
-            for item in episode(memory) if 0 not in found else ():
-                found.setdefault(item.line, item)
+            if 0 not in found:
+                if self.matcher.in_name(path) or any(words.startswith(stem) for words in first):
+                    self._rename(path)
+                for item in episode(memory):
+                    found.setdefault(item.line, item)
 
     def _rename(self, path: str) -> None:
-        if path not in self.moved and 0 not in self.going.get(path, ()) and _DATED.match(_name(path)):
+        if path not in self.moved and _DATED.match(os.path.basename(path)):
             self.moved[path] = neutral_path(path, map(live, (*self.memories, *self.moved.values())))
 
 
 # -- bytes without it ----------------------------------------------------------------------------------------------
 
 
-def _codec(data: bytes) -> str:
-    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "latin-1")  # which keeps every byte
-
-
 @functools.lru_cache(2)
-def _lines(data: bytes) -> list[str]:
-    """The lines, each with its \\r; raises Refused for UTF-16 that is broken. Not to be changed."""
+def _lines(data: bytes) -> tuple[list[str], str]:
+    """The lines, each with its \\r, and how they become bytes again; Refused for broken UTF-16. Not to be changed."""
+    codec = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "latin-1")  # which keeps every byte
     try:
-        return data.decode(_codec(data), "surrogatepass").split("\n")
+        return data.decode(codec, "surrogatepass").split("\n"), codec
     except UnicodeDecodeError:
         raise Refused("the file is broken UTF-16; save it as UTF-8, then try again.") from None
 
 
 def without(data: bytes, items: Iterable[DeletionItem]) -> bytes:
     """The file without these lines, where they are now: a person may have moved them meanwhile."""
-    lines = list(_lines(data))
+    lines, codec = list(_lines(data)[0]), _lines(data)[1]
     for item in items:
-        count, ends = len(item.old), ["\r" * one.endswith("\r") for one in item.old]
-        after, place = (item.new + ends[0], *ends[1:]), item.line - 1
-        there = tuple(lines[place : place + count])
+        count, ends, place = len(item.old), ["\r" * one.endswith("\r") for one in item.old], item.line - 1
+        after, there = (item.new + ends[0], *ends[1:]), tuple(lines[place : place + count])
         starts = [place] if there == item.old else [] if there == after else range(len(lines) - count + 1)
         for start in starts:
             if tuple(lines[start : start + count]) == item.old:
                 lines[start : start + count] = after
-    return "\n".join(lines).encode(_codec(data), "surrogatepass")
+    return "\n".join(lines).encode(codec, "surrogatepass")
 
 
 def renamed(data: bytes, names: dict[str, str]) -> bytes:
     """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
     edge = rb"[\w\x80-\xff-]"
     for old, new in names.items():
-        stem, path = _stem(old).encode(), re.escape(old.encode())
+        stem, path = PurePath(old).stem.encode(), re.escape(old.encode())
         if stem in data:
             path = path if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?" % path
             data = re.sub(rb"(?<!%b)%b" % (edge, path), (new or NAMELESS).encode(), data)
-            if _DATED.match(_stem(old)):
+            if _DATED.match(PurePath(old).stem):
                 name = rb"(?<!%b)%b(?!%b)" % (edge, re.escape(stem), edge)
-                data = re.sub(name, (_stem(new) or NAMELESS).encode(), data)
+                data = re.sub(name, (PurePath(new).stem or NAMELESS).encode(), data)
     return data
 
 
@@ -488,31 +473,22 @@ def search_under(top: Place, matcher: TextMatcher, but: Collection[str] = ()) ->
     found = list[Occurrence]()
     enters = safe.walk(top, lambda path, entry: path not in but and not closed(path, entry))
     for path, entry in enters if matcher else ():
-        if path not in but:
-            found += [Occurrence(path, 0, entry.name)] if matcher.in_name(entry.name) else []
-            if entry.is_dir(follow_symlinks=False):
-                found += [Occurrence(path[:200], 0, why)] if (why := closed(path, entry)) else []
-            elif entry.is_file(follow_symlinks=False):
-                found += (Occurrence(path, line, text) for line, text in _in_file(entry.path, matcher))
+        if path in but:
+            continue
+        found += [Occurrence(path, 0, entry.name)] if matcher.in_name(entry.name) else []
+        why, data = closed(path, entry) if entry.is_dir(follow_symlinks=False) else "", b""
+        if entry.is_file(follow_symlinks=False):
+            try:
+                with open(entry.path, "rb") as file:
+                    data = file.read(safe.MOST + 1)
+            except OSError as error:
+                why = f"cannot be read ({error.strerror}), {LOST}" if os.path.lexists(entry.path) else ""
+            if len(data) > safe.MOST:
+                why, data = f"is larger than {safe.MOST // 1_000_000} MB, so it was not searched", b""
+            why = f"is compressed, {LOST}" if _PACKED.match(data) else why
+        found += [Occurrence(path[:200], 0, why)] if why else []
+        found += (Occurrence(path, line, text) for line, text in in_bytes(data, matcher))
     return sorted(found)
-
-
-def _in_file(where: str, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
-    """The lines of a file that hold it, with their numbers; with 0, why it cannot be searched."""
-    data = b""
-    try:
-        with open(where, "rb") as file:
-            data = file.read(safe.MOST + 1)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        yield 0, f"cannot be read ({error.strerror}), {LOST}"
-    if len(data) > safe.MOST:
-        yield 0, f"is larger than {safe.MOST // 1_000_000} MB, so it was not searched"
-        return
-    if _PACKED.match(data):
-        yield 0, f"is compressed, {LOST}"
-    yield from in_bytes(data, matcher)
 
 
 def in_bytes(data: bytes, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
@@ -528,16 +504,15 @@ def in_bytes(data: bytes, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
 
 class DeletionReport(NamedTuple):
     """What went: whole files, lines as path:line, records beside the memories; what stayed and why; the places in the user's
-    folder that still hold it; the commit's subject and paths; whether there was anything to look for; a word about git."""
+    folder that still hold it, None where it is too short to be looked for; the commit's subject and paths; a word about git."""
 
     deleted: list[str]
     redacted: list[str]
     beside: list[str]
     stayed: list[str]
-    left: list[Occurrence]
+    left: list[Occurrence] | None
     subject: str
     paths: list[str]
-    sought: bool
     note: str = ""
 
 
@@ -567,50 +542,42 @@ def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
 def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
     """Carry a plan out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
     has saved since stays, and is named. To be called while no other job is at work; see `jobs.running.delete`."""
-    if found.everything:
-        with folder.locked():
+    deleted, redacted, stayed = list[str](), list[str](), list[str]()
+    paths = list(dict.fromkeys(item.path for item in found.items if item.line or item.old))
+    with folder.locked():
+        if found.everything:
             for name in safe.names_in(folder.place):
                 if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
                     safe.remove(folder.place / name)
             safe.sync_folder(folder.root)
-        said, paths = counted(len(found.items), "memory", "memories"), [item.path for item in found.items]
-        who = f"{one_line(folder.name)}, {said}"
-        return DeletionReport([who], [], [], [], [], "Forget the memories of one user", paths, sought=True)
-    cuts, gone, stayed = dict[str, list[DeletionItem]](), list[str](), list[str]()
-    for item in found.items:
-        if item.line or item.old:
-            cuts.setdefault(item.path, []).append(item)
-    with folder.locked():
+            who = f"{one_line(folder.name)}, {counted(len(found.items), 'memory', 'memories')}"
+            paths = [item.path for item in found.items]
+            return DeletionReport([who], [], [], [], [], "Forget the memories of one user", paths)
         beside, known = clear_records(folder, found), set(folder.paths())
-
-        def remove(path: str, items: list[DeletionItem]) -> None:
-            if not items[0].line:
-                safe.delete_if(folder.place / path, lambda where: safe.digest(where) == items[0].old[0])
-            else:
-                edit = folder.edit if path in known else lambda path, change: safe.edit(folder.place / path, change)
-                edit(path, lambda data: without(data, items))
-
-        for path, items in cuts.items():
+        for path, group in itertools.groupby(found.items, key=lambda item: item.path):
+            items = list(group)
+            change, digest = functools.partial(without, items=items), items[0].old
             try:
-                remove(path, items)
-                gone += [item.place for item in items]
+                if not items[0].line and digest:
+                    safe.delete_if(folder.place / path, lambda where, digest=digest: (safe.digest(where),) == digest)  # type: ignore[misc]
+                    deleted.append(path)
+                elif digest and (
+                    folder.edit(path, change) if path in known else safe.edit(folder.place / path, change)
+                ):
+                    redacted += [item.place for item in items]
             except (NotFound, FileNotFoundError):  # moved, or gone, when the job was cut off
                 continue
             except (FilememError, OSError) as error:
                 stayed.append(f"{path} stays as it is: {error}")
-        touched = _rename(folder, found)
+        paths += _rename(folder, found)
         indexes.of(folder).discard()
         for name in CACHES:
             with contextlib.suppress(NotFound, FileNotFoundError):
                 safe.remove(folder.bookkeeping(name))
-    deleted, redacted = ([place for place in gone if (place in cuts) is whole] for whole in (True, False))
-    passages = sum(bool(item.line) for item in found.items)
-    counts = (sum(not items[0].line for items in cuts.values()), "file"), (passages, "passage")
-    subject = f"Forget {' and '.join(counted(*count) for count in counts if count[0]) or 'what records told'}"
-    sought = bool(found.matcher) or not cuts
-    return DeletionReport(
-        deleted, redacted, beside, stayed, search(folder, found.matcher), subject, [*cuts, *touched], sought
-    )
+    counts = Counter("passage" if item.line else "file" for item in found.items if item.line or item.old)
+    subject = f"Forget {' and '.join(counted(counts[one], one) for one in sorted(counts)) or 'what records told'}"
+    left = search(folder, found.matcher) if found.matcher or not counts else None
+    return DeletionReport(deleted, redacted, beside, stayed, left, subject, paths)
 
 
 def end(folder: Folder, found: DeletionPlan) -> None:
@@ -646,12 +613,12 @@ def _rename(folder: Folder, found: DeletionPlan) -> list[str]:
 
 def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
     """Take it out of every record of the program's own; that of a conversation which loses something goes."""
-    said, touched = list[str](), {_stem(item.path) for item in found.items}
+    said, touched = list[str](), {PurePath(item.path).stem for item in found.items}
     for path, entry in safe.walk(folder.bookkeeping(), lambda path, _: path not in CACHES):
         where = folder.bookkeeping(path)
         if entry.is_file(follow_symlinks=False) and path != MARK and not path.endswith("lock"):
             with contextlib.suppress(NotFound, Refused):  # too large, say, which the search names
-                if found.matcher.in_name(path) or ("/" in path and _stem(path) in touched):
+                if found.matcher.in_name(path) or ("/" in path and PurePath(path).stem in touched):
                     safe.delete(where)
                     said.append(f"{BOOKKEEPING}/{path}")
                 elif safe.edit(where, lambda data, name=path: record_without(name, data, found)):  # type: ignore[misc]
@@ -681,6 +648,7 @@ def report(done: DeletionReport, name: str) -> Iterator[str]:
     yield from [f"Redacted {', '.join(done.redacted)}."] * bool(done.redacted)
     yield from [f"Cleared {', '.join(done.beside)}."] * bool(done.beside)
     yield from done.stayed
-    yield from (f"Still says it: {one}" for one in done.left)
-    nowhere = f"Nothing in {one_line(name)}'s folder says it any more."
-    yield from [nowhere if done.sought else "It is too short to be looked for elsewhere."] * (not done.left)
+    yield from (f"Still says it: {one}" for one in done.left or ())
+    if not done.left:
+        nowhere = f"Nothing in {one_line(name)}'s folder says it any more."
+        yield "It is too short to be looked for elsewhere." if done.left is None else nowhere

@@ -111,7 +111,7 @@ class _Versions:
         own, found = live(self.history.own(path)), self.found
         if found.everything:
             return ""
-        if own not in found.names and found.every and deletion.matching(Memory(own, b""), found.matcher):
+        if own not in found.names and deletion.matching(Memory(own, b""), found.matcher):
             goes = own.startswith(("facts/", "lessons/"))
             found.names[own] = "" if goes else deletion.neutral_path(own, found.names.values())
         new = found.names.get(own, own)
@@ -125,7 +125,7 @@ class _Versions:
         with contextlib.suppress(FilememError):
             before, cuts = data, [item for item in found.items if item.line and live(item.path) == live(own)]
             data = deletion.without(data, cuts)
-            more = deletion.matching(Memory(own, data), found.matcher) if found.every else []
+            more = deletion.matching(Memory(own, data), found.matcher)
             if any(not item.line and item.why == deletion.ASKED for item in more):
                 return f"{FORGOTTEN}\n".encode()
             data = deletion.without(data, [item for item in more if item.line])
