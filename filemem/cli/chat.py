@@ -154,7 +154,11 @@ class Chat:
         if not self._call.json:
             say("")
         if talk.transcript.path:
-            self._aside(f"The conversation is in {talk.transcript.path}. {standing(talk)}")
+            entries, waits = index.of(talk.user).corpus().entries(), sessions.waiting(talk.user)[0]
+            facts = counted(sum(entry.kind == "facts" and not entry.archived for entry in entries), "fact")
+            whom = "filemem maintain" if isinstance(talk.model, OpenAIModel) else "a model"
+            wait = f"; {counted(waits, 'conversation')} {'waits' if waits == 1 else 'wait'} for {whom}" if waits else ""
+            self._aside(f"The conversation is in {talk.transcript.path}. {facts}{wait}.")
             semantic.catch_up(index.of(talk.user))
         return 0
 
@@ -258,7 +262,12 @@ class Chat:
         if not isinstance(event, ToolCalled) or self._verbose:
             self._sign("")
         if isinstance(event, Text | Thought):
-            self._stream(event)
+            if self._streams not in (None, type(event)):
+                self._line_end()
+            if self._calls and event.text.strip():
+                self._aside(self._looked_at())
+            cites = self._cites and isinstance(event, Text)
+            self._show(self._sources.feed(event.text) if cites else event.text, type(event))
             return
         self._line_end()
         if isinstance(event, ToolCalled) and not self._verbose:
@@ -266,16 +275,8 @@ class Chat:
         else:
             self._aside(call_line(event) if isinstance(event, ToolCalled) else event.text)
 
-    def _stream(self, event: Text | Thought) -> None:
-        """Show a piece of the answer, or dim of what the model thinks; empty lines at either end are left out."""
-        if self._streams not in (None, type(event)):
-            self._line_end()
-        if self._calls and event.text.strip():
-            self._aside(self._looked_at())
-        cites = self._cites and isinstance(event, Text)
-        self._show(self._sources.feed(event.text) if cites else event.text, type(event))
-
     def _show(self, text: str, kind: type[Event]) -> None:
+        """Show a piece of the answer, or dim of what the model thinks; empty lines at either end are left out."""
         text = self._held + text if self._streams else text.lstrip("\n")
         shown = text.rstrip("\n")
         self._held = text[len(shown) :]
@@ -316,9 +317,25 @@ class Chat:
 
     def _command(self, word: str, rest: str) -> int:
         """What a line that begins with a slash asks for."""
-        own = {"/help": self._help, "/memory": self._memory, "/model": self._model, "/off": self._off}
-        if word in own:
-            said = own[word](rest)
+        said = ""
+        if word == "/help":
+            said = HELP
+        elif word == "/off":
+            self._talk.go_off_the_record()
+            said = "From here on nothing is kept; what was said before is."
+        elif word == "/model":
+            if rest:
+                self._talk.model = the_model(self._call, self._talk.user, rest)
+                self._listen()
+                self._say_if_offline()
+            said = f"{'From now on ' * bool(rest)}{self._talk.model.name} answers."
+        elif word == "/memory":
+            seen = self._talk.view()
+            parts = [*seen.system, *seen.beside, ("the turns", "\n".join(turn.text for turn in seen.turns))]
+            sizes = [(tokens.count(text), name) for name, text in parts]
+            sizes.append((sum(size for size, _ in sizes), "in all"))
+            said = "\n".join(f"{size:>6,} tokens  {name}" for size, name in sizes)
+        if said:
             self._tell("notice", text=said)
             say(*[] if self._call.json else [screen.wrapped(said, sys.stdout)])
             return 0
@@ -340,27 +357,6 @@ class Chat:
         path = self._talk.transcript.path
         self._talk.transcript.path = self._call.renamed.get(path, path)
         return code
-
-    def _help(self, _: str) -> str:
-        return HELP
-
-    def _model(self, name: str) -> str:
-        if name:
-            self._talk.model = the_model(self._call, self._talk.user, name)
-            self._listen()
-            self._say_if_offline()
-        return f"{'From now on ' * bool(name)}{self._talk.model.name} answers."
-
-    def _memory(self, _: str) -> str:
-        seen = self._talk.view()
-        parts = [*seen.system, *seen.beside, ("the turns", "\n".join(turn.text for turn in seen.turns))]
-        sizes = [(tokens.count(text), name) for name, text in parts]
-        sizes.append((sum(size for size, _ in sizes), "in all"))
-        return "\n".join(f"{size:>6,} tokens  {name}" for size, name in sizes)
-
-    def _off(self, _: str) -> str:
-        self._talk.go_off_the_record()
-        return "From here on nothing is kept; what was said before is."
 
     # -- in the background ---------------------------------------------------------------------------------------
 
@@ -411,16 +407,6 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     session = Transcript(folder, path)
     answers = {turn.text for turn in session.turns() if turn.speaker == transcript.ASSISTANT}
     return session if answers == {transcript.NO_ANSWER} else None
-
-
-def standing(talk: Conversation) -> str:
-    """How many facts there are and how many conversations wait, for the end of a chat."""
-    entries = index.of(talk.user).corpus().entries()
-    facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
-    waits, _ = sessions.waiting(talk.user)
-    whom = "filemem maintain" if isinstance(talk.model, OpenAIModel) else "a model"
-    wait = f"; {counted(waits, 'conversation')} {'waits' if waits == 1 else 'wait'} for {whom}"
-    return f"{counted(facts, 'fact')}{wait if waits else ''}."
 
 
 # -- the command ------------------------------------------------------------------------------------------------

@@ -27,12 +27,13 @@ from filemem.errors import FilememError
 from filemem.files import archive, globs, safe
 from filemem.overview import report
 from filemem.overview import timeline as times
-from filemem.search import Hit, search_files
+from filemem.search import search_files
 from filemem.text.dates import parse_bound
 from filemem.text.plain import one_line
 from filemem.tools import answers
 from filemem.tools.toolbox import Toolbox
 
+_SHOWN = "path line end_line date score text archived speaker time strength note has near lacks".split()  # with --json
 _BEGINNING = 2_000  # bytes, in which a report says whose it is
 
 
@@ -64,7 +65,10 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     found = search_files(index.of(user), text, today=call.now.date(), anchor=anchor, **filters)
     if call.json:
         for hit in found.hits:
-            yield Row({**_plain(hit), "file": f"{user.root}/{hit.path}"}, [])
+            more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
+            facts = {key: getattr(hit, key) for key in _SHOWN}
+            facts |= {key: value for key, value in more.items() if value}
+            yield Row({**facts, "file": f"{user.root}/{hit.path}"}, [])
         return 0 if found.hits else 1
     yield from answer(answers.searched(found))
     if explain:
@@ -73,19 +77,6 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
         parts = sorted(hit.parts.items(), key=lambda part: -abs(part[1]))
         yield f"{hit.score:6.2f}  {hit.path}:{hit.line}  {', '.join(f'{name} {value:+.2f}' for name, value in parts)}"
     return 0 if found.hits else 1
-
-
-_SHOWN = (
-    *("path", "line", "end_line", "date", "score", "text", "archived", "speaker", "time", "strength", "note"),
-    *("has", "near", "lacks"),
-)
-
-
-def _plain(hit: Hit) -> dict[str, Any]:
-    """A hit as a JSON object: what it says, where, how well it matches."""
-    shown = {key: getattr(hit, key) for key in _SHOWN}
-    more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
-    return shown | {key: value for key, value in more.items() if value}
 
 
 @command("call", click.argument("tool"), click.argument("arguments", default="{}"))

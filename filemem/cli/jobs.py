@@ -346,16 +346,12 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
     elif not with_git:
         yield f"{root} is a store already; nothing was changed."
-    store = StoreFolder(root, call.answers)
-    for home in _homes(store) if with_git else ():
-        yield from set_up(home, (store.users() or ["me"])[0], call.now, call.answers)
-
-
-def _homes(store: StoreFolder) -> list[str]:
-    """The folders to set up for git: users' own repositories; the store where it is one, or no user's is."""
-    folders = [store.folder(name).root for name in store.users()]
-    own = [folder for folder in folders if os.path.lexists(os.path.join(folder, ".git"))]
-    return [*own, *([store.root] if not own or os.path.lexists(os.path.join(store.root, ".git")) else [])]
+    names = StoreFolder(root).users() if with_git else []
+    homes = [place for place in (os.path.join(root, name) for name in names) if os.path.lexists(f"{place}/.git")]
+    if with_git and (not homes or os.path.lexists(os.path.join(root, ".git"))):
+        homes.append(root)  # users' own repositories; the store's where it is one, or no user's is
+    for home in homes:
+        yield from set_up(home, (names or ["me"])[0], call.now, call.answers)
 
 
 def _settings() -> str:

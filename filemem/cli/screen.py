@@ -70,14 +70,9 @@ def choose(question: str) -> str:
     """Ask until the answer is a word of which the question has a letter in brackets, or that letter; returns the word."""
     words = {found[2]: "".join(found.groups()) for found in re.finditer(r"(\w*)\[(\w)\](\w*)", question)}
     while True:
-        given = ask(question).lower()
+        given = str(click.prompt(question, default="", prompt_suffix=": ", show_default=False)).strip().lower()
         if given in words or given in words.values():
             return words.get(given, given)
-
-
-def ask(question: str) -> str:
-    """Ask for a line."""
-    return str(click.prompt(question, default="", prompt_suffix=": ", show_default=False)).strip()
 
 
 def colours(stream: TextIO | None = None) -> bool:
