@@ -2,10 +2,9 @@
 
 import contextlib
 import os
-import socket
 import stat
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -161,38 +160,6 @@ def test_a_user_whose_folder_is_a_link_is_refused(alice: Folder, tmp_path: Path)
         with pytest.raises(Refused, match=f"{name} cannot be a user"):
             store.user(name)
     assert store.users() == ["alice", "alice2", "bob"]
-
-
-@contextlib.contextmanager
-def odd_files(folder: Path) -> Iterator[list[str]]:
-    """A FIFO, a socket, a folder named like a file, and a device where we may make one."""
-    names = ["fifo.md", "socket.md", "folder.md"]
-    os.mkfifo(folder / "fifo.md")
-    (folder / "folder.md").mkdir()
-    with socket.socket(socket.AF_UNIX) as listener, contextlib.chdir(folder):
-        listener.bind("socket.md")
-        with contextlib.suppress(PermissionError):
-            os.mknod("device.md", stat.S_IFCHR | 0o600, os.makedev(1, 3))
-            names.append("device.md")
-        yield names
-
-
-def test_what_is_no_plain_file_is_refused_and_stops_nothing(alice: Folder, tmp_path: Path) -> None:
-    with odd_files(tmp_path / "alice" / "facts") as names:
-        for name in names:
-            path = f"facts/{name}"
-            for n in (2, 3, 5, 6):
-                with pytest.raises(
-                    Refused, match=r"^facts/(\w+)\.md is (not a regular file|a folder)|cannot be"
-                ) as refused:
-                    attempts(alice, path)[n]()
-                assert str(tmp_path) not in str(refused.value)
-            assert alice.create(path, "beside it\n") == path.replace(".md", "-2.md")
-        with pytest.raises(Refused, match="folder"):
-            alice.locate("facts/folder.md")
-        assert "facts/tea.md" in alice.paths() and not {f"facts/{name}" for name in names} & set(alice.paths())
-        assert {problem.path for problem in alice.strays()} == {f"facts/{n}" for n in names} - {"facts/folder.md"}
-        assert {problem.what for problem in alice.strays()} == {"no plain file"}
 
 
 # -- names -----------------------------------------------------------------------------------------------------------

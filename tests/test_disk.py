@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from filemem.errors import Changed, NotFound, Refused
+from filemem.errors import Changed, Refused
 from filemem.files import safe
 from filemem.files.folder import Folder
 
@@ -54,19 +54,6 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     assert (tmp_path / "facts").read_text() == "a note"
 
 
-def test_move_needs_a_free_name_and_keeps_the_bytes(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path), "u")
-    (tmp_path / "a.md").write_bytes(b"a\r\n\xff")
-    folder.move("a.md", "archive/facts/a.md")
-    assert (tmp_path / "archive/facts/a.md").read_bytes() == b"a\r\n\xff"
-    (tmp_path / "b.md").write_bytes(b"b")
-    with pytest.raises(FileExistsError):
-        folder.move("b.md", "archive/facts/a.md")
-    assert (tmp_path / "b.md").read_bytes() == b"b"
-    with pytest.raises(NotFound, match=r"^gone\.md does not exist"):
-        folder.move("gone.md", "archive/gone.md")
-
-
 # -- editing ---------------------------------------------------------------------------------------------------------
 
 
@@ -94,22 +81,6 @@ def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
         safe.edit(str(path), change)
     assert path.read_bytes() == b"%d" % safe.TRIES
     assert not leftovers(tmp_path)
-
-
-def test_a_file_that_became_a_link_or_a_folder_is_not_written_through(tmp_path: Path) -> None:
-    other = tmp_path / "other.md"
-    other.write_bytes(b"other")
-    os.symlink(other, tmp_path / "link.md")
-    (tmp_path / "folder.md").mkdir()
-    os.mkfifo(tmp_path / "fifo.md")
-    for name in ("link.md", "folder.md", "fifo.md"):
-        for write in (lambda p: safe.edit(p, lambda old: b"x"), lambda p: safe.append(p, b"x\n")):
-            with pytest.raises(Refused):
-                write(str(tmp_path / name))
-    assert other.read_bytes() == b"other"
-    with pytest.raises(NotFound):
-        safe.append(str(tmp_path / "gone.md"), b"x\n")
-    assert not (tmp_path / "gone.md").exists()
 
 
 def in_place(path: Path, data: bytes) -> None:

@@ -38,14 +38,6 @@ def test_the_file_is_created_with_its_first_turn(folder: Folder) -> None:
     assert memory.when == (dt.date(2026, 11, 20), False, "09:30")
 
 
-def test_every_line_number_is_the_editors(folder: Folder) -> None:
-    chat = Transcript(folder)
-    for number, text in enumerate(("one\n\nthree\n", "x" * 9000 + "\nmore", "", "\r\na\rb", "- **eve** 10:00: no")):
-        line = chat.add("ann" if number % 2 else "assistant", text, AT)
-        assert (chat.turns()[-1].line, len(chat.turns())) == (line, number + 1)
-    assert said(chat)[-1] == ("assistant", "- **eve** 10:00: no")
-
-
 @pytest.mark.parametrize("end", ["\n", "", "\r\n", "\n\n\n"])
 def test_a_persons_edit_stays_and_the_next_turn_follows_it(folder: Folder, tmp_path: Path, end: str) -> None:
     chat = Transcript(folder)

@@ -7,12 +7,10 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem import Store, Toolbox, User
-from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn, turn_days, turns
@@ -137,16 +135,3 @@ def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: s
         assert {hit.text[:9] for hit in hits if hit.text != "ok"} == texts
     first = User(user).search_files("What happened on 23 November 2026?", today=NOW.date())[0]
     assert (first.text, first.date, first.line) == ("A whale came by yesterday.", dt.date(2026, 11, 23), 4)
-
-
-def test_a_session_that_is_resumed_on_another_day_writes_it(tmp_path: Path) -> None:
-    def said(text: str, at: str, *options: str) -> None:
-        store = ["--store", str(tmp_path), "--user", "ann", "--today", at]
-        assert CliRunner().invoke(cli, ["chat", "-m", text, *options, *store]).exit_code == 0
-
-    said("It was a grey day.", "2026-11-20T23:55")
-    said("I saw a whale yesterday.", "2026-11-22T00:10", "--resume")
-    (talk,) = (tmp_path / "ann").glob("sessions/2026/*.md")
-    assert "- **ann** 2026-11-22 00:10: I saw a whale yesterday.\n- **assistant** 00:10: " in talk.read_text()
-    shown = Toolbox(Store(tmp_path).user("ann").folder, lambda: NOW).call("search_files", {"query": "whale"})
-    assert "ann 2026-11-22 00:10: I saw a whale yesterday [21 November 2026]." in shown
