@@ -138,12 +138,6 @@ def test_numbers_without_end_stay_text() -> None:
     assert [line for line, _ in problems(found)] == [2, 3, 4]
 
 
-def test_a_key_twice_is_reported_and_the_last_counts() -> None:
-    found = memory("---\nimportance: 3\ntags: [tea]\nimportance: 8\n---\nx\n")
-    assert found.front["importance"] == 8
-    assert problems(found) == [(4, "importance stands on line 2 already, and the last one counts")]
-
-
 def test_front_matter_that_is_never_closed_is_text() -> None:
     found = memory("---\nimportance: 3\n\nOolong.\n")
     assert found.front == {}

@@ -158,7 +158,7 @@ def _values(root: str | Path) -> dict[str, Any]:
         raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, which is too much for settings", "write it anew")
     text = data.decode(errors="replace")
     values, faults = front.load(text)
-    for fault in faults if values is None else ():  # of a key that stands twice, as after a sync, the last one counts
+    for fault in faults if values is None else ():
         raise _wrong(path, fault.line, fault.what.partition(":")[0], "write one `key: value` a line")
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 

@@ -36,25 +36,9 @@ class _Loader(Safe):  # type: ignore[misc]
         except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, OverflowError):
             pass
         kind = _KINDS.get(node.tag, node.tag.rpartition(":")[2])
-        self._fault(node, f"{node.value[:40]} is no {kind}", "correct it, or put it in quotes")
+        line = self.above + self.source.count("\n", 0, node.start_mark.index) + 1
+        self.faults.append(Fault(line, f"{node.value[:40]} is no {kind}", "correct it, or put it in quotes"))
         return node.value
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        first: dict[str, int] = {}
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                line = first.setdefault(key.value, self._line(key))
-                if line != self._line(key):
-                    self._fault(
-                        key, f"{key.value[:40]} stands on line {line} already, and the last one counts", "keep one"
-                    )
-        return super().construct_mapping(node, deep)
-
-    def _line(self, node: Any) -> int:
-        return self.above + self.source.count("\n", 0, node.start_mark.index) + 1
-
-    def _fault(self, node: Any, what: str, remedy: str) -> None:
-        self.faults.append(Fault(self._line(node), what, remedy))
 
 
 def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault]]:
@@ -70,23 +54,16 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
         loader = _Loader(source, above)
         value = loader.get_single_data()
     except (yaml.YAMLError, RecursionError) as error:
-        what = " ".join(
-            (getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read").split()
-        )
-        return None, [Fault(above + _line(source, error), f"broken YAML: {what}", "fix this line")]
+        told = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
+        mark, control = getattr(error, "problem_mark", None), _CONTROL.search(source)
+        index = int(mark.index) if mark else control.start() if control else 0
+        line = source.count("\n", 0, min(index, len(source.rstrip()))) + 1  # the last with text where it points behind
+        return None, [Fault(above + line, f"broken YAML: {' '.join(told.split())}", "fix this line")]
     if value is None:
         return {}, []
     if not isinstance(value, dict):
         return None, [Fault(above + 1, "the YAML is no mapping of keys to values", plainly)]
     return {str(key): entry for key, entry in value.items()}, sorted(loader.faults)
-
-
-def _line(source: str, error: yaml.YAMLError | RecursionError) -> int:
-    """The line to which a YAML error points; the last one with text where it points behind the end."""
-    mark = getattr(error, "problem_mark", None)
-    control = _CONTROL.search(source)
-    index = int(mark.index) if mark else control.start() if control else 0
-    return source.count("\n", 0, min(index, len(source.rstrip()))) + 1
 
 
 def unbounded(source: str) -> str:
@@ -98,10 +75,7 @@ def unbounded(source: str) -> str:
     for event in yaml.parse(source, Loader=Safe):
         if isinstance(event, yaml.AliasEvent):
             return "uses anchors and aliases"
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
             return "is nested too deeply"
     return ""

@@ -151,16 +151,11 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
 def read(path: str, limit: int | None = None) -> bytes:
     """The bytes of the plain file at `path`, at most `limit` of them; without one raises Refused for more than MOST."""
     with _about(path), open(open_regular(path), "rb", buffering=0) as file:
-        return file.read(_size(file, path, MOST) if limit is None else min(_size(file, path), limit))
-
-
-def _size(file: BinaryIO, path: str, most: int | None = None) -> int:
-    """The size of an open file; raises Refused for more than `most`."""
-    size = os.fstat(file.fileno()).st_size
-    if most is not None and size > most:
-        large = f"is larger than {most // 1_000_000} MB, too large to be read"
-        raise Refused(f"{path} {large}; make it smaller, or move it away.")
-    return size
+        size = os.fstat(file.fileno()).st_size  # room for all that it may hold would take longer than the reading
+        if limit is None and size > MOST:
+            large = f"is larger than {MOST // 1_000_000} MB, too large to be read"
+            raise Refused(f"{path} {large}; make it smaller, or move it away.")
+        return file.read(size if limit is None else min(size, limit))
 
 
 def digest(path: str) -> str:
@@ -285,7 +280,7 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     """
     for _ in range(TRIES):
         with _about(path), _rested(path, os.O_RDWR) as old:
-            before = old.read(_size(old, path, MOST))
+            before = read(path)
             after = change(before)
             if after is None or after == before:
                 return False
@@ -320,13 +315,13 @@ def append(path: str, data: bytes) -> None:
     """
     for _ in range(TRIES):
         with _about(path), _rested(path, os.O_RDWR | os.O_APPEND) as file:
-            lines = _behind(file, data)
-            if file.tell() % PAGE + len(lines) > PAGE:
+            if os.fstat(file.fileno()).st_size % PAGE + len(data) >= PAGE:
                 edit(path, lambda old: old + from_new_line(old, data))
                 return
             if _unsettled(os.fstat(file.fileno())):
                 continue
-            file.seek(_write_end(file, lines, path))
+            lines = _write_end(file, data, path)
+            file.seek(-len(lines), os.SEEK_CUR)
             if file.read(len(lines)) == lines and _is_at(file.fileno(), path):
                 return
     raise _restless(path)
@@ -339,8 +334,8 @@ def log(path: str, lines: bytes, *, durably: bool = True) -> int:
     nothing, and the next one begins anew.
     """
     with _about(path), open(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
-        start = _write_end(file, _behind(file, lines), path, durably=durably)
-        if durably and not start:
+        new = len(_write_end(file, lines, path, durably=durably)) == file.tell()
+        if durably and new:
             sync_folder(_folder(path))
         return file.tell()
 
@@ -350,19 +345,15 @@ def from_new_line(before: bytes, data: bytes) -> bytes:
     return data if not before or before.endswith(b"\n") else b"\n" + data
 
 
-def _behind(file: BinaryIO, data: bytes) -> bytes:
-    """`data` as it follows what a file has, at whose end it stands then."""
-    file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
-    return from_new_line(file.read(1), data)
-
-
-def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) -> int:
-    """Write behind a file's last byte and say where; what a full disk cut off is taken back."""
+def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) -> bytes:
+    """Write whole lines behind a file's last byte, and return what was written; what a full disk cut off is taken back."""
     fd, size = file.fileno(), file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 1))
+    lines = from_new_line(file.read(1), data)
     try:
-        written = os.write(fd, data)
+        written = os.write(fd, lines)
         size = file.tell() - written
-        if written != len(data):
+        if written != len(lines):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         _mark_settled(path)
         if durably:
@@ -371,7 +362,7 @@ def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) 
         if file.tell() == os.fstat(fd).st_size:  # our own bytes are the last
             os.ftruncate(fd, size)
         raise
-    return size
+    return lines
 
 
 # -- who writes ------------------------------------------------------------------------------------------------------
