@@ -44,12 +44,9 @@ _PRESENT = re.compile(
     r"|(?<=[a-z])\s+current\b(?=\s+[a-z])"
     "|现在|目前|如今|眼下|当前|当下"
 )
-_COUNT = re.compile(
-    r"\bhow many\b(?! (?:times|days|weeks|months|years|hours|minutes)\b)|多少[个個只隻本]|(?<!哪)几[个個只隻本](?![月小星])"
-)
 _LATEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|(?:the|my|our|his|her|their|your|'s) last (?:time|one))\b|\blast time\b"
-    r"|最近一次|最后一次|最後一次|上一次|最新",
+    r"|(?<!离)最近(?!的)|最近的?一次|最后一次|最後一次|上一次|最新",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
@@ -103,8 +100,8 @@ class Query(NamedTuple):
     ordinals of the first and the last.
 
     `runs` are its Chinese, Japanese and Korean runs, which have no spaces between words. `order` is 1 where it asks for
-    what was first or for an order in time, -1 where it asks for what was last, else 0. `past`: it asks how things were;
-    `state`: how things are now, or how many; `own`: it is in the first person.
+    what was first or for an order in time, -1 where it asks for what was last or how things are now, else 0. `past`: it asks
+    how things were; `own`: it is in the first person.
     """
 
     words: tuple[Word, ...]
@@ -115,7 +112,6 @@ class Query(NamedTuple):
     runs: tuple[str, ...] = ()
     order: int = 0
     past: bool = False
-    state: bool = False
     voices: tuple[float, ...] = VOICES
     own: bool = False
 
@@ -161,6 +157,7 @@ def parse(
         tokens = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
         for token, stem in zip(tokens, map(terms.stem, tokens), strict=True):
             found.setdefault(stem, Word(token, stem, ASIDE / len(tokens), (), True))
+    past, now = _PAST.search(question) is not None, _PRESENT.search(terms.fold(question)) is not None
     return Query(
         tuple(found.values()),
         frozenset(about),
@@ -168,9 +165,12 @@ def parse(
         _WHEN.search(question) is not None,
         tuple(spans),
         tuple(filter(terms.is_cjk, runs)),
-        -1 if _LATEST.search(question) else 1 if _ORDER.search(question) or _FIRST.search(question) else 0,
-        _PAST.search(question) is not None,
-        any(asked.search(terms.fold(question)) for asked in (_COUNT, _PRESENT)),
+        -1
+        if _LATEST.search(question) or (now and not past)
+        else 1
+        if _ORDER.search(question) or _FIRST.search(question)
+        else 0,
+        past,
         IF_ASKED if _OF_ASSISTANT.search(question) else VOICES,
         bool(terms.flags(question) & terms.FIRST_PERSON),
     )

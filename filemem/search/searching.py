@@ -4,7 +4,6 @@ import contextlib
 import datetime as dt
 import functools
 import importlib.util
-import math
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,17 +35,16 @@ ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it
 PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
 DOUBTFUL = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
 TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best score, nothing stands out: so much less
-WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given,
-DEARER = 0.125 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
-LONGER, USUAL = 0.08, 50  # more for a hit e times as long as one of so many tokens, less for a shorter one,
-BESIDE = 0.035  # more for each line of the same file,
+WORTH = 0.34  # of the best score, what a hit must have to be shown where no limit is given, and
+DEARER = 0.125 / 1000  # more for each token that is shown already: the longer an answer, the dearer
 TAIL = 0.5  # of the best score, what a hit must have where the best one is strong
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
 ROOM = ((evidence.STRONG, 1900), (evidence.PARTIAL, 1350), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
-SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
-STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
+AS_MUCH = (
+    0.85  # of the most that a hit holds of the question, what one must hold to be shown by its date, the newest first
+)
 PART = 240  # tokens of the best passages, by file, before more of them
 WHOLE = 0.95  # strength of a fact that holds the whole question
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
@@ -390,9 +388,15 @@ def chosen(hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query)
     else:
         shown, left = _worth_their_room(hits, hits)
         left += len(others)
-    best = max((hit.score for hit in hits), default=0.0)
-    parts = [shown] if parsed.order else _parts(shown)
-    return [hit for part in parts for hit in _by_file(part, best, parsed)], left
+    if parsed.order > 0:
+        shown.sort(key=lambda hit: (hit.date or dt.date.max, hit.path))
+    elif parsed.order < 0:
+        most = AS_MUCH * max((hit.strength for hit in shown), default=0.0)
+        newest = [hit for hit in shown if hit.date and hit.strength >= most]
+        newest.sort(key=lambda hit: hit.date or dt.date.min, reverse=True)  # of a day's the best first
+        shown = newest + [hit for hit in shown if hit not in newest]
+    parts = [shown] if parsed.order > 0 else _parts(shown)
+    return [hit for part in parts for hit in _by_file(part, past=parsed.past)], left
 
 
 def _parts(hits: list[Hit]) -> list[list[Hit]]:
@@ -417,43 +421,32 @@ def _tells(hit: Hit, said: set[str]) -> bool:
 
 
 def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]:
-    """Those of `some` hits that have a share of the best score that grows with their length and with what is shown already,
-    above all of the same file: one line of each of many files tells more than one and its neighbours. What no longer holds,
+    """Those of `some` hits that have a share of the best score that grows with what is shown already. What no longer holds,
     or rests in the archive, is shown where it holds as much of the question. And how many are left; what cannot be among
     those shown, whatever it says, is not read."""
     shown: list[Hit] = []
-    lines: dict[str, int] = {}
     spent = left = 0
     said: set[str] = set()
     best = max((hit.score for hit in hits), default=0.0)
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
     room = next(room for least, room in ROOM if strength >= least)
     for hit in some:
-        rests, known = bool(hit.note) or hit.path.startswith(ARCHIVE), lines.get(hit.path, 0)
-        cheapest = best * (WORTH + DEARER * spent + SHORTEST + BESIDE * known)
-        if shown and ((hit.score < cheapest and not rests) or spent + LINE > room):
+        rests = bool(hit.note) or hit.path.startswith(ARCHIVE)
+        least = best * (WORTH + DEARER * spent)
+        if shown and ((hit.score < least and not rests) or spent + LINE > room):
             left += 1
             continue
         if hit.wordless or not _tells(hit, said):
             continue
-        cost = _cost(hit)
-        dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
-        over = hit.score - best * (WORTH + dear + BESIDE * known)
-        tail = (
-            strength >= evidence.STRONG
-            and hit.score < TAIL * best
-            and hit.strength < strength
-            and hit.path != some[0].path
-        )
-        worth = not tail and over >= 0 and over >= best * WEAKER * (strength - hit.strength)
-        rests = rests and hit.strength >= strength
-        cost += 0 if known else HEADING
-        if shown and (not (worth or rests) or spent + cost > room):
+        cost = _cost(hit) + HEADING * all(hit.path != one.path for one in shown)
+        tail = strength >= evidence.STRONG and hit.score < TAIL * best and hit.strength < strength
+        worth = hit.score >= least + best * WEAKER * max(0.0, strength - hit.strength)
+        worth = worth and not (tail and hit.path != some[0].path)
+        if shown and (not (worth or (rests and hit.strength >= strength)) or spent + cost > room):
             left += 1
             continue
         shown.append(hit)
         spent += cost
-        lines[hit.path] = known + 1
     return shown, left
 
 
@@ -462,30 +455,16 @@ def _cost(hit: Hit) -> int:
     return tokens.count(hit.excerpt) + LINE
 
 
-def _by_file(hits: list[Hit], best: float, parsed: Query) -> list[Hit]:
-    """Hits by file, that of the best one first, what was replaced below what replaced it, unless the past is asked
-    for; the newest of the strong ones first where it asks how things are; or all by date; each file's by line."""
+def _by_file(hits: list[Hit], *, past: bool) -> list[Hit]:
+    """Hits by file, that of the first one first, what was replaced below what replaced it, unless the past is asked for;
+    each file's by line."""
     files: dict[str, list[Hit]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
-    groups = sorted(files.values(), key=lambda group: max(hit.score for hit in group), reverse=True)
-    if parsed.state and not parsed.past:
-        strong = [group for group in groups if group[0].date and max(hit.score for hit in group) >= STATE * best]
-        newest = sorted(strong, key=lambda group: (group[0].date, group[0].path), reverse=True)
-        groups = newest + [group for group in groups if group not in strong]
-    groups.sort(
-        key=lambda group: kind_of(group[0].path) == "sessions" or group[0] is not hits[0]
-    )  # a fact that is best
-    for group in [group for group in groups if group[0].newer in files and not parsed.past]:
+    groups = list(files.values())
+    for group in [group for group in groups if group[0].newer in files and not past]:
         newer = groups.index(files[group[0].newer])
         groups.insert(max(newer, groups.index(group)), groups.pop(groups.index(group)))
-    if parsed.order:
-        dated = [group for group in groups if group[0].date]
-        dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=parsed.order < 0)
-        if parsed.order < 0:  # the newest of those that hold as much of the question as any
-            most = max((hit.strength for hit in hits), default=0.0)
-            dated.sort(key=lambda group: max(hit.strength for hit in group) < STATE * most)
-        groups = dated + [group for group in groups if not group[0].date]
     return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
 
 
