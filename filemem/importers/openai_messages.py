@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
-from typing import Any, NamedTuple
+from typing import Any
 
 from filemem.errors import FilememError
 from filemem.importers.exports import (
@@ -89,30 +89,21 @@ def _conversation(
 def spoken_messages(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
     """The messages that somebody spoke, and each call of a tool with its answer, shortened; a message without an id is named by
     what it says and how often that was said."""
-    turns, said, calls = list[ImportedTurn](), Counter[str](), dict[str, _Piece]()
+    turns, said, calls = list[ImportedTurn](), Counter[str](), dict[str, str]()
     for message in messages:
-        for piece in _pieces(message):
-            if piece.tool:
-                calls[piece.id] = piece
-            elif piece.id in calls:
-                call = calls.pop(piece.id)
-                told = f"{call.tool} {one_line(call.text, ASKED)}: {one_line(piece.text, ANSWERED)}"
-                turns.append(ImportedTurn(TOOL, _time(message, zone), told, f"call:{piece.id}"))
+        at = _time(message, zone)
+        for id, tool, text in _calls(message):
+            if tool:
+                calls[id] = f"{tool} {one_line(text, ASKED)}"
+            elif id in calls:
+                turns.append(ImportedTurn(TOOL, at, f"{calls.pop(id)}: {one_line(text, ANSWERED)}", f"call:{id}"))
         role = words(message.get("role")) or ("" if "type" in message else "unknown")
-        text = _text(message.get("content"))
-        if not text or not role or role in _UNSPOKEN:
-            continue
-        digest = _digest(role, text)
-        said[digest] += 1
-        id = words(message.get("id")) or f"{digest}-{said[digest]}"
-        speaker = words(message.get("name")) or ("" if role == "user" else role)
-        turns.append(ImportedTurn(speaker, _time(message, zone), text, id))
+        text = words(message.get("content")) or "\n".join(filter(None, map(_part, items(message.get("content")))))
+        if text and role and role not in _UNSPOKEN:
+            said[digest := _digest(role, text)] += 1
+            speaker = words(message.get("name")) or ("" if role == "user" else role)
+            turns.append(ImportedTurn(speaker, at, text, words(message.get("id")) or f"{digest}-{said[digest]}"))
     return turns
-
-
-def _text(content: object) -> str:
-    """A message's words: a string, or parts of which some are pictures or files."""
-    return words(content) or "\n".join(filter(None, (_part(part) for part in items(content))))
 
 
 def _part(part: object) -> str:
@@ -136,35 +127,19 @@ def _digest(*texts: str) -> str:
     return digest("\0".join(texts), 16)
 
 
-# -- calls of tools ------------------------------------------------------------------------------------------------------
-
-
-class _Piece(NamedTuple):
-    """A call of a tool and what was asked, or, without a tool's name, what answered one."""
-
-    id: str
-    tool: str
-    text: str
-
-
-def _pieces(entry: dict[str, Any]) -> Iterator[_Piece]:
-    """What a message, an item or an entry has of calls."""
+def _calls(entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The calls of tools in a message, an item or an entry: the call's id, the tool and what was asked; or "" and the answer."""
     for call in map(mapping, items(entry.get("tool_calls"))):
         function = mapping(call.get("function"))
-        yield _Piece(words(call.get("id")), words(function.get("name")) or TOOL, _whole(function.get("arguments")))
+        yield words(call.get("id")), words(function.get("name")) or TOOL, _whole(function.get("arguments"))
     if entry.get("role") == "tool":
-        yield _Piece(words(entry.get("tool_call_id")), "", _whole(entry.get("content")))
-    kind = words(entry.get("type"))
-    if kind in ("function_call", "custom_tool_call"):
-        asked = _whole(entry.get("arguments", entry.get("input")))
-        yield _Piece(words(entry.get("call_id")), words(entry.get("name")) or TOOL, asked)
-    elif kind in ("function_call_output", "custom_tool_call_output"):
-        yield _Piece(words(entry.get("call_id")), "", _whole(entry.get("output")))
-    for block in map(mapping, items(entry.get("content"))):
-        if block.get("type") == "tool_use":
-            yield _Piece(words(block.get("id")), words(block.get("name")) or TOOL, _whole(block.get("input")))
-        elif block.get("type") == "tool_result":
-            yield _Piece(words(block.get("tool_use_id")), "", _whole(block.get("content")))
+        yield words(entry.get("tool_call_id")), "", _whole(entry.get("content"))
+    for block in map(mapping, [entry, *items(entry.get("content"))]):
+        id, name = words(block.get("call_id")) or words(block.get("id")), words(block.get("name")) or TOOL
+        if block.get("type") in ("function_call", "custom_tool_call", "tool_use"):
+            yield id, name, _whole(block.get("arguments", block.get("input")))
+        elif block.get("type") in ("function_call_output", "custom_tool_call_output", "tool_result"):
+            yield words(block.get("tool_use_id")) or id, "", _whole(block.get("output", block.get("content")))
 
 
 def _whole(value: object) -> str:

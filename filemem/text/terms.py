@@ -9,7 +9,7 @@ import itertools
 import operator
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from filemem.text import tables
 
@@ -253,8 +253,8 @@ _STEP_2 = dict(
 _STEP_3 = dict(
     pair.split(":") for pair in "ational:ate tional:tion alize:al icate:ic iciti:ic ical:ic ful: ness: ative:".split()
 )
-_ONLY_AFTER = {"li": "cdeghkmnrt", "ogi": "l"}  # the letters before a suffix without which it stays
-_STEP_4 = "al ance ence er ic able ible ant ement ment ent ism ate iti ous ive ize sion tion".split()
+_ONLY_AFTER = {"li": "cdeghkmnrt", "ogi": "l", "ion": "st"}  # the letters before a suffix without which it stays
+_STEP_4 = dict.fromkeys("al ance ence er ic able ible ant ement ment ent ion ism ate iti ous ive ize".split(), "")
 
 
 def stem(token: str) -> str:
@@ -278,7 +278,7 @@ def porter(word: str) -> str:
         word = word[:-1] + "i"
     word = _replace(word, _STEP_2, first)
     word = _replace(word, _STEP_3, first, second)
-    word = _residue(word, second)
+    word = _replace(word, _STEP_4, second)
     if word.endswith("e"):
         cut = len(word) - 1
         if cut >= second or (cut >= first and not _SHORT_END.search(word[:-1])):
@@ -334,44 +334,9 @@ def _replace(word: str, suffixes: dict[str, str], first: int, second: int = 0) -
     return word
 
 
-def _residue(word: str, second: int) -> str:
-    """Takes the longest of the last suffixes off where it lies in the second region."""
-    found = max((suffix for suffix in _STEP_4 if word.endswith(suffix)), key=len, default="")
-    if not found:
-        return word
-    cut = 3 if found in ("sion", "tion") else len(found)
-    return word[:-cut] if len(word) - cut >= second else word
-
-
-# -- names and words in Chinese text, which shows neither by capitals nor by spaces --------------------------------------
-# What can be told to be a name: a surname where a name may begin, a foreign name by the characters that write its sounds, a
-# place by a list. Names that look like other words go unnoticed. Where words end, by a dictionary, and which of them only
-# join others: for questions, whose words are weighed and reported one by one; memories are searched by characters and pairs.
-
-
-@functools.cache
-def _chinese_name() -> tuple[re.Pattern[str], ...]:
-    """What finds an own name, a foreign one, a place."""
-    parts = tables.words("names-zh.txt")
-    surnames = "|".join(
-        f"{name}(?![{other}])" if other else name
-        for name, _, other in (one.partition(":") for one in parts["surnames"])
-    )
-    begins = rf"(?:^|(?<=[^\u4e00-\u9fff])|(?<=[{parts['before'][0]}]))"
-    own = (
-        rf"{begins}(?:{surnames})(?![的了是在和与跟也都就很不])[\u4e00-\u9fff]"
-        rf"(?:(?<=[小晓])[\u4e00-\u9fff]|(?![{parts['follows'][0]}])[\u4e00-\u9fff])?"
-    )
-    foreign = rf"(?!哈哈)[{''.join(parts['sounds'])}]{{3,6}}|[\u30a1-\u30fa\u30fc]{{2,}}"
-    return re.compile(own), re.compile(foreign), re.compile("|".join(parts["places"]))
-
-
-def chinese_names(text: str) -> Iterator[str]:
-    """The names in a text, in simplified characters; behind a surname and one character, a third may be another word's."""
-    folded = fold(text)
-    for pattern in _chinese_name():
-        yield from (match[0] for match in pattern.finditer(folded))
-
+# -- words in Chinese text, which shows them by no spaces ------------------------------------------------------------------
+# Where they end, by a dictionary, and which of them only join others: for questions, whose words are weighed and reported one by
+# one; memories are searched by characters and pairs.
 
 _RARE, _FREQUENT = 4.0, 14.0  # powers of two of the frequency of a character by itself, and of one that joins others
 _ALL = 25.0  # and of all words together
