@@ -20,7 +20,7 @@ from filemem.files.front import quoted
 from filemem.files.journal import Origins
 from filemem.files.memory import ARCHIVE, Memory, live, slug
 from filemem.files.passages import Passage, format_turn, needed_day, turns
-from filemem.importers import agent_logs, assistants, markdown, openai_messages
+from filemem.importers import assistants, jsonl, markdown
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Skipped, modified
 from filemem.text.plain import digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
@@ -29,9 +29,9 @@ Parser = Callable[[str, tzinfo | None], Iterable[ImportedConversation | Imported
 FORMATS: dict[str, Parser] = {
     "chatgpt": assistants.chatgpt,
     "claude": assistants.claude,
-    "openai-jsonl": openai_messages.parse,
-    "claude-code": agent_logs.claude_code,
-    "codex": agent_logs.codex,
+    "openai-jsonl": jsonl.parse,
+    "claude-code": jsonl.claude_code,
+    "codex": jsonl.codex,
     "markdown": markdown.parse,
 }
 NOTES = "notes/"
@@ -137,8 +137,8 @@ def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, l
             continue
         place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
         try:
-            sessions = agent_logs.FILES.get(format)  # of which each file stands alone
-            for one in agent_logs.session_files(place, sessions) if sessions else [place]:
+            sessions = jsonl.FILES.get(format)  # of which each file stands alone
+            for one in jsonl.session_files(place, sessions) if sessions else [place]:
                 found = os.stat(one)
                 yield format, one, [] if os.path.isdir(one) else [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
         except (FilememError, OSError) as error:
@@ -150,7 +150,7 @@ def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: 
 
     Raises Refused where it was kept before and a person has deleted it.
     """
-    said = openai_messages.at_hand(messages, id, title, at)
+    said = jsonl.at_hand(messages, id, title, at)
     if said is None:
         return ""
     intake = _Import(folder)
