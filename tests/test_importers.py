@@ -253,7 +253,7 @@ def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(tmp_pat
     assert sorted(why) == sorted(
         [".obsidian", "photo.PNG", "blob.md", "plan.md~", "out.md", "again.md", "loop", "pipe.md"]
     )
-    assert "out of the folder" in why["out.md"] and "by itself" in why["again.md"] and "plain" in why["pipe.md"]
+    assert "a link" in why["out.md"] and "a link" in why["again.md"] and "not a regular file" in why["pipe.md"]
 
 
 # -- damage and malice -----------------------------------------------------------------------------------------------

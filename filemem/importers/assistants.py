@@ -104,17 +104,17 @@ def _objects(path: str, assistant: str) -> Iterator[tuple[str, dict[str, Any] | 
 
 def _documents(path: str) -> Iterator[tuple[str, bytes]]:
     """The documents of an export with their bytes, sorted by name."""
-    found: list[tuple[str, int, Callable[[], bytes]]]
+    found: list[tuple[str, int, Callable[[], bytes]]] = []
     try:
         with contextlib.ExitStack() as held:
             if os.path.isdir(path):
-                inside = (glob.glob(depth, root_dir=path) for depth in ("*", "*/*"))  # unpacking often adds a folder
-                named = ([one for one in some if DOCUMENTS.fullmatch(os.path.basename(one))] for some in inside)
-                plain = (
-                    [one for one in some if stat.S_ISREG(os.lstat(os.path.join(path, one)).st_mode)] for some in named
-                )
-                files = [(one, os.path.join(path, one)) for one in next(filter(None, plain), [])]
-                found = [(one, os.path.getsize(file), partial(safe.read, file, LARGEST)) for one, file in files]
+                for depth in ("*", "*/*"):  # unpacking often adds a folder
+                    files = [(one, os.path.join(path, one)) for one in glob.glob(depth, root_dir=path)]
+                    found = found or [
+                        (name, os.path.getsize(file), partial(safe.read, file, LARGEST))
+                        for name, file in files
+                        if DOCUMENTS.fullmatch(os.path.basename(file)) and stat.S_ISREG(os.lstat(file).st_mode)
+                    ]
             elif zipfile.is_zipfile(held.enter_context(open(safe.open_regular(path), "rb"))):
                 archive = held.enter_context(zipfile.ZipFile(path))
                 members = [one for one in archive.infolist() if DOCUMENTS.fullmatch(one.filename.rpartition("/")[2])]
@@ -133,8 +133,11 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
         raise FilememError(f"{path} is no whole zip ({error}); download it again or unpack it yourself.") from None
 
 
-def _way(parents: Mapping[str, object], leaf: object) -> list[str]:
-    """The way from a root of a tree down to a leaf, as keys; a cycle ends it."""
+def _way(parents: Mapping[str, object], leaf: object, age: Callable[[str], Any]) -> list[str]:
+    """The way from a root of a tree down to a leaf, or to the newest one where that is not there, as keys; a cycle ends it."""
+    if not isinstance(leaf, str) or leaf not in parents:
+        above = {one for one in parents.values() if isinstance(one, str)}
+        leaf = max([key for key in parents if key not in above] or parents, key=age, default=None)
     climbed = dict[str, None]()
     while isinstance(leaf, str) and leaf in parents and leaf not in climbed:
         climbed[leaf] = None
@@ -168,30 +171,18 @@ def _instructions(raw: dict[str, Any]) -> Iterator[str]:
 def _chatgpt(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
     """The branch that ends in the current node."""
     tree = {key: mapping(node) for key, node in mapping(raw["mapping"]).items()}
-    shown = _shown(tree, raw.get("current_node"))
+
+    def created(key: str) -> float:
+        when = moment(mapping(tree[key].get("message")).get("create_time"), UTC)
+        return when.timestamp() if when else 0.0
+
+    shown = _way({key: node.get("parent") for key, node in tree.items()}, raw.get("current_node"), created)
     spoken = {key: turn for key in tree if (turn := _turn(key, mapping(tree[key].get("message")), zone))}
     turns = [spoken[key] for key in shown if key in spoken]
     id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(shown[:1]) or place
     left = BRANCHES.format(len(spoken) - len(turns)) if len(spoken) > len(turns) else ""
     started = moment(raw.get("create_time"), zone)
     return ImportedConversation(id, words(raw.get("title")), started, turns, "ChatGPT", left)
-
-
-def _shown(tree: dict[str, dict[str, Any]], current: object) -> list[str]:
-    """The keys from the root down to `current`, or to the newest leaf where that is missing; cycles end the climb."""
-    if not isinstance(current, str) or current not in tree:
-        children = {
-            key: [one for one in items(node.get("children")) if isinstance(one, str)] for key, node in tree.items()
-        }
-        leaves = [key for key in tree if not any(child in tree for child in children[key])]
-        current = max(leaves or tree, key=lambda key: _created(tree[key]), default=None)
-    return _way({key: node.get("parent") for key, node in tree.items()}, current)
-
-
-def _created(node: dict[str, Any]) -> float:
-    """When a node's message was created, in seconds since 1970; 0 where that is unknown."""
-    created = moment(mapping(node.get("message")).get("create_time"), UTC)
-    return created.timestamp() if created else 0.0
 
 
 def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> ImportedTurn | None:
@@ -218,7 +209,12 @@ def _text(content: dict[str, Any], metadata: dict[str, Any]) -> str:
         language = words(content.get("language")).replace("unknown", "")
         parts.append(f"```{language}\n{words(content['text'])}\n```" if fence else words(content["text"]))
     parts += [attached(name) for name in names.values() if name]
-    return _without_citations("\n".join(filter(None, parts)), metadata).strip()
+    told = "\n".join(filter(None, parts))
+    # Citation marks, private-use characters around numbers that mean nothing outside ChatGPT, as it shows them.
+    for reference in map(mapping, items(metadata.get("content_references"))):
+        if (mark := words(reference.get("matched_text"))).startswith(("\ue200", "【")):
+            told = told.replace(mark, words(reference.get("alt")))
+    return _CITATION.sub("", told).strip()
 
 
 def _part(part: object, names: dict[str, str]) -> str:
@@ -232,15 +228,6 @@ def _part(part: object, names: dict[str, str]) -> str:
     caption = " ".join(prompt.split()) or names.get(id) or id or "without a name"
     names.pop(id, None)
     return f"[image: {caption}]"
-
-
-def _without_citations(text: str, metadata: dict[str, Any]) -> str:
-    """Citation marks, private-use characters around numbers that mean nothing outside ChatGPT, as it shows them."""
-    for reference in map(mapping, items(metadata.get("content_references"))):
-        mark = words(reference.get("matched_text"))
-        if mark.startswith(("\ue200", "【")):
-            text = text.replace(mark, words(reference.get("alt")))
-    return _CITATION.sub("", text)
 
 
 # -- Claude ------------------------------------------------------------------------------------------------------------
@@ -276,31 +263,22 @@ def _told(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:
     parents = {words(message.get("parent_message_uuid")) for message in messages}
     if len(tree) < len(messages) or not parents - {""} or parents - tree.keys() - {"", _ROOT}:
         return messages
-    key = leaf if isinstance(leaf, str) and leaf in tree else _newest(messages)
-    return [tree[one] for one in _way({id: one.get("parent_message_uuid") for id, one in tree.items()}, key)]
-
-
-def _newest(messages: list[dict[str, Any]]) -> str:
-    """The id of the message that was created last; of several, the one that stands last."""
-    last = max(enumerate(messages), key=lambda pair: (words(pair[1].get("created_at")), pair[0]))
-    return words(last[1].get("uuid"))
+    order = {id: (words(one.get("created_at")), place) for place, (id, one) in enumerate(tree.items())}
+    shown = _way({id: one.get("parent_message_uuid") for id, one in tree.items()}, leaf, order.__getitem__)
+    return [tree[id] for id in shown]
 
 
 def _message(message: dict[str, Any], index: int, zone: tzinfo | None) -> ImportedTurn | None:
     """One message; None where it has neither words nor files, as when Claude only called a tool."""
-    text = "\n\n".join(filter(None, [_words(message), *_attachments(message)]))
+    blocks = [mapping(block) for block in items(message.get("content"))]
+    said = [words(block.get("text")) for block in blocks if block.get("type") == "text"]
+    said = said if blocks else [words(message.get("text"))]  # alone, as older exports have it
+    text = "\n\n".join(filter(None, [*said, *_attachments(message)]))
     if not text:
         return None
     sender = words(message.get("sender")) or "unknown"
     id = words(message.get("uuid")) or str(index)
     return ImportedTurn(_SENDERS.get(sender, sender), moment(message.get("created_at"), zone), text, id)
-
-
-def _words(message: dict[str, Any]) -> str:
-    """The text blocks; `text` alone, as older exports have it, where there are none."""
-    blocks = [mapping(block) for block in items(message.get("content"))]
-    said = [words(block.get("text")) for block in blocks if block.get("type") == "text"]
-    return "\n\n".join(filter(None, said)) if blocks else words(message.get("text"))
 
 
 def _attachments(message: dict[str, Any]) -> Iterator[str]:

@@ -123,16 +123,15 @@ def take_configured(folder: Folder, progress: Callable[[int, int], None], *, dry
 def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, list[int]]]:
     """What the settings list for this user, folders of sessions file by file: the format, the path, and what tells that it
     changed, which a folder has not. Raises ConfigError for an entry without sense."""
+    several = len(StoreFolder(folder.store).users()) > 1
     for entry in config.of(folder).imports:
         format, path = next((key, entry[key]) for key in entry if key != "user")
         try:
             find_parser(format)
         except NotFound as error:
             raise ConfigError(f"{config.NAME}: imports: {error}") from None
-        if "user" not in entry and len(StoreFolder(folder.store).users()) > 1:
-            raise ConfigError(
-                f"{config.NAME}: the store has several users; say in imports whose {format} is: `user: NAME`."
-            )
+        if several and "user" not in entry:
+            raise ConfigError(f"{config.NAME}: of several users, say in imports whose {format} is: `user: NAME`.")
         if entry.get("user", folder.name) != folder.name:
             continue
         place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
@@ -221,14 +220,12 @@ class _Import:
 
         One of another day goes on only where more than its opening is the same: people say hello every day.
         """
-        ids = [turn.id for turn in self._cleaned(said)]
-        day = f"{said.started or at:%Y-%m-%d}"
+        ids, day = [turn.id for turn in self._cleaned(said)], f"{said.started or at:%Y-%m-%d}"
         for number in count(1):
             known = self.origins.of(f"added:{said.id}-{number}")
-            if known is None:
-                break
-            alike = all(one == other for one, other in zip(known.parts, ids, strict=False))
-            if alike and (day in known.path or not known.path or min(len(known.parts), len(ids)) > OPENING):
+            alike = known and all(one == other for one, other in zip(known.parts, ids, strict=False))
+            same_day = known and (day in known.path or not known.path)
+            if not known or (alike and (same_day or min(len(known.parts), len(ids)) > OPENING)):
                 break
         return f"{said.id}-{number}"
 
@@ -275,8 +272,9 @@ class _Import:
             new = missing(said, known, session) if session else []
             if session and new and not self.dry:
                 self.folder.append(path, written(new, *transcript.last_said(session)))
-            report = self.report.updated if new else self.report.unchanged
-            report.append(ImportedMemory(self.folder.name, path, len(new)))
+            (self.report.updated if new else self.report.unchanged).append(
+                ImportedMemory(self.folder.name, path, len(new))
+            )
         self._record(origin, path, [turn.id for turn in said if turn.id not in known])
         if new:
             self._say_secrets(named, secrets)

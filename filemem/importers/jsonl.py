@@ -265,15 +265,8 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedConversa
 
 def _spoken(content: object) -> str:
     """The words of a message's content, a text or blocks; calls of tools, their results and thoughts are no words."""
-    parts = [content] if isinstance(content, str) else map(_block, items(content))
-    return "\n\n".join(filter(None, (_told(words(part)) for part in parts)))
-
-
-def _block(block: object) -> str:
-    kind = words(mapping(block).get("type"))
-    if kind in ("image", "input_image"):
-        return "[image: without a name]"
-    return words(mapping(block).get("text")) if kind in ("text", "input_text", "output_text") else ""
+    parts = [content] if isinstance(content, str) else items(content)
+    return "\n\n".join(filter(None, (_told(_part(part)) for part in parts)))
 
 
 def _told(text: str) -> str:

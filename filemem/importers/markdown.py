@@ -1,7 +1,6 @@
 """A folder of notes: an Obsidian vault, a journal, any folder of text files. Their bytes are given as they stand."""
 
 import os
-import stat
 from collections.abc import Iterator
 from datetime import tzinfo
 
@@ -23,7 +22,7 @@ def parse(path: str, zone: tzinfo | None) -> Iterator[Item]:
         return
     top = Place(os.path.realpath(path))
     for entry in list(_walk(top, "")):
-        yield entry if isinstance(entry, Skipped) else _file(top, entry)
+        yield entry if isinstance(entry, Skipped) else _note(entry, top / entry)
 
 
 def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:
@@ -35,7 +34,7 @@ def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:
         if is_temporary_name(name):
             yield Skipped(path, "hidden, or an editor's temporary file")
         elif link:
-            yield Skipped(path, _why_no_link(root, root / path))
+            yield Skipped(path, "a link; import the file that it leads to")
         elif deeper and too_far(path):
             yield Skipped(path, f"more than {DEEPEST} folders deep, or too long a path; move it further up")
         elif deeper:
@@ -44,23 +43,10 @@ def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:
             yield path
 
 
-def _why_no_link(root: str, path: str) -> str:
-    """What is wrong with importing a symbolic link."""
-    inside = os.path.realpath(path).startswith(os.path.realpath(root) + os.sep)
-    return "a link; the file that it leads to is taken by itself" if inside else "a link that leads out of the folder"
-
-
-def _file(root: Place, path: str) -> ImportedNote | Skipped:
-    """One file of the folder, or why it is no note."""
-    if not stat.S_ISREG(safe.status(root / path).st_mode):
-        return Skipped(path, "no plain file")
-    if path.lower().endswith(ATTACHMENTS):
-        return Skipped(path, "an attachment, not a text file")
-    return _note(path, root / path)
-
-
 def _note(path: str, full: str) -> ImportedNote | Skipped:
     """The file at `full` as the note `path`, unless it is binary or cannot be read."""
+    if path.lower().endswith(ATTACHMENTS):
+        return Skipped(path, "an attachment, not a text file")
     try:
         data = safe.read(full, LARGEST + 1)
     except Refused as error:
