@@ -4,7 +4,11 @@ Each message is one sentence that says how to put it right.
 """
 
 import errno
+import json
+import os
+import sys
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 
 class FilememError(Exception):
@@ -63,3 +67,25 @@ def in_words(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
     remedy = f"; {_REMEDIES[error.errno]}" if error.errno in _REMEDIES else ""
     return f"{where}{error.strerror or error}{remedy}; nothing that was on disk is lost."
+
+
+def missing_extra(what: str, extra: str) -> FilememError:
+    """What needs an extra that is not installed, with the command that installs it as the person installed filemem: by uv, pipx
+    or pip, from a clone or an index."""
+    import importlib.metadata  # noqa: PLC0415  slow to load, and needed for this alone
+
+    parts, wanted, by_uv = sys.prefix.split(os.sep), f"'filemem[{extra}]'", False
+    try:
+        found = json.loads(importlib.metadata.distribution("filemem").read_text("direct_url.json") or "{}")
+        if found.get("dir_info", {}).get("editable"):
+            wanted = f"-e '{unquote(urlsplit(found['url']).path)}[{extra}]'"
+        with open(os.path.join(sys.prefix, "pyvenv.cfg"), encoding="utf-8") as file:
+            by_uv = any(line.startswith("uv =") for line in file)
+    except (importlib.metadata.PackageNotFoundError, OSError, ValueError, KeyError, AttributeError):
+        pass
+    command = f"{'uv ' if by_uv else ''}pip install"
+    if "uv" in parts and "tools" in parts:
+        command = "uv tool install"
+    elif "pipx" in parts:
+        command = "pipx install --force"
+    return FilememError(f"{what} is not installed; install it with: {command} {wanted}")

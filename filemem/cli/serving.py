@@ -15,7 +15,7 @@ import click
 from filemem.cli.chat import the_model
 from filemem.cli.context import Context, model_option, new_option, pass_call
 from filemem.cli.screen import confirmed, say, say_dim
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError, NotFound, missing_extra
 from filemem.files import journal, safe
 from filemem.files.folder import Folder, StoreFolder
 from filemem.mcp import clients
@@ -75,7 +75,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     try:
         from filemem.mcp import http as over_http  # noqa: PLC0415  only this needs what the extra brings
     except ModuleNotFoundError as error:
-        raise FilememError(f"{error.name} is not installed; install it with: pip install 'filemem[mcp]'") from None
+        raise missing_extra(str(error.name), "mcp") from None
     if not keys.MCP.of(store.root):
         raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
     if host not in keys.LOOPBACK:
@@ -266,7 +266,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
         from filemem.serve.chats import Chats  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise FilememError(f"{error.name} is not installed; install it with: pip install 'filemem[serve]'") from None
+        raise missing_extra(str(error.name), "serve") from None
     asked = the_model(call, store.folder(open_to or "anyone"), model)
 
     def one_more() -> Model:

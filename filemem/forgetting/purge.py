@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory, live
@@ -27,7 +27,6 @@ from filemem.history.git import PURGED, GitError, GitFile, Repository, fields, s
 from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds
-EXTRA = "--purge-history needs git-filter-repo: run pip install 'filemem[purge]', then the same command again."
 # What was typed, shown or fetched once.
 _LEFT_BY_GIT = (
     "COMMIT_EDITMSG TAG_EDITMSG NOTES_EDITMSG MERGE_MSG SQUASH_MSG FETCH_HEAD ORIG_HEAD MERGE_RR gitk.cache".split()
@@ -55,7 +54,7 @@ class InHistory(NamedTuple):
 def require(history: History) -> Repository:
     """The repository, where its history can be rewritten; raises FilememError with the obstacle and its remedy."""
     if not importlib.util.find_spec("git_filter_repo"):
-        raise FilememError(EXTRA)
+        raise missing_extra("git-filter-repo, which --purge-history needs,", "purge")
     repository = history.require()
     there = [*_refs(repository), *os.fsdecode(repository.run("ls-files", "--stage")).split("\n")]
     for sign, words in _OBSTACLES.items():

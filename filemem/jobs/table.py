@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError, Refused, in_words
+from filemem.errors import FilememError, Refused, in_words, missing_extra
 from filemem.files import config, trust
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder, StoreFolder
@@ -158,7 +158,7 @@ def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = 
     try:
         import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
     except ImportError:
-        raise FilememError("--scheduler needs Dask; install it with: pip install 'filemem[dask]'") from None
+        raise missing_extra("what --scheduler needs", "dask") from None
     try:
         client = distributed.Client(scheduler, timeout=JOIN, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
