@@ -131,7 +131,9 @@ def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, l
         except NotFound as error:
             raise ConfigError(f"{config.NAME}: imports: {error}") from None
         if several and "user" not in entry:
-            raise ConfigError(f"{config.NAME}: of several users, say in imports whose {format} is: `user: NAME`.")
+            raise ConfigError(
+                f"{config.NAME}: there are several users; say in imports whose {format} is: `user: NAME`."
+            )
         if entry.get("user", folder.name) != folder.name:
             continue
         place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
