@@ -129,15 +129,14 @@ def _shown(found: Proposal, place: str) -> Iterator[str]:
         yield f"  {how} {found.claim.target}: {one_line(found.instead_of, 200)}"
     if found.because:
         yield f"  refused: {found.because}"
-    for turn in found.turns:
-        said = f"{turn.speaker}: {one_line(turn.text, 400)}" if turn.text else "(the turn is gone)"
-        yield dim(f"  {turn.source}  {said}")
+    for source, speaker, text in found.turns:
+        yield dim(f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}")
 
 
 def _as_json(found: Proposal) -> dict[str, Any]:
     """A proposal for a script."""
     claim = {key: getattr(found.claim, key) for key in ("text", "kind", "importance", "confidence", "target")}
-    turns = [turn._asdict() for turn in found.turns]
+    turns = [dict(zip(("source", "speaker", "text"), turn, strict=True)) for turn in found.turns]
     return {"action": found.claim.action.lower(), **claim, "because": found.because, "turns": turns}
 
 

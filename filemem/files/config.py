@@ -25,7 +25,6 @@ NAME = "filemem.yaml"
 LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
 CHOICES = {
-    "steering": ("keep", "review"),
     "recall": ("before", "tools", "both"),
 }
 # The settings that only a person may decide, and what each does.
@@ -86,7 +85,6 @@ class Config:
     month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on in parts
     consolidate: bool = True  # have a chat's model read earlier conversations while it goes on
     review: bool = False  # only propose memories, for filemem review to decide
-    steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     redact_also: Sequence[str] = ()  # regular expressions of what else is taken out of what is kept
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it

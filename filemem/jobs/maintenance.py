@@ -89,7 +89,7 @@ def maintain(
     """
     steps: list[Step] = [
         *([lambda: _imports(folder, progress, dry=dry)] if config.of(folder).imports else []),
-        lambda: _consolidate(folder, at, model, progress, dry=dry),
+        lambda: _consolidate(folder, at, model, dry=dry),
         lambda: _compact(folder, at, model, None, progress, dry=dry),
         lambda: _sweep(folder, at, progress, dry=dry),
     ]
@@ -134,13 +134,11 @@ def _imports(folder: Folder, progress: Progress, *, dry: bool) -> JobDone:
     return JobDone("import", said + notes, facts, [one.path for one in taken], subject)
 
 
-def _consolidate(
-    folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, *, dry: bool = False
-) -> JobDone:
+def _consolidate(folder: Folder, at: dt.datetime, model: Model | None, *, dry: bool = False) -> JobDone:
     """Have the model read what was said since the last time; without one it waits."""
     if dry or model is None:
         return waiting(folder, model=model is not None)
-    return read(list(consolidation.run(folder, at, model, progress)))
+    return read(list(consolidation.run(folder, at, model)))
 
 
 def waiting(folder: Folder, *, model: bool) -> JobDone:

@@ -77,7 +77,7 @@ def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     model, named = order.model(folder), order.options.get("model") not in (None, "", OfflineModel.name)
     if order.options.get("dry_run") or model is None:
         return [maintenance.waiting(folder, model=named)._replace(job="")]
-    found = list(consolidated(folder, order.at, model, show, review=bool(order.options.get("review"))))
+    found = list(consolidated(folder, order.at, model, review=bool(order.options.get("review"))))
     failed = [done.error for done, _ in found if done.error]
     if failed and not any(done.decisions for done, _ in found):
         raise ModelError(failed[0])

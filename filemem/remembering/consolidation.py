@@ -9,7 +9,7 @@ import datetime as dt
 import functools
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
@@ -86,13 +86,12 @@ def run(
     folder: Folder,
     at: dt.datetime,
     model: Model | None,
-    progress: archive.Progress = archive.no_progress,
     *,
     review: bool = False,
     besides: str = "",
 ) -> Iterator[Applied]:
     """Finish what a killed run has left, then have the model read all that waits, request by request, in the order of the
-    days; yields what was done. `progress` counts turns; `besides` is a session left out.
+    days; yields what was done. `besides` is a session left out.
 
     Without a model nothing is read. With `review`, or where the store's settings say so, what is planned is only proposed.
     Where the model fails, the last that is yielded says so; what was read before stands.
@@ -103,15 +102,13 @@ def run(
     paths, notes = profile.revise(folder, log, at.date())
     if paths:
         yield Applied([], paths, notes)
-    total = sum(len(one.unread) for one in sessions.unread(folder, log, besides)) if model else 0
-    if not total or model is None:
+    waiting = batches(sessions.unread(folder, log, besides))
+    if model is None or not (first := next(waiting, None)):
         return
     review = review or config.of(folder).review
     known, refused = KnownMemories(folder, log), list[str]()
-    done, requests, spent = 0, 0, 0
-    waiting = batches(sessions.unread(folder, log, besides))
+    requests, spent, waiting = 0, 0, itertools.chain([first], waiting)
     while batch := next(waiting, None):
-        progress(done, total)
         told, request = [one for one in batch if one.waiting], None
         if told:
             request = Request(told, known, at.date(), refused)
@@ -128,9 +125,7 @@ def run(
                 yield Applied([], [], [], f"{error} What was not read yet waits.")
                 return
             refused = [f"{claim.text} ({reason})" for claim, reason in request.claims if reason]
-        done += sum(len(one.unread) for one in batch)
         yield apply(folder, _planned(batch, known, at, request, review), log)
-    progress(total, total)
     if spent:
         yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
     if requests and not review:
@@ -143,12 +138,11 @@ def _planned(
     batch: list[Session], known: KnownMemories, at: dt.datetime, found: Request | None, ask: bool
 ) -> BatchPlan:
     """What becomes of what a request came to, which `known` takes in; `ask` the person first."""
-    lessons = config.of(known.folder).steering == "review"
     decisions, read = list[Decision](), list[ReadSession]()
     for claim, wrong in found.claims if found else ():
         one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
-        waits = ask or claim.waits or (lessons and claim.kind == "lessons")
-        decisions.append(one._replace(action=PROPOSE) if waits and one.action in WRITTEN else one)
+        waits = (ask or claim.waits) and one.action in WRITTEN
+        decisions.append(one._replace(action=PROPOSE) if waits else one)
     for session in batch:
         turns = tuple(session.turns[place].digest for place in session.unread)
         told = found.episodes.get(session.path) if found and not ask else None
@@ -224,7 +218,10 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
                 notes.append(str(error))
                 continue
             paths += written
-            entries += _entries(folder, one, written)
+            for path in dict.fromkeys(map(live, written)):
+                if memory := archive.read(folder, path):
+                    origins = [] if path in one.replaces else [list(origin) for origin in one.claim.origins]
+                    entries.append({"wrote": path, "digest": digest(memory.data), "from": origins})
         done.append(one)
     made = [one for one in done if one.action in WRITTEN]
     changed, said = profile.revise(
@@ -233,13 +230,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     paths, notes = [*paths, *changed], [*notes, *said]
     if told_again := [one.path for one in done if one.action == UPDATE]:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
-    for wish in found.forget:
-        memories = (archive.read(folder, path) for path in wish.memories)
-        told = [source for one in memories if one for source in facts.sources(one)]
-        journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
-        what = ", ".join(wish.memories or wish.turns)
-        how = "filemem forget deletes it, filemem restore takes it back"
-        notes.append(f"Held back, as asked in {wish.asked}: {what}; {how}")
+    notes += [_held_back(folder, wish, at) for wish in found.forget]
     for session in found.sessions:
         grown = _write_episode(folder, session.path, session.episode, log) if session.episode else None
         if grown is not None:
@@ -249,6 +240,15 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         entries.append({"read": session.path, "turns": list(session.turns), "size": size})
     log.add(entries)
     return Applied(done, list(dict.fromkeys(paths)), notes)
+
+
+def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime) -> str:
+    """Hold back what a person asked to be forgotten, with the turns that it goes back to; a sentence on it."""
+    memories = (archive.read(folder, path) for path in wish.memories)
+    told = [source for one in memories if one for source in facts.sources(one)]
+    journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
+    what, how = ", ".join(wish.memories or wish.turns), "filemem forget deletes it, filemem restore takes it back"
+    return f"Held back, as asked in {wish.asked}: {what}; {how}"
 
 
 Written = tuple[Decision, list[str]]  # a decision as it was carried out, and the paths that changed
@@ -309,14 +309,6 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetim
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
     return one, [place]
-
-
-def _entries(folder: Folder, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """What the log keeps of a decision that was carried out: the memory as it is now, and those that it replaced."""
-    for path in dict.fromkeys(map(live, touched)):
-        if memory := archive.read(folder, path):
-            origins = [] if path in one.replaces else [list(origin) for origin in one.claim.origins]
-            yield {"wrote": path, "digest": digest(memory.data), "from": origins}
 
 
 def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLog) -> int | None:

@@ -286,7 +286,4 @@ def _list(value: Any) -> list[str]:
 
 def whole(value: Any) -> int:
     """A whole number from what a model wrote for one, 0 for anything else."""
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        return 0
+    return int(value) if re.fullmatch(r"[0-9]{1,9}", str(value)) else 0

@@ -111,21 +111,14 @@ def subject(decisions: Iterable[Decision]) -> str:
 # -- review ------------------------------------------------------------------------------------------------------------
 
 
-class CitedTurn(NamedTuple):
-    """A turn that a proposal rests on, as the session has it now; `text` is empty where it is gone."""
-
-    source: str
-    speaker: str
-    text: str
-
-
 class Proposal(NamedTuple):
-    """A claim that waits, why its form was refused (empty where it was not), the turns that it comes from, and the text of the
-    memory that it would update or supersede, empty where it is new."""
+    """A claim that waits, why its form was refused (empty where it was not), the turns that it comes from as the sessions have
+    them now (the place, who speaks and the text, empty where it is gone), and the text of the memory that it would update or
+    supersede, empty where it is new."""
 
     claim: Claim
     because: str
-    turns: tuple[CitedTurn, ...]
+    turns: tuple[tuple[str, str, str], ...]
     instead_of: str
 
 
@@ -152,13 +145,11 @@ class Review:
             target = self.known.live.get(claim.target)
             yield Proposal(claim, because, tuple(map(self._turn, claim.sources)), target.text if target else "")
 
-    def _turn(self, source: str) -> CitedTurn:
+    def _turn(self, source: str) -> tuple[str, str, str]:
         path, _, line = source.rpartition(":")
         memory = archive.read(self.folder, path)
         turns = [one for one in memory.passages if one.speaker and str(one.line) == line] if memory else []
-        return CitedTurn(
-            source, *((sessions.speaker(memory, turns[0]), turns[0].text) if memory and turns else ("", ""))
-        )
+        return (source, sessions.speaker(memory, turns[0]), turns[0].text) if memory and turns else (source, "", "")
 
     def accept(self, claim: Claim, at: dt.datetime, text: str = "") -> Applied:
         """Remember a claim, in the person's words where `text` is given; raises FilememError where it cannot be written."""

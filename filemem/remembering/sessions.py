@@ -20,11 +20,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError, NotFound
-from filemem.files import config, journal, safe
+from filemem.errors import NotFound
+from filemem.files import archive, config, journal, safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, Memory, kind_of, only_asked, when_of
+from filemem.files.memory import Memory, kind_of, only_asked, when_of
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
 from filemem.text import plain, tokens
@@ -162,11 +162,8 @@ def waiting(folder: Folder, besides: str = "") -> tuple[int, int]:
 
 def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
     """A session; None where the transcript is none that can be read. A turn that is held back says nothing."""
-    try:
-        memory = Memory(path, folder.read(path, LARGEST + 1))
-    except FilememError:
-        return None
-    if len(memory.data) > LARGEST or memory.binary:
+    memory = archive.read(folder, path)
+    if memory is None or memory.binary:
         return None
     hidden, when, own = journal.pending_deletions(folder), when_of(path), config.of(folder).own
     begun, said = f"{when.date} {when.time}\0" if when else "", list[SessionTurn]()

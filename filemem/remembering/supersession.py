@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files import facts, journal
+from filemem.files import archive, facts, journal
 from filemem.files.archive import live
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
-from filemem.files.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
+from filemem.files.memory import ARCHIVE, Memory, kind_of, when_of
 from filemem.remembering.sessions import ConsolidationLog, display
 from filemem.text import retention
 from filemem.text.own_words import comparable
@@ -134,15 +133,12 @@ class KnownMemories:
         hidden = journal.pending_deletions(folder)
         for stat in folder.files():
             self.paths.add(stat.path)
-            if kind_of(stat.path) in KINDS and stat.size <= LARGEST and not hidden.hides(stat.path, 0):
+            if kind_of(stat.path) in KINDS and not hidden.hides(stat.path, 0):
                 self._read(stat.path)
 
     def _read(self, path: str) -> None:
-        try:
-            memory = Memory(path, self.folder.read(path))
-        except FilememError:
-            return
-        if memory.binary or memory.particular("superseded_by") or memory.front.get(journal.MARK):
+        memory = archive.read(self.folder, path)
+        if memory is None or memory.binary or memory.particular("superseded_by") or memory.front.get(journal.MARK):
             return
         own, known = self.log.untouched(path, memory.data), live(path) in self.log.written
         named, when = tuple(facts.sources(memory)), when_of(path)
