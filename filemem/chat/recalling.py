@@ -11,7 +11,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.files.transcript import ASSISTANT
 from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, in_chinese
-from filemem.search import PARTIAL, STRONG, Found, Hit, evidence, question, search_files
+from filemem.search import PARTIAL, STRONG, Found, Hit, question, ranking, search_files
 from filemem.text import tokens
 from filemem.text.plain import escape_controls
 from filemem.tools import answers
@@ -39,7 +39,7 @@ def recall(
     room: int,
     *,
     weak: bool,
-    least: float = evidence.PARTIAL,
+    least: float = ranking.PARTIAL,
     sure: int = 0,
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,

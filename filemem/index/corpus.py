@@ -18,8 +18,6 @@ from filemem.index.snapshot import ARCHIVED, REST, UNFILTERED, UNREAD, FileRow, 
 from filemem.text import terms
 
 MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with more, reading the files is no slower
-MOST_TOKENS = 20_000  # that have the piece in them, likewise
-FEW = 20  # files that are read sooner than narrowed down
 MOST_KNOWN = 10_000  # words whose forms, frequencies and places are held
 _IS_DERIVED = bytes(bool(n & terms.IS_DERIVED) for n in range(256))
 _CITES = bytes(bool(n & terms.CITES) for n in range(256))
@@ -311,7 +309,7 @@ class Corpus:
         """The files that may have a folded string; None: no telling."""
         found: set[int] | None = None
         for piece in sorted(_pieces(string), key=lambda piece: -len(piece.text)):
-            files = self._files_of(piece) if found is None or len(found) > FEW else None
+            files = self._files_of(piece)
             if files is not None:
                 found = files if found is None else found & files
         return found
@@ -324,7 +322,7 @@ class Corpus:
         else:
             places = list(map(self._place, (piece.text, "[" + piece.text, REST + piece.text)))
         places = [place for place in places if place >= 0]
-        if len(places) > MOST_TOKENS or sum(starts[place + 1] - starts[place] for place in places) > MOST_POSTINGS:
+        if sum(starts[place + 1] - starts[place] for place in places) > MOST_POSTINGS:
             return None
         for place in places:
             files.update(map(self._file_of, self._tables.numbers[starts[place] : starts[place + 1]]))

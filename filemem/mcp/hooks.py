@@ -22,7 +22,7 @@ from filemem.importers import import_file
 from filemem.jobs.running import committed_imports
 from filemem.models import prompt
 from filemem.overview.timeline import timeline
-from filemem.search import evidence
+from filemem.search import ranking
 from filemem.text import tokens
 from filemem.text.plain import one_line
 
@@ -90,7 +90,7 @@ def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date
     current = CurrentConversation(place, 1) if place else None
     room = WITH_PROMPT - 30
     found = recalling.recall(
-        user, [str(said.get("prompt", ""))], today, current, room, weak=False, least=evidence.STRONG
+        user, [str(said.get("prompt", ""))], today, current, room, weak=False, least=ranking.STRONG
     )
     return prompt.data("search_files", tokens.clip(found, room)) if found else ""
 

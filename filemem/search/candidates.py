@@ -14,9 +14,8 @@ from filemem.files.passages import Passage
 from filemem.index import Index
 from filemem.index.corpus import BY_ASSISTANT, Corpus, IndexedFile
 from filemem.search import filters, ranking
-from filemem.search.evidence import TermCoverage
 from filemem.search.question import Query
-from filemem.search.ranking import Scored
+from filemem.search.ranking import Scored, TermCoverage
 from filemem.text import dates, terms, tokens
 from filemem.text.own_words import own_part
 

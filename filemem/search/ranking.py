@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.index.corpus import Corpus, IndexedFile
-from filemem.search import evidence
 from filemem.search.question import ASIDE, Query, Word, is_light
 from filemem.text import terms
 
@@ -31,6 +30,8 @@ PROMISING = 300  # the passages of these that promise most, which are scored; mo
 REACH = (1.0, 0.75, 0.5, 0.3, 0.2, 0.1)  # what a word counts so many passages away in the same file
 ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
+STRONG, PARTIAL = 0.75, 0.45  # strength from which on a passage holds most of a question, and part of it
+NEAR = 0.9  # the most that a word counts for it which only stands near the passage, or only by a related word
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
 
 # Shares of the question's weight.
@@ -57,13 +58,84 @@ Share = tuple[str, float]  # what a part of a score is for, and how much
 _Values = dict[int, float]  # by passage, what a word counts there
 
 
+# -- how much of a question a passage holds, in a measure that compares across questions -----------------------------------
+
+
+class Unit(NamedTuple):
+    """A word of the question: `places` of the words in `Query.words` that it is known by, what it weighs, whether it
+    stands anywhere in memory."""
+
+    text: str
+    places: tuple[int, ...]
+    weight: float
+    known: bool
+
+
+class TermCoverage(NamedTuple):
+    """What a passage holds of a question. `strength` (0 to 1) is the share of the question's weight that it and its neighbours
+    hold; it compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour,
+    or only as a related word; `lacks`: the others."""
+
+    strength: float
+    has: tuple[str, ...]
+    near: tuple[str, ...]
+    lacks: tuple[str, ...]
+
+
+def units_of(query: Query, weights: Sequence[float], unknown: float) -> list[Unit]:
+    """The units of a question. `weights` are those of its words, 0 for one that stands nowhere, which then weighs
+    `unknown`; those that a passage need not repeat are left out."""
+    found = [
+        Unit(word.text, (place,), weight or word.weight * unknown, weight > 0)
+        for place, (word, weight) in enumerate(zip(query.words, weights, strict=True))
+        if not word.is_context_word and not terms.is_cjk(word.text)
+    ]
+    places = {word.text: place for place, word in enumerate(query.words) if not word.is_context_word}
+    for text in dict.fromkeys(piece for run in query.runs for piece in _pieces(run)):
+        tokens = [text] if len(text) == 1 else [text[n : n + 2] for n in range(len(text) - 1)]
+        known_by = tuple(places[token] for token in tokens if token in places)
+        if known_by:
+            known = all(weights[place] > 0 for place in known_by)
+            weight = max(weights[place] for place in known_by) if known else unknown
+            found.append(Unit(text, known_by, weight, known))
+    return found
+
+
+def _pieces(run: str) -> Iterator[str]:
+    """The words of a run, by the dictionary; what it does not know in one piece between stop words."""
+    for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
+        words = list(group)
+        yield from "".join(" " if word in terms.STOP else word for word in words).split() if alone else words
+
+
+def held_of(units: Sequence[Unit], shares: Sequence[float], factor: float) -> TermCoverage:
+    """What a passage holds: `shares` says of each of the question's words 1 where it stands in the passage itself, else what
+    neighbours and related words give of it, NEAR at most; `factor` is what is left of the strength. A question without units
+    has none."""
+    has: list[str] = []
+    near: list[str] = []
+    lacks: list[str] = []
+    total = whole = 0.0
+    for unit in units:
+        places = unit.places
+        value = shares[places[0]] if len(places) == 1 else sum([shares[place] for place in places]) / len(places)
+        total += unit.weight * value
+        whole += unit.weight
+        (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)
+    strength = round(factor * total / whole, 4) if whole else 0.0
+    return TermCoverage(strength, tuple(has), tuple(near), tuple(lacks))
+
+
+# -- what is found -----------------------------------------------------------------------------------------------------
+
+
 class Scored(NamedTuple):
     """A passage found. `held` says what it holds of the question, `parts` what made its score; only of those that are shown
     is either asked."""
 
     number: int
     score: float
-    held: Callable[[], evidence.TermCoverage]
+    held: Callable[[], TermCoverage]
     parts: Callable[[], Iterable[Share]]
 
 
@@ -445,17 +517,17 @@ class _Scorer:
         if voice * worth != 1.0:
             yield "times", voice * worth
 
-    def _held(self, number: int) -> evidence.TermCoverage:
+    def _held(self, number: int) -> TermCoverage:
         """What a passage holds; of somebody else's than the person asked about, or a fact, which names its people, of somebody
         else, less."""
         query, corpus, words = self.query, self.corpus, self._words(number)
         shares = [
-            1.0 if any(_among(number, some) for some in places) else min(evidence.NEAR, words.get(word, 0.0) / weight)
+            1.0 if any(_among(number, some) for some in places) else min(NEAR, words.get(word, 0.0) / weight)
             for word, (weight, places) in enumerate(self._whole)
         ]
         speaker, derived = corpus.speakers[number], corpus.flags[number] & terms.IS_DERIVED
         another = speaker not in query.about if speaker else derived and number not in self._naming
-        return evidence.held(self._units, shares, ANOTHER if query.about and another else 1.0)
+        return held_of(self._units, shares, ANOTHER if query.about and another else 1.0)
 
     @functools.cached_property
     def _whole(self) -> list[tuple[float, list[Sequence[int]]]]:
@@ -468,8 +540,8 @@ class _Scorer:
         return found
 
     @functools.cached_property
-    def _units(self) -> list[evidence.Unit]:
-        return evidence.units(self.query, self.weights, idf(self.corpus, 0))
+    def _units(self) -> list[Unit]:
+        return units_of(self.query, self.weights, idf(self.corpus, 0))
 
 
 def _among(number: int, places: Sequence[int]) -> bool:

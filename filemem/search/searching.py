@@ -16,7 +16,7 @@ from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, kind_of
 from filemem.files.sections import parse
 from filemem.index import Index
 from filemem.index.corpus import ONLY_ASKING, Corpus, IndexedFile
-from filemem.search import evidence, filters, question, ranking
+from filemem.search import filters, question, ranking
 from filemem.search.candidates import THEN, Hit, Reader
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
@@ -35,11 +35,11 @@ ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it
 PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
 DOUBTFUL = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
 TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best score, nothing stands out: so much less
-WORTH = 0.34  # of the best score, what a hit must have to be shown where no limit is given, and
-DEARER = 0.125 / 1000  # more for each token that is shown already: the longer an answer, the dearer
+WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given, and
+DEARER = 0.2 / 1000  # more for each token that is shown already: the longer an answer, the dearer
 TAIL = 0.5  # of the best score, what a hit must have where the best one is strong
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
-ROOM = ((evidence.STRONG, 1900), (evidence.PARTIAL, 1350), (0.0, 580))
+ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1350), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 AS_MUCH = (
@@ -150,7 +150,7 @@ class _Meaning:
         """The passages ranked by words and by meaning, those that have no word of the question among them."""
         flags = self._corpus.flags  # the question itself, which a chat has written down, is no answer
         first = next((item for item in scored if not flags[item.number] & terms.ASKS_ONLY), None)
-        strong = first is not None and first.held().strength >= evidence.STRONG
+        strong = first is not None and first.held().strength >= ranking.STRONG
         if query.has_no_content_words or not (known := self._semantic(strong)):
             return scored
         corpus, best = self._corpus, scored[0].score if scored else 1.0
@@ -170,8 +170,8 @@ class _Meaning:
             return worth(entry) * voice if spoken and of_days else 0.0
 
         gains = known.gains(*likes, counted, ALIKE)
-        units = evidence.units(query, [0.0] * len(query.words), 1.0)
-        lacks = evidence.TermCoverage(0.0, (), (), tuple(unit.text for unit in units))
+        units = ranking.units_of(query, [0.0] * len(query.words), 1.0)
+        lacks = ranking.TermCoverage(0.0, (), (), tuple(unit.text for unit in units))
 
         def raised(item: Scored) -> Scored:
             gain = best * gains.get(item.number, 0.0)
@@ -207,7 +207,7 @@ def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
     known = [
         float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
     ]
-    units = (unit for unit in evidence.units(parsed, known, 1.0) if not unit.known)
+    units = (unit for unit in ranking.units_of(parsed, known, 1.0) if not unit.known)
     missing = [one.text for one in units if not all(question.is_light(parsed.words[place]) for place in one.places)]
     near = {word: corpus.near(word) for word in missing if len(word) > 3}
     said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
@@ -250,19 +250,15 @@ def _hits(
 
 def _current_above(reader: Reader, hits: list[Hit], asked: filters.Asked) -> list[Hit]:
     """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
-    out: list[Hit] = []
-    waiting = list(hits)
-    while waiting:
-        hit = waiting.pop(0)
-        if not hit.newer:
-            out.append(hit)
+    out, taken = list[Hit](), set[str]()
+    for hit in hits:
+        if hit.path in taken:
             continue
-        newer = reader.replacement(hit)
-        if newer and not any(other.path == newer.path for other in out):
-            found = [other for other in waiting if other.path == newer.path]
-            waiting = [other for other in waiting if other.path != newer.path]
-            if found:
+        newer = reader.replacement(hit) if hit.newer else None
+        if newer and all(other.path != newer.path for other in out):
+            if found := [other for other in hits if other.path == newer.path]:
                 out += [found[0].counting(max(found[0].score, hit.score)), *found[1:]]
+                taken.add(newer.path)
             elif not asked.test:
                 out.append(newer)
         out.append(hit)
@@ -439,7 +435,7 @@ def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]
         if hit.wordless or not _tells(hit, said):
             continue
         cost = _cost(hit) + HEADING * all(hit.path != one.path for one in shown)
-        tail = strength >= evidence.STRONG and hit.score < TAIL * best and hit.strength < strength
+        tail = strength >= ranking.STRONG and hit.score < TAIL * best and hit.strength < strength
         worth = hit.score >= least + best * WEAKER * max(0.0, strength - hit.strength)
         worth = worth and not (tail and hit.path != some[0].path)
         if shown and (not (worth or (rests and hit.strength >= strength)) or spent + cost > room):
@@ -477,7 +473,7 @@ def sorted_out(hits: list[Hit], asked: filters.Named, *, bare: bool) -> tuple[li
     for around in (0, AROUND):  # days, if those named hold little
         spans = [(first - around, last + around) for first, last in asked.only]
         inside = [hit for hit in hits if hit.score >= NOTED * hits[0].score and hit.is_of(spans)]
-        if inside and (bare or max(hit.strength for hit in inside) >= evidence.PARTIAL):
+        if inside and (bare or max(hit.strength for hit in inside) >= ranking.PARTIAL):
             rest = [hit for hit in hits if hit not in inside]
             return inside, rest, f"; of {label} and {AROUND} days around it" if around else f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""

