@@ -59,14 +59,12 @@ ODD = {  # users with odd files beside which all goes on
 
 
 def write(root: Path, users: dict[str, dict[str, str | None]]) -> None:
-    for name, files in users.items():
-        for path, text in files.items():
-            where = root / name / path
-            where.parent.mkdir(parents=True, exist_ok=True)
-            if text is FOLDER:
-                where.mkdir()
-            else:
-                where.write_text(text)
+    for where, text in ((root / name / path, text) for name, files in users.items() for path, text in files.items()):
+        where.parent.mkdir(parents=True, exist_ok=True)
+        if text is FOLDER:
+            where.mkdir()
+        else:
+            where.write_text(text)
 
 
 def maintained(root: Path, day: str) -> subprocess.CompletedProcess[str]:

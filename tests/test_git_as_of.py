@@ -25,35 +25,27 @@ def day(number: int) -> dt.date:
     return YEAR + dt.timedelta(days=number)
 
 
-def year_of_commits(seed: int = 7) -> Iterator[bytes]:
+def year_of_commits() -> Iterator[bytes]:
     """A stream for git fast-import: on most days up to three commits that write, change, move and delete memories."""
-    chance = random.Random(seed)
-    files: dict[str, list[str]] = {}
+    chance, files = random.Random(7), dict[str, list[str]]()
     for number in range(365):
         for hour in sorted(chance.sample(range(24), chance.choice((0, 0, 0, 1, 1, 3)))):
-            changes = b""
-            for _ in range(chance.randint(1, 3)):
-                what, path = chance.random(), chance.choice([*files, ""])
-                if not path or what < 0.5 - len(files) / 25:
-                    path = f"mara/facts/{day(number):%Y/%Y-%m-%d}-{chance.randint(0, 999)}.md"
-                    files[path] = [" ".join(chance.choices(WORDS, k=5)) for _ in range(chance.randint(1, 6))]
-                elif what < 0.8:
-                    files[path].insert(chance.randint(0, len(files[path])), " ".join(chance.choices(WORDS, k=4)))
-                elif what < 0.9 and "/archive/" not in path:
-                    moved = path.replace("mara/", "mara/archive/", 1)
-                    files[moved] = files.pop(path)
-                    changes += f"D {path}\n".encode()
-                    path = moved
-                elif what >= 0.9:
-                    del files[path]
-                    changes += f"D {path}\n".encode()
-                    continue
+            what, path, changes = chance.random(), chance.choice([*files, ""]), b""
+            if not path or what < 0.5 - len(files) / 25:
+                path = f"mara/facts/{day(number):%Y/%Y-%m-%d}-{chance.randint(0, 999)}.md"
+                files[path] = [" ".join(chance.choices(WORDS, k=5)) for _ in range(chance.randint(1, 6))]
+            elif what < 0.8:
+                files[path].insert(chance.randint(0, len(files[path])), " ".join(chance.choices(WORDS, k=4)))
+            else:  # moved, or deleted
+                changes, lines = f"D {path}\n".encode(), files.pop(path)
+                path = path.replace("mara/", "mara/archive/", 1) if what < 0.9 and "/archive/" not in path else ""
+                files |= {path: lines} if path else {}
+            if path:
                 text = "".join(line + "\n" for line in files[path]).encode()
                 changes += f"M 100644 inline {path}\ndata {len(text)}\n".encode() + text + b"\n"
             at = dt.datetime.combine(day(number), dt.time(hour, 30)).astimezone()
-            yield (
-                f"commit refs/heads/main\ncommitter mara <m@x> {at:%s} {at:%z}\ndata 1\nx\n".encode() + changes + b"\n"
-            )
+            head = f"commit refs/heads/main\ncommitter mara <m@x> {at:%s} {at:%z}\ndata 1\nx\n"
+            yield head.encode() + changes + b"\n"
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +64,8 @@ def answers(user: Folder, today: dt.date) -> list[object]:
     """What the tools and the interface say."""
     call = Toolbox(user, lambda: dt.datetime.combine(today, dt.time(12)).astimezone()).call
     said: list[object] = [call("grep", f'{{"pattern": "{pattern}", "context": 1}}') for pattern in ("tea|茶", "violin")]
-    said += [User(user).grep("Kyoto"), User(user).search_files("rain on the boat", limit=5, today=today)]
+    found = User(user).search_files("rain on the boat", limit=5, today=today)
+    said += [User(user).grep("Kyoto"), [(hit.path, hit.line, hit.text, hit.score) for hit in found]]
     return [*said, [(path, user.read(path)) for path in user.paths()]]
 
 

@@ -44,29 +44,14 @@ def plant(folder: Path, evil: Path) -> None:
         for name in HOOKS.split():
             (place / name).write_text(f"#!/bin/sh\ntouch {evil}/{place.name}-{name}\n")
             (place / name).chmod(0o755)
-    run = {
-        "core.fsmonitor": "",
-        "core.editor": "",
-        "core.pager": "",
-        "core.sshCommand": "",
-        "core.askPass": "",
-        "core.alternateRefsCommand": "",
-        "diff.external": "",
-        "diff.evil.textconv": "",
-        "diff.evil.command": "",
-        "filter.evil.clean": "; cat",
-        "filter.evil.smudge": "; cat",
-        "filter.evil.process": "",
-        "merge.evil.driver": "",
-        "gpg.program": "",
-        "gc.recentObjectsHook": "",
-        "credential.helper": "",
-        "remote.origin.uploadpack": "",
-        "remote.origin.receivepack": "",
-        "pager.log": "",
-    }
-    for key, more in run.items():
-        git(folder, "config", key, f"{'!' * (key == 'credential.helper')}touch {evil}/{key}{more}")
+    keys = "core.fsmonitor core.editor core.pager core.sshCommand core.askPass core.alternateRefsCommand diff.external pager.log "
+    keys += (
+        "diff.evil.textconv diff.evil.command filter.evil.process merge.evil.driver gpg.program gc.recentObjectsHook "
+    )
+    for key in f"{keys} credential.helper remote.origin.uploadpack remote.origin.receivepack".split():
+        git(folder, "config", key, f"{'!' * (key == 'credential.helper')}touch {evil}/{key}")
+    for key in ("filter.evil.clean", "filter.evil.smudge"):
+        git(folder, "config", key, f"touch {evil}/{key}; cat")
     for key, value in {
         "core.hooksPath": str(hooks),
         "commit.gpgSign": "true",
