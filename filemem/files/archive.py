@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from filemem.errors import Busy, FilememError, NotFound
+from filemem.errors import Busy, FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import Memory
@@ -76,26 +76,20 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
                     if goal.folder not in came:
                         safe.make_folder(goal.folder)
                     came[goal.folder] = left[origin.folder] = None
-                    _move(origin, goal, source, target)
+                    safe.rename_new(origin, goal)
+                except FileNotFoundError:
+                    stayed[path] = f"{source} is gone; nothing was moved."
+                except FileExistsError:  # where both are the same text, one of them goes
+                    if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(goal):
+                        safe.delete(origin)
+                    else:
+                        stayed[path] = f"{source} stays: {target} is another text; rename one of the two."
                 except FilememError as error:
                     stayed[path] = str(error)
             for place in came | left:
                 safe.sync_folder(place)
     progress(len(moves), len(moves))
     return stayed
-
-
-def _move(origin: Place, goal: Place, source: str, target: str) -> None:
-    """Rename one file; raises FilememError where it is gone, or another text has its name. Where both are the same text, one
-    of them goes."""
-    try:
-        safe.rename_new(origin, goal)
-    except FileNotFoundError:
-        raise NotFound(f"{source} is gone; nothing was moved.") from None
-    except FileExistsError:
-        if not os.path.samefile(origin, goal) and safe.read(origin) != safe.read(goal):
-            raise FilememError(f"{source} stays: {target} is another text; rename one of the two.") from None
-        safe.delete(origin)
 
 
 def places(folder: Folder, path: str) -> Iterator[str]:

@@ -89,13 +89,12 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is no memory, though it may look like one: links, devices, unreadable folders."""
-        for path, entry in walk(self.place, lambda path, entry: self._entered(path) and not self._stray(path, entry)):
+        for path, entry in walk(
+            self.place,
+            lambda path, entry: not (self._stray(path, entry) or (entry.name[0] == "." and path != BOOKKEEPING)),
+        ):
             if fault := self._stray(path, entry):
                 yield Problem(one_line(path), 1, *fault)
-
-    def _entered(self, path: str) -> bool:
-        """Are strays looked for in a folder: in no hidden one but the bookkeeping?"""
-        return path == BOOKKEEPING or not path.rpartition("/")[2].startswith(".")
 
     def _stray(self, path: str, entry: "os.DirEntry[str]") -> tuple[str, str] | None:
         """What keeps a file or folder from being a memory although it may look like one, and the remedy."""

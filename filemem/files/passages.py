@@ -57,11 +57,33 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
     """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
     into paragraphs. Nothing without a turn.
     """
-    found = list(_turns(lines, after))
+    heads: list[tuple[int, str, str, list[str], str, dt.date | None]] = []  # line, speaker, clock, words, context, day
+    said: list[str] | None = None
+    context: list[str] = []
+    rest = 0  # the line behind which no turn stands
+    for number, line in enumerate(lines[after:], after + 1):
+        match = _TURN.match(line) if line.startswith("- **") else None
+        if match:
+            speaker, date, time, text = match.groups("")
+            over = [heading[1] for above in context if (heading := DAY_HEADING.match(above))] if context else []
+            about = " ".join(text.strip("# ") for text in context) if context else ""
+            said, context = [text], []
+            heads.append((number, speaker, time, said, about, _iso(date or "".join(over[-1:]))))
+        elif said is not None and (line.startswith("  ") or not line.strip()):
+            said.append(line[2:] if line.startswith("  ") else "")
+        elif said is not None:
+            said, context, rest = None, [line], number - 1
+        elif line.strip():
+            context.append(line)
+    found = []
+    for number, speaker, time, words, about, own in heads:
+        while len(words) > 1 and not words[-1]:
+            words.pop()
+        found.append(Passage(number, number + len(words) - 1, speaker, time, "\n".join(words), about, own))
+    if found and said is None:
+        found += paragraphs(lines, rest)
     days = turn_days([(passage.day, passage.time) for passage in found], day)
-    return [
-        passage._replace(day=own) if own != passage.day else passage for passage, own in zip(found, days, strict=True)
-    ]
+    return [one._replace(day=own) if own != one.day else one for one, own in zip(found, days, strict=True)]
 
 
 def turn_days(heads: Sequence[tuple[dt.date | None, str]], day: dt.date | None) -> list[dt.date | None]:
@@ -84,41 +106,6 @@ def turn_days(heads: Sequence[tuple[dt.date | None, str]], day: dt.date | None) 
     if named and (before := days[:first][-1:]) and before[0] and before[0] > named:
         days[:first] = [day] * first
     return [None if own == day else own for own in days]
-
-
-def _turns(lines: list[str], after: int) -> Iterator[Passage]:
-    """The passages of a transcript, each turn with the date that its head, or a heading over it, names."""
-    said: list[str] = []
-    head: tuple[int, str, str, str, dt.date | None] | None = None  # its line, who, when, what stands over it, its day
-    context: list[str] = []
-    rest = 0  # the line behind which no turn stands
-    for number, line in enumerate(lines[after:], after + 1):
-        match = _TURN.match(line) if line.startswith("- **") else None
-        if match:
-            if head:
-                yield _turn(*head, said)
-            speaker, date, time, text = match.groups("")
-            about = " ".join(text.strip("# ") for text in context) if context else ""
-            if not date and context:
-                date = "".join([heading[1] for above in context if (heading := DAY_HEADING.match(above))][-1:])
-            head, context, said = (number, speaker, time, about, _iso(date)), [], [text]
-        elif head and (line.startswith("  ") or not line.strip()):
-            said.append(line[2:] if line.startswith("  ") else "")
-        elif head:
-            yield _turn(*head, said)
-            head, context, rest = None, [line], number - 1
-        elif line.strip():
-            context.append(line)
-    if head:
-        yield _turn(*head, said)
-    elif rest:
-        yield from paragraphs(lines, rest)
-
-
-def _turn(line: int, speaker: str, time: str, about: str, day: dt.date | None, said: list[str]) -> Passage:
-    while len(said) > 1 and not said[-1]:
-        said.pop()
-    return Passage(line, line + len(said) - 1, speaker, time, "\n".join(said), about, day)
 
 
 def _iso(text: str) -> dt.date | None:

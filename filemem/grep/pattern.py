@@ -61,11 +61,6 @@ class Pattern:
         self.literals = sorted(expression.required(nodes), key=expression.shortest, reverse=True)
         """Every line that matches holds, once folded (`fold`), one string of each of these sets."""
 
-    @property
-    def ignores_case(self) -> bool:
-        """Does case not count?"""
-        return bool(self._regex.flags & re.IGNORECASE)
-
     def may_match(self, folded: str) -> bool:
         """False where no line of this text, folded by `fold`, can match."""
         return all(any(string in folded for string in strings) for strings in self.literals)
