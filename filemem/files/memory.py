@@ -62,17 +62,13 @@ class Memory:
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
         self.data = data
+        self.kind = kind_of(path)  # `profile` for profile.md, `notes` at the top
         self.archived = is_archived(path)
         self.is_yaml = path.endswith((".yaml", ".yml"))  # the whole file is one YAML mapping
 
     def __repr__(self) -> str:
         first = next((passage.text for passage in self.passages), "")
         return f"<Memory {self.path}: {one_line(first, 60)}>"
-
-    @property
-    def kind(self) -> str:
-        """The first folder's name, the archive's own aside; `profile` for profile.md, `notes` at the top."""
-        return kind_of(self.path)
 
     @functools.cached_property
     def when(self) -> FileDate | None:
@@ -260,7 +256,11 @@ class Memory:
         """The file cut into what a search returns, in order: front matter by key, then its text, all of a note with its title."""
         front = {} if self._plain else self.front
         entries = list(self._entries()) if front or self.is_yaml else []
-        found = [] if entries and self.is_yaml else self._text_passages()
+        found: list[Passage] = []
+        if not (entries and self.is_yaml):  # turns, else a fact left whole, else paragraphs
+            found = turns(self.lines, self._body, self.day) if self.kind in SPOKEN else []
+            found = found or (list(whole(self.lines, self._body)) if self.kind in ("facts", "lessons") else [])
+            found = found or list(paragraphs(self.lines, self._body))
         if not found and not entries and self.front_end:
             found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
         named = "" if self.is_yaml else " ".join(text for key in front if key in NAMING for text in _texts(front[key]))
@@ -279,13 +279,6 @@ class Memory:
     def windows(self) -> list[tuple[int, int, int]]:
         """What of the passages is scored: the place of each, and the places in its text where a window begins and ends."""
         return [(n, *window) for n, passage in enumerate(self.passages) for window in windows(passage.text)]
-
-    def _text_passages(self) -> list[Passage]:
-        """The body cut into turns, else for a fact left whole, else cut into paragraphs."""
-        found = list(turns(self.lines, self._body, self.day)) if self.kind in SPOKEN else []
-        if self.kind in ("facts", "lessons") and not found:
-            found = list(whole(self.lines, self._body))
-        return found or list(paragraphs(self.lines, self._body))
 
     def _entries(self) -> Iterator[Passage]:
         """A passage for each key of the front matter, or of a YAML memory, but those that describe the memory or name it; nothing
@@ -344,9 +337,7 @@ def counterpart(path: str) -> str:
 def kind_of(path: str) -> str:
     """The kind that a path decides."""
     parts = live(path).split("/")
-    if len(parts) == 1:
-        return "profile" if path == PROFILE else "notes"
-    return parts[0]
+    return parts[0] if len(parts) > 1 else "profile" if path == PROFILE else "notes"
 
 
 def when_of(path: str) -> FileDate | None:
