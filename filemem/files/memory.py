@@ -106,7 +106,7 @@ class Memory:
         lines = self.text.split("\n")
         if lines[-1] == "":
             lines.pop()
-        return [line.removesuffix("\r") for line in lines]
+        return [line.removesuffix("\r") for line in lines] if "\r" in self.text else lines
 
     @functools.cached_property
     def front_end(self) -> int:

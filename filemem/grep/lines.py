@@ -198,8 +198,8 @@ def example(folder: Folder, listed: Listed, path: str | None) -> str:
     paths = (stat.path for stat in listed.listing() if not wanted or wanted(stat.path))
     newest = max((path for path in paths if path.startswith("sessions/")), default="")
     with contextlib.suppress(FilememError):
-        text = reading.text(newest, folder.read(newest, EXAMPLE)) if newest else ""
-        return next((line for line in reading.split(text) if TURN_HEAD.match(line)), "")
+        head = reading.memory(newest, folder.read(newest, EXAMPLE)).lines if newest else ()
+        return next((line for line in head if TURN_HEAD.match(line)), "")
     return ""
 
 
@@ -224,8 +224,8 @@ def _lines(
             if stat.size > LARGEST:
                 lines: Iterable[tuple[int, str]] = reading.lines(folder, stat.path, pattern.LONGEST_LINE)
             else:
-                text = reading.text(stat.path, folder.read(stat.path))
-                lines = enumerate(reading.split(text), 1) if near or _may_match(asked.pattern, text) else ()
+                memory = reading.memory(stat.path, folder.read(stat.path))
+                lines = enumerate(memory.lines, 1) if near or _may_match(asked.pattern, memory.text) else ()
             for number, line, day in _spoken(lines, asked, stat.path):
                 if current and current.path == stat.path and number >= current.line:
                     break

@@ -13,22 +13,21 @@ class NotText(FilememError):
     """A file that holds no text."""
 
 
-def text(path: str, data: bytes) -> str:
-    """The text of a whole file's bytes; raises NotText for a binary one."""
-    memory = Memory(path, data)
-    if memory.binary:
+def memory(path: str, data: bytes) -> Memory:
+    """A file's bytes, or their beginning, as a memory; raises NotText for a binary one."""
+    found = Memory(path, data)
+    if found.binary:
         raise NotText(f"{path} is no text file; nothing in it can be shown.")
-    return memory.text
+    return found
 
 
 def lines(folder: Folder, path: str, longest: int, start: int = 1) -> Iterator[tuple[int, str]]:
     """The lines from `start` on, with their numbers in an editor; of those in a file over LARGEST bytes the first `longest`
     bytes each."""
-    data = folder.read(path, LARGEST + 1)
-    if len(data) <= LARGEST:
-        yield from itertools.islice(enumerate(split(text(path, data)), 1), start - 1, None)
+    found = memory(path, folder.read(path, LARGEST + 1))
+    if len(found.data) <= LARGEST:
+        yield from itertools.islice(enumerate(found.lines, 1), start - 1, None)
         return
-    text(path, data[:65536])
     with open(safe.open_regular(folder.absolute(path)), "rb") as file:
         number, ended = 0, True
         while piece := file.readline(max(longest, 1 << 20)):
@@ -41,11 +40,3 @@ def lines(folder: Folder, path: str, longest: int, start: int = 1) -> Iterator[t
 def count(folder: Folder, path: str) -> int:
     """How many lines the file has."""
     return sum(1 for _ in lines(folder, path, 1))
-
-
-def split(whole: str) -> list[str]:
-    """A text's lines without their ends."""
-    found = whole.split("\n")
-    if found[-1] == "":
-        found.pop()
-    return [line.removesuffix("\r") for line in found] if "\r" in whole else found
