@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filemem.text import tables
 from filemem.text.terms import simplified
@@ -85,7 +85,7 @@ def nearest_weekday(weekday: int, sign: int, today: date) -> Span:
 
 def stretch(near: int, far: int, unit: str, sign: int, today: date) -> Span:
     """From `near` to `far` units of rounded length away from today."""
-    ends = [today + timedelta(sign * count * _values("unit days")[unit]) for count in (near, far)]
+    ends = [today + timedelta(sign * count * _table("unit days")[unit]) for count in (near, far)]
     return Span(min(ends), max(ends))
 
 
@@ -95,13 +95,12 @@ def of_year(make: Callable[[int], Span], which: str, today: date) -> Span:
     if which == "this":
         begun = make(today.year - 1)
         return begun if begun.end >= today else make(today.year)
-    years = {"begins": (0, 1), "next": (0, 1), "coming": (0, 1), "last": (0, -1, -2)}.get(which, (0, -1))
-    for span in (make(today.year + year) for year in years):
-        if {"begins": span.start >= today, "last": span.end < today, "": span.start <= today}.get(
-            which, span.start > today
-        ):
-            return span
-    raise ValueError("no such year")
+    for year in {"": (0, -1), "last": (0, -1, -2)}.get(which, (0, 1)):
+        start, end = make(today.year + year)
+        meant = {"": start <= today, "last": end < today, "begins": start >= today}.get(which, start > today)
+        if meant:
+            break
+    return Span(start, end)
 
 
 def in_words(span: Span, chinese: bool) -> str:
@@ -124,16 +123,11 @@ _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 
 
 @cache
-def _table(sort: str) -> dict[str, tuple[int, ...]]:
-    """What the words of a sort count for."""
+def _table(sort: str) -> dict[str, Any]:
+    """What the words of a sort count for: a number, or several."""
     rows = (row for row in tables.rows("dates.txt") if len(row) == 3 and row[0] == sort)
-    return {word: tuple(map(int, numbers.split())) for _, words, numbers in rows for word in words.split(", ")}
-
-
-@cache
-def _values(sort: str) -> dict[str, int]:
-    """The same of words that count for one number."""
-    return {word: numbers[0] for word, numbers in _table(sort).items()}
+    told = ((words.split(", "), tuple(map(int, numbers.split()))) for _, words, numbers in rows)
+    return {word: numbers if len(numbers) > 1 else numbers[0] for words, numbers in told for word in words}
 
 
 @cache
@@ -161,27 +155,26 @@ def _any_expression(language: str) -> re.Pattern[str]:
 
 def number(word: str) -> int:
     """Digits, English words to fifty and months, Chinese numerals below a thousand."""
-    if word.isdecimal():
-        return int(word)
-    known = _values("count") | _MONTH_OF
-    if (key := word.lower()) in known or (key := key[:3]) in _MONTH_OF:
-        return known[key]
+    if word.isascii():
+        known = _table("count").get(word.lower()) or _MONTH_OF.get(word[:3].lower())
+        return int(known or word)
     total = digit = 0
     for character in word:
         if character in "十百":
             total, digit = total + (digit or 1) * (100 if character == "百" else 10), 0
         else:
-            digit = _values("zh digit")[character]
+            digit = _table("zh digit")[character]
     return total + digit
 
 
-def _count(words: str) -> tuple[int, ...]:
+def _count(words: str) -> tuple[int, int]:
     """The least and the most that a count can mean: 3 is (3, 3), 两三 (2, 3), a few (2, 5)."""
-    digits = [_values("zh digit").get(character, -1) for character in words]
+    digits = [_table("zh digit").get(character, -1) for character in words]
     if len(digits) == 2 and min(digits) >= 0:
         return min(digits), max(digits)
-    vague = next((word for word in words.lower().split() if word in _table("vague")), None)
-    return _table("vague")[vague] if vague else (number(words),) * 2
+    vague = next((word for word in words.split() if word in _table("vague")), "")
+    least, most = _table("vague")[vague] if vague else (number(words),) * 2
+    return least, most
 
 
 # -- what an expression means --------------------------------------------------------------------------------------------
@@ -283,9 +276,10 @@ def _quoted(text: str, start: int) -> bool:
     )
 
 
-def _part(words: str, sort: str) -> tuple[int, ...]:
+def _part(words: str, sort: str) -> tuple[int, int]:
     """`first half of ` or `mid-` as a range of the table."""
-    return _table(sort)[" ".join(word for word in words.replace("-", " ").split() if word not in ("of", "in"))]
+    first, last = _table(sort)[" ".join(word for word in words.replace("-", " ").split() if word not in ("of", "in"))]
+    return first, last
 
 
 def _days(e: _Expression) -> tuple[int, ...]:
@@ -305,7 +299,7 @@ def _within_year(e: _Expression) -> Callable[[int], Span]:
         return lambda year: holiday(year, *rule)
     months: tuple[int, ...] = (1, 12)
     if e["season"]:
-        months = _values("season")[e["season"]], _values("season")[e["season"]] + 2
+        months = _table("season")[e["season"]], _table("season")[e["season"]] + 2
     elif e["part"]:
         months = _part(e["part"], "year part")
     return lambda year: in_year(year, *months)
@@ -314,9 +308,9 @@ def _within_year(e: _Expression) -> Callable[[int], Span]:
 def _year(word: str, today: date) -> tuple[int, int | None]:
     """The year of 2023, 2023年, 二零二三年, 23年 or 去年, and for the last kind its distance from this year."""
     word = word.removesuffix("年").strip()
-    if word in _values("offset"):
-        return today.year + _values("offset")[word], _values("offset")[word]
-    year = int("".join(str(_values("zh digit").get(character, character)) for character in word))
+    if word in _table("offset"):
+        return today.year + _table("offset")[word], _table("offset")[word]
+    year = int("".join(str(_table("zh digit").get(character, character)) for character in word))
     return (year if len(word) > 2 else 2000 + year), None
 
 
@@ -325,8 +319,8 @@ def _read_date(e: _Expression, year: str = "") -> Mention | None:
     none of this one. A holiday is not annotated, as people mostly speak of it in general; last or next Christmas is."""
     if e["month"] and (e.match.string[: e.match.start()].endswith(_LUNAR) or e.follows("lunar day")):
         return None
-    if e["which"] in _values("offset"):  # 上个月底
-        month, offset = month_index(e.today), _values("offset")[e["which"]]
+    if e["which"] in _table("offset"):  # 上个月底
+        month, offset = month_index(e.today), _table("offset")[e["which"]]
         return e.names(in_month(month + offset, *_days(e)), annotated=offset != 0)
     make = _within_year(e)
     if year := year or e["year"]:
@@ -383,7 +377,7 @@ def _read_ago(e: _Expression) -> Mention:
 
 def _read_rolling(e: _Expression) -> Mention | None:
     """The past three months, 未来两周: so many units that end or begin with today."""
-    if e.unit not in _values("unit days") or e.which == "this":
+    if e.unit not in _table("unit days") or e.which == "this":
         return None
     sign = 1 if e["ahead"] or e.which in ("next", "coming") else -1
     return e.names(stretch(0, _count(e["count"])[1], e.unit, sign, e.today))
@@ -397,7 +391,7 @@ def _read_unit(e: _Expression) -> Mention | None:
         return _read_rolling(e)
     if unit in ("night", "morning", "afternoon", "evening"):
         return None if offset > 0 else e.names(one_day(e.today + timedelta(offset)), annotated=offset < 0)
-    if unit not in _values("unit days"):
+    if unit not in _table("unit days"):
         return _named_weekday(e)
     if unit == "day":
         return None
@@ -424,7 +418,7 @@ def _named_weekday(e: _Expression) -> Mention | None:
     which, today, sure = e.which, e.today, not e["the"]
     if e["unit"] in ("sat", "sun", "wed"):
         return None
-    weekday = _values("weekday")[e["unit"][:3]]
+    weekday = _table("weekday")[e["unit"][:3]]
     before, after = nearest_weekday(weekday, -1, today), nearest_weekday(weekday, 1, today)
     week = one_day(calendar_unit("week", which == "next", today).start + timedelta(weekday))
     away = (after.start - today).days
@@ -441,10 +435,10 @@ def _named_weekday(e: _Expression) -> Mention | None:
 
 def _read_week(e: _Expression) -> Mention:
     """上周, 这周末, 下周五."""
-    offset, day = _values("offset")[e["which"]], e["day"]
+    offset, day = _table("offset")[e["which"]], e["day"]
     if day in ("", "末"):
         return e.names(calendar_unit("weekend" if day else "week", offset, e.today), annotated=offset != 0)
-    named = calendar_unit("week", offset, e.today).start + timedelta(_values("weekday")[day])
+    named = calendar_unit("week", offset, e.today).start + timedelta(_table("weekday")[day])
     against = _PAST if named > e.today else _COMING  # 这周六我去了, said before it, is a slip
     return e.names(one_day(named), annotated=offset != 0 or e.direction() != against)
 
@@ -453,7 +447,7 @@ def _read_weekday(e: _Expression) -> Mention | None:
     """A bare Friday may be the last one or the next. `Friday, 5 May` and 5月5日（周五） are left to their dates."""
     if e.follows("date ahead") or e.behind("date before"):
         return None
-    weekday = _values("weekday")[e["day"][:3]]
+    weekday = _table("weekday")[e["day"][:3]]
     past, coming = (nearest_weekday(weekday, sign, e.today) for sign in (-1, 1))
     return e.either(past, coming, period=7)
 
@@ -462,7 +456,7 @@ def _read_dayword(e: _Expression) -> Mention | None:
     """yesterday, 后天."""
     if e.behind("no day cue") or e.follows("no day ahead"):
         return None
-    offset = _values("offset")[e["day"][:-1] if e.chinese else " ".join(e["day"].split())]
+    offset = _table("offset")[e["day"][:-1] if e.chinese else " ".join(e["day"].split())]
     return e.names(one_day(e.today + timedelta(offset)), annotated=offset != 0)
 
 

@@ -86,9 +86,13 @@ def redact(text: str, own: OwnPatterns = NONE) -> tuple[str, list[Redaction]]:
     blanks = [match.span() for match in re.finditer("\0+", seen)]
     found = [Redaction(OWN, start, end) for start, end in own.spans(_blanked(text, blanks))]
     seen = _blanked(seen, [(at.start, at.end) for at in found])
-    while new := _sweep(seen):
-        found += [at for at in new if not own.allows(text[at.start : at.end])]
-        seen = _blanked(seen, [(at.start, at.end) for at in new])
+    spans = [(0, 0)]
+    while spans:  # the surest first, each not looking where one before it found something
+        spans, lower = [], seen.lower()
+        for kind, anchors, find in _finders():
+            if (not anchors or any(anchor in lower for anchor in anchors)) and (here := list(find(seen))):
+                found += [Redaction(kind, start, end) for start, end in here if not own.allows(text[start:end])]
+                seen, spans = _blanked(seen, here), [*spans, *here]
     found.sort(key=lambda at: at.start)
     pieces, done = [], 0
     for at in found:
@@ -100,17 +104,6 @@ def redact(text: str, own: OwnPatterns = NONE) -> tuple[str, list[Redaction]]:
 def kinds(found: list[Redaction]) -> str:
     """What was taken out, in words: each kind once, in the order of the text."""
     return ", ".join(dict.fromkeys(one.kind for one in found))
-
-
-def _sweep(seen: str) -> list[Redaction]:
-    """What every finder finds, the surest first, each not looking where one before it found something."""
-    found: list[Redaction] = []
-    lower = seen.lower()
-    for kind, anchors, find in _finders():
-        if (not anchors or any(anchor in lower for anchor in anchors)) and (spans := list(find(seen))):
-            found += [Redaction(kind, start, end) for start, end in spans]
-            seen = _blanked(seen, spans)
-    return sorted(found, key=lambda at: at.start)
 
 
 def _blanked(text: str, spans: list[Span]) -> str:
