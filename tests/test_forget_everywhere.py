@@ -21,19 +21,13 @@ WORD = "zyzzyva"
 PLAIN = ["The cat sleeps in the tuba case.", "It rains on Tuesdays.", "外婆喜欢喝茶。", "She said: no, not today!"]
 
 
+WAYS = ["A {0} bit me.", "Two: {0}-{0}.", "{1}!", "«{0}» 很可爱。", "[[{0}]]"]
+
+
 def line(dice: random.Random, *, telling: bool) -> str:
     """Something to remember; where it is `telling`, with the word in one of the ways in which words stand in texts."""
-    said = f"{dice.choice(PLAIN)} {dice.randrange(10**6)}"
-    if not telling:
-        return said
-    ways = [
-        f"A {WORD} bit me. {said}",
-        f"{said} Two: {WORD}-{WORD}.",
-        f"{WORD.upper()}!",
-        f"«{WORD}» 很可爱。",
-        f"[[{WORD}]]",
-    ]
-    return dice.choice(ways)
+    way = dice.choice(WAYS).format(WORD, WORD.upper()) if telling else ""
+    return f"{way} {dice.choice(PLAIN)} {dice.randrange(10**6)}".strip()
 
 
 def write(dice: random.Random, user: Folder, number: int) -> str:
@@ -41,27 +35,23 @@ def write(dice: random.Random, user: Folder, number: int) -> str:
     telling = dice.random() < 0.4
     lines = [line(dice, telling=telling and dice.random() < 0.5) for _ in range(dice.randrange(1, 6))]
     name = f"2026-0{dice.randrange(1, 10)}-1{number % 10}-{WORD if telling and dice.random() < 0.3 else 'x'}-{number}"
-    title = json.dumps(lines[0], ensure_ascii=False)
+    first = json.dumps(lines[0], ensure_ascii=False)
     turns = "".join(format_turn(dice.choice(["mara", "assistant"]), "09:00", text) for text in lines)
-    path, text = dice.choice(
-        [
-            (f"facts/2026/{name}.md", lines[0]),
-            (f"archive/lessons/2026/{name}.md", f"---\nimportance: 7\n---\n\n{lines[0]}"),
-            (f"facts/2026/{name}.yaml", f"text: {title}\nnote: {json.dumps(lines[-1])}\n"),
-            (
-                f"facts/2026/{name}-f.md",
-                f"---\ntags: [tea]\nown: {json.dumps(lines[0])}\n---\n\n{dice.choice(PLAIN)}\n",
-            ),
-            (f"sessions/2026/{name}.md", f"---\ntitle: {title}\n---\n\n{turns}"),
-            (f"notes/{name}.md", f"# {lines[0]}\n\n" + "\n\n".join(lines)),
-            (f"summaries/2026/{name}.md", "# S\n\n" + "".join(f"- **mara**: {text}\n" for text in lines)),
-            ("profile.md", "# Mara\n\n" + "\n".join(f"- {text}" for text in lines)),
-        ]
-    )
+    kinds = {
+        f"facts/2026/{name}.md": lines[0],
+        f"archive/lessons/2026/{name}.md": f"---\nimportance: 7\n---\n\n{lines[0]}",
+        f"facts/2026/{name}.yaml": f"text: {first}\nnote: {json.dumps(lines[-1])}\n",
+        f"facts/2026/{name}-f.md": f"---\ntags: [tea]\nown: {first}\n---\n\n{PLAIN[0]}\n",
+        f"sessions/2026/{name}.md": f"---\ntitle: {first}\n---\n\n{turns}",
+        f"notes/{name}.md": f"# {lines[0]}\n\n" + "\n\n".join(lines),
+        f"summaries/2026/{name}.md": "# S\n\n" + "".join(f"- **mara**: {text}\n" for text in lines),
+        "profile.md": "# Mara\n\n" + "\n".join(f"- {text}" for text in lines),
+    }
+    path = dice.choice(list(kinds))
     place = Path(user.root, path)
     place.parent.mkdir(parents=True, exist_ok=True)
     newline, encoding = dice.choice(["\n", "\n", "\r\n"]), dice.choice(["utf-8", "utf-8", "utf-8", "utf-16"])
-    place.write_bytes(text.replace("\n", newline).encode(encoding))
+    place.write_bytes(kinds[path].replace("\n", newline).encode(encoding))
     return path
 
 
@@ -77,9 +67,7 @@ def live_on(dice: random.Random, user: Folder, number: int) -> None:
     elif what < 0.5:
         data = f"{line(dice, telling=False)}\n".encode()
         user.edit(path, lambda _: data)
-    if number % 4 == 0:
-        User(user).search_files("tea jar")
-        User(user).tools().call("open", json.dumps({"path": next(iter(user.paths()), "none")}))
+    User(user).search_files("tea jar")
     subject = f"Remember: {line(dice, telling=dice.random() < 0.3)}"
     if History(user).record(subject, [*paths, path], {"Job": "test"}, START).note:  # a person has written it, too
         git(user.root, "add", "."), git(user.root, "commit", "--quiet", "--message", subject)

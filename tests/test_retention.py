@@ -6,7 +6,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text.retention import days_until, retention, strength
+from filemem.text.retention import retention, strength
 
 BORN = dt.date(2026, 1, 1)
 days = st.integers(0, 2000).map(lambda n: BORN + dt.timedelta(n))
@@ -49,10 +49,6 @@ def test_the_formula_to_the_digit():
     recalled = strength(BORN, [BORN + dt.timedelta(90)], BORN + dt.timedelta(90))
     assert math.isclose(recalled.stability, 90 * (1 + 1.5 * (1 - math.exp(-1))))
     assert recalled.retention == 1
-
-
-def test_the_day_of_fading_is_where_retention_meets_the_threshold():
-    assert math.isclose(retention(days_until(10, 0.1), 10), 0.1)
 
 
 @given(days, recalls, days)

@@ -32,7 +32,7 @@ def write(user, path, text="Likes tea.\n"):
 
 def going(user, today=TODAY):
     """The paths that a sweep would archive."""
-    return [item.path for item in sweeper.plan(user, today).going]
+    return list(sweeper.plan(user, today).going)
 
 
 def swept(user, at=AT):

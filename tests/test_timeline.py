@@ -12,7 +12,6 @@ from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.files.folder import Folder
-from filemem.text.dates import parse_bound
 
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
 NURSE = "archive/facts/2026/2026-01-05-is-a-nurse.md"
@@ -85,25 +84,10 @@ def test_from_one_day_to_another_in_words_too(user: Folder) -> None:
     ],
 )
 def test_a_plan_is_on_the_day_that_it_is_for(tmp_path: Path, text: str, day: str) -> None:
-    """A date without a year is the nearest one; the same words are read behind --after and --before."""
+    """A date without a year is the nearest one."""
     ben = Store(tmp_path).user("ben")
     ben.remember(text, today=dt.date(2026, 9, 1))
     assert timeline(ben.folder).startswith(f"{day}  {text}")
-
-
-@pytest.mark.parametrize(
-    ("words", "days"),
-    [
-        ("Oct 7 at 3pm", ("2026-10-07", "2026-10-07")),
-        ("on October 24", ("2026-10-24", "2026-10-24")),
-        ("from January 11 to 18", ("2027-01-11", "2027-01-18")),
-        ("by September 25", ("2026-09-25", "2026-09-25")),
-        ("10月3号", ("2026-10-03", "2026-10-03")),
-        ("10月3号下午3点", ("2026-10-03", "2026-10-03")),
-    ],
-)
-def test_dates_as_people_write_them_are_bounds(words: str, days: tuple[str, str]) -> None:
-    assert tuple(str(parse_bound(words, dt.date(2026, 9, 1), end)) for end in (False, True)) == days
 
 
 def test_other_memories_by_a_glob(user: Folder) -> None:

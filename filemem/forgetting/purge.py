@@ -96,7 +96,8 @@ class _Versions:
     def __init__(self, history: History, found: DeletionPlan) -> None:
         self.history, self.found = history, found
         how = ("--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z", "--format=")
-        parts = iter([part for part in fields(history.repository.run("log", *how, "--", spec(history.inside))) if part])
+        out = history.repository.run("log", *how, "--", spec(history.inside), timeout=LONG)
+        parts = iter([part for part in fields(out) if part])
         entries = [(facts.split(" "), path) for facts, path in zip(parts, parts, strict=True)]
         versions = dict.fromkeys((path, oid) for (_, mode, _, oid, _), path in entries if mode.startswith("100"))
         self.paths = {path: self.renamed(path) for path, _ in versions}

@@ -160,20 +160,12 @@ def sources(entry: IndexedFile) -> list[str]:
     return [_LINES.sub("", text) for text in ([named] if isinstance(named, str) else named)]
 
 
-class SweepMove(NamedTuple):
-    """A memory that moves, and why, as a phrase: `retention 0.052`, `held until 2026-08-31`, or for what comes back a key of
-    `LASTS` or that it was recalled; `ended`: it goes as it does not hold any more."""
-
-    path: str
-    why: str
-    ended: bool = False
-
-
 class SweepPlan(NamedTuple):
-    """What a sweep would move, and of the rest how many stay for which reason."""
+    """What a sweep would move, by path with why: `retention 0.052`, `held until 2026-08-31`, or for what comes back a key of
+    `LASTS` or that it was recalled; and of the rest how many stay for which reason."""
 
-    going: list[SweepMove]
-    coming: list[SweepMove]
+    going: dict[str, str]
+    coming: dict[str, str]
     staying: Counter[str]
 
 
@@ -185,50 +177,34 @@ class Swept(NamedTuple):
     notes: list[str]
 
 
-# -- the plan ----------------------------------------------------------------------------------------------------
-
-
 def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> SweepPlan:
     """What has faded by `today`, and what comes back from the archive; nothing is moved."""
-    staying: Counter[str] = Counter()
-    kept: list[IndexedFile] = []
-    going: dict[str, tuple[IndexedFile, SweepMove]] = {}
-    coming: list[SweepMove] = []
-    threshold = curve(config.of(folder)).threshold
-    hidden = journal.pending_deletions(folder)
-    for entry, _, reason, strength, _, over in standings(folder, today, progress):
+    threshold, hidden = curve(config.of(folder)).threshold, journal.pending_deletions(folder)
+    found, staying = SweepPlan({}, {}, Counter()), list[IndexedFile]()
+    faded = dict[str, IndexedFile]()
+    for entry, _, reason, strength, _, over in sorted(
+        standings(folder, today, progress), key=lambda one: one.entry.path
+    ):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):
-                coming.append(SweepMove(entry.path, reason))
+                found.coming[entry.path] = reason
         elif not reason and strength and (over or strength.retention < threshold):
             why = f"held until {entry.particulars['valid_until']}" if over else f"retention {strength.retention:.3f}"
-            going[entry.path] = (entry, SweepMove(entry.path, why, over))
+            found.going[entry.path], faded[entry.path] = why, entry
         else:
-            staying[reason or "still fresh"] += 1
-            kept.append(entry)
-    cited = _cited(kept, going)
-    if cited:
-        staying[CITED] = len(cited)
-    left = [move for path, (_, move) in going.items() if path not in cited]
-    return SweepPlan(sorted(left), sorted(coming), staying)
-
-
-def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, SweepMove]]) -> set[str]:
-    """Of the memories to be archived, those that a staying memory cites as its source, and what these cite: they stay, too."""
-    found: set[str] = set()
-    asked = kept if going else []
-    while asked:
-        new = {path for entry in asked for path in sources(entry) if path in going} - found
-        found |= new
-        asked = [going[path][0] for path in new]
+            found.staying[reason or "still fresh"] += 1
+            staying.append(entry)
+    while staying:  # what a memory that stays cites as its source stays too, and what this cites
+        cited = {path for entry in staying for path in sources(entry) if found.going.pop(path, "")}
+        found.staying.update([CITED] * len(cited))
+        staying = [faded[path] for path in cited]
     return found
 
 
 def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> Swept:
     """Move what the plan says."""
-    going, coming = ([item.path for item in items] for items in (found.going, found.coming))
-    stayed = archive.move_in(folder, going, at, progress) | archive.move_out(folder, coming)
-    archived, restored = ([path for path in paths if path not in stayed] for paths in (going, coming))
+    stayed = archive.move_in(folder, found.going, at, progress) | archive.move_out(folder, found.coming)
+    archived, restored = ([path for path in paths if path not in stayed] for paths in (found.going, found.coming))
     return Swept(archived, list(map(archive.live, restored)), list(stayed.values()))
 
 
@@ -249,9 +225,8 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
             turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
             said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
             continue
-        journal.note_recalls(
-            folder, [path], journal.RESTORED, at
-        )  # first, so that a run that is cut off reinforces it too
+        # The recall comes first, so that a run that is cut off reinforces it too.
+        journal.note_recalls(folder, [path], journal.RESTORED, at)
         stayed = archive.move_out(folder, [path])
         said.append(stayed.get(path, f"Restored {archive.live(path)}."))
     return said

@@ -210,17 +210,16 @@ def _short(count: int) -> list[str]:
 def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
     found = sweeper.plan(folder, at.date(), progress)
     if dry:
-        said = [f"{item.path} would be archived: {item.why}." for item in found.going]
-        said += [f"{item.path} would come back: {item.why}." for item in found.coming]
+        said = [f"{path} would be archived: {why}." for path, why in found.going.items()]
+        said += [f"{path} would come back: {why}." for path, why in found.coming.items()]
         stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
-        going, coming = ([item.path for item in items] for items in (found.going, found.coming))
+        going, coming = list(found.going), list(found.coming)
         facts: dict[str, Any] = {"going": going, "coming": coming, "staying": found.staying}
         return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming])
     done = sweeper.apply(folder, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
-    until = {item.path: f": it {item.why}" for item in found.going if item.ended}
-    said += [f"Archived {path}{until.get(path, '')}." for path in done.archived]
+    said += [f"Archived {path}: {found.going[path]}." for path in done.archived]
     said = said or ["Nothing has faded, and nothing comes back from the archive."]
     facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
     both = [*done.archived, *done.restored]
