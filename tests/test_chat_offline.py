@@ -58,6 +58,8 @@ def mara(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Life:
             "Mon 2 November 2026",
         ),
         ("我家的猫叫豆豆。", "我家的猫叫什么？", "豆豆", "2026年11月2日 周一"),
+        ("Dec 7 at 3pm I see the dentist.", "What do I have on 7 December?", "dentist", "Mon 2 November 2026"),
+        ("12月3号我要去上海。", "12月3号有什么安排？", "上海", "2026年11月2日 周一"),
     ],
 )
 def test_a_question_is_answered_by_dated_quotes(mara: Life, told: str, question: str, quote: str, day: str) -> None:

@@ -12,7 +12,7 @@ from filemem.files.memory import PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.files.transcript import ASSISTANT
 from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, in_chinese
 from filemem.search import PARTIAL, STRONG, Found, Hit, question, ranking, search_files
-from filemem.text import tokens
+from filemem.text import dates, tokens
 from filemem.text.plain import escape_controls
 from filemem.tools import answers
 
@@ -89,7 +89,12 @@ def reply(
         found = Found([], 0, "", [], 0)
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
-    hits = list(_telling(folder, found.hits))[: QUOTES if sure else NEAR if asks else 0]
+    hits = list(_telling(folder, found.hits))
+    if asks and not any(hit.strength for hit in hits):  # a question for a day: what tells of that day answers it
+        days = _days(said[-1], today)
+        telling = [hit for hit in hits if days & _days(hit.text, hit.date or today)]
+        hits, sure = telling or hits, sure or bool(telling)
+    hits = hits[: QUOTES if sure else NEAR if asks else 0]
     parts = [] if asks else [(SAID if kept else UNRECORDED)[chinese]]
     if hits or asks:
         # Of those that answer about as well the newest first, what was superseded last.
@@ -99,6 +104,11 @@ def reply(
         opening = (FOUND if hits and sure else NEAREST if hits else NOTHING)[chinese]
         parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
     return "\n\n".join(parts)
+
+
+def _days(text: str, today: dt.date) -> set[dates.Span]:
+    """The single days that a text names."""
+    return {span for one in dates.mentioned(text, today) for span in one.spans if span.start == span.end}
 
 
 def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
