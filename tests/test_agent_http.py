@@ -15,7 +15,7 @@ from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fa
 
 from filemem import Store
 from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
-from filemem.chat.recalling import ALONE
+from filemem.chat.recalling import ALONE, BESIDE_TOOLS
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.jobs.running import forget
@@ -233,6 +233,54 @@ def test_the_log_has_every_request_with_its_reply(talk: Talk, server: ScriptedSe
     assert (asked["tokens_in"], asked["tokens_out"], asked["calls"][0]["name"]) == (120, 7, "grep")
     assert answered["messages"] == server.requests[1].body["messages"] and answered["text"] == "Oolong."
     assert "(401)" in failed["error"]
+
+
+# -- what is searched for before it is asked ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("messages", "found"),
+    [
+        (["Where does Nadia work?", "And since when?"], ["2026-05-01-nadia", "2026-05-01-nadia"]),
+        (["王伟在哪里工作？", "从什么时候开始？"], ["2026-05-02-王伟", "2026-05-02-王伟"]),
+        (["Where does Nadia work?", "Who polished the tuba?"], ["2026-05-01-nadia", "tuba-1"]),
+        (["Hello!", "Thanks a lot", "你好", "How do volcanoes erupt?"], ["", "", "", ""]),
+    ],
+)
+def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with(
+    talk: Talk, server: ScriptedServer, messages: list[str], found: list[str]
+) -> None:
+    """Within their budget; where the memory has nothing on it, or the store leaves that to the model, none."""
+    (talk.root / "facts/2026-05-01-nadia.md").write_text("Nadia has worked at the harbour office since March 2024.\n")
+    (talk.root / "facts/2026-05-02-王伟.md").write_text("王伟从2024年3月起在港务局工作。\n")
+    for n in range(40):
+        (talk.root / f"facts/tuba-{n}.md").write_text(f"The tuba number {n} " + "was polished " * 30 + "\n")
+    server.default = say("Yes.")
+    for message, path in zip(messages, found, strict=True):
+        talk.say(message)
+        beside = system(server).partition('<memory path="search_files">')[2].partition("</memory>")[0]
+        assert path in beside if path else not beside
+        assert tokens.count(beside) <= BESIDE_TOOLS + 2
+    Talk(talk.root.parent, server.base_url, "recall: tools\n").say("Where does Nadia work?")
+    assert "search_files" not in server.requests[-1].body["messages"][-1]["content"]
+
+
+def test_off_the_record_no_file_changes_and_the_talk_goes_on(talk: Talk, server: ScriptedServer) -> None:
+    """The model still sees what was said before, opens files, and cites them."""
+
+    def files() -> dict[Path, bytes]:
+        return {
+            path: path.read_bytes() for path in talk.root.rglob("*") if path.is_file() and "index" not in path.parts
+        }
+
+    server.script(say("Good."), calls(("open", {"path": FACT})), say(f"As {FACT}:1 says."), say("Yes."))
+    talk.say("I sold the boat.")
+    before = files()
+    talk.conversation.go_off_the_record()
+    talk.say("Which tea do I like, between us?")
+    talk.say("你还记得吗？")
+    assert files() == before and "I sold the boat." in talk.kept
+    assert said(server)[::2] == ["I sold the boat.", "Which tea do I like, between us?", "你还记得吗？"]
 
 
 # -- without tools -----------------------------------------------------------------------------------------------
