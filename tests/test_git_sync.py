@@ -191,6 +191,26 @@ def test_a_push_that_comes_second_is_tried_again(
     assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
 
 
+def test_what_is_recalled_while_a_sync_goes_on_is_kept(
+    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Noted between its fetch and its end, beside what the other machine has recalled."""
+    one, two = machines
+    log = Path(one.bookkeeping("recalls.log"))
+    for user in machines:
+        Path(user.bookkeeping("recalls.log")).write_text(
+            f"2026-11-20T10:00\topen\t{'here' if user is one else 'there'}.md\n"
+        )
+        change(user, f"facts/{id(user)}.md", "a\n")
+    synced(two)
+    elsewhere(one, tmp_path, monkeypatch)
+    hook = tmp_path / "remote/hooks/pre-receive"
+    hook.write_text(f"#!/bin/sh\nprintf '2026-11-20T10:01\\topen\\tmeanwhile.md\\n' >> {log}\n")
+    hook.chmod(0o755)
+    assert synced(one).fetched == 1
+    assert sorted(log.read_text().split()[2::3]) == ["here.md", "meanwhile.md", "there.md"]
+
+
 def test_offline_and_a_remote_that_refuses_lose_nothing(
     machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

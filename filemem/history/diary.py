@@ -265,7 +265,7 @@ class History:
             place = Place(repository.where, step.path)
             now = safe.read(place) if safe.exists(place) else None
             steps += [step] if now != step.becomes else []
-            met += [step.path] if now not in (step.found, step.becomes) else []
+            met += [step.path] if now not in (step.found, step.becomes) and not step.path.endswith(LOGS) else []
         if met:
             what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
             raise FilememError(f"{what}; commit them, then try again.")
@@ -285,27 +285,26 @@ class History:
 
 
 def _carry_out(repository: Repository, step: Step) -> None:
-    """Make a step; raises Changed where a person has just saved what it meets."""
-    where, error = (
-        Place(repository.where, step.path),
-        Changed(f"{step.path} has just been changed; commit it, then try again."),
-    )
+    """Make a step; raises Changed where a person has just saved what it meets. What has been logged meanwhile stays."""
+    where, what = Place(repository.where, step.path), f"{step.path} has just been changed; commit it, then try again."
 
     def becomes(now: bytes) -> bytes | None:
-        if now not in (step.found, step.becomes):
-            raise error
-        return step.becomes
+        if now in (step.found, step.becomes):
+            return step.becomes
+        if step.path.endswith(LOGS):
+            return line_merge(now, step.found or b"", step.becomes or b"", union=True)
+        raise Changed(what)
 
     if step.becomes is None:
         safe.delete_if(where, lambda at: safe.read(at) == step.found)
-    elif step.found is None:
+    elif safe.exists(where):
+        safe.edit(where, becomes)
+    else:
         safe.make_folder(where.folder)
         try:
             safe.create(where, step.becomes)
         except FileExistsError:
-            raise error from None
-    else:
-        safe.edit(where, becomes)
+            raise Changed(what) from None
 
 
 def _lives(process: int) -> bool:
