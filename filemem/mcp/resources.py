@@ -140,10 +140,11 @@ class Following:
                 return
             changed = {path for path in before | now if before.get(path) != now.get(path)}
             for (tell, uri), path in told:
-                if uri and {path, live(path), f"archive/{path}"} & changed:
-                    tell(_notice("updated", {"uri": uri}))
-                elif not uri and before.keys() != now.keys():
-                    tell(_notice("list_changed", {}))
+                with contextlib.suppress(RuntimeError):  # the server is ending
+                    if uri and {path, live(path), f"archive/{path}"} & changed:
+                        tell(_notice("updated", {"uri": uri}))
+                    elif not uri and before.keys() != now.keys():
+                        tell(_notice("list_changed", {}))
 
     def _files(self) -> dict[str, Stat]:
         with contextlib.suppress(FilememError, OSError):

@@ -4,7 +4,6 @@ The model that answers quotes the first 250 tokens of what it gets; the judge go
 the paper's rule and all of them for the strict one. So what is right can be worked out by hand from the samples.
 """
 
-import asyncio
 import hashlib
 import json
 import os
@@ -22,12 +21,10 @@ import pytest
 pytest.importorskip("inspect_ai", reason="needs filemem[bench]")
 
 from inspect_ai.log import list_eval_logs, read_eval_log
-from inspect_ai.model import GenerateConfig, messages_from_openai
-from inspect_ai.tool import ToolInfo
 from scripted_server import ScriptedServer, Step, calls, fail, say
 
 from benchmarks.answers import __main__ as program
-from benchmarks.answers import scripted, tables
+from benchmarks.answers import tables
 from benchmarks.answers.recipes import RECIPES, Absent
 from benchmarks.answers.tasks import SAMPLES, TASKS
 
@@ -180,28 +177,6 @@ def answering(body: dict[str, Any]) -> Step:
     if "kitten called" in asked and body.get("tools") and body["messages"][-1]["role"] == "user":
         return calls(("search_files", {"query": "What is the kitten called?"}))
     return fail(400, "no answer for you") if "Sundays" in asked else say("So it is (sessions/2025/x.md:3), says it.")
-
-
-def scripted_too(body: dict[str, Any]) -> Step:
-    """What the models of mockllm would say, as a server says it."""
-    messages = asyncio.run(messages_from_openai(body["messages"]))
-    tools = [ToolInfo.model_validate(one["function"]) for one in body.get("tools", [])]
-    said = (scripted.rule if body["model"] == "rule" else scripted.quotes)(messages, tools, "auto", GenerateConfig())
-    asked = [(call.function, call.arguments) for call in said.message.tool_calls or []]
-    return calls(*asked) if asked else say(said.completion)
-
-
-def test_every_task_by_a_server_as_by_the_mock(
-    server: ScriptedServer, found: dict[tuple[str, str], tables.Run], tmp_path: Path
-) -> None:
-    """filemem's own loop gives the same marks over HTTP."""
-    server.default = scripted_too
-    models = ["--model", "openai-api/scripted/quotes", "--grader", "openai-api/scripted/rule"]
-    for task in TASKS:
-        run(task, "--sample", *models, "--logs", str(tmp_path / task))
-        (one,) = tables.runs(str(tmp_path / task))
-        for name in ("paper", "strict", "evidence"):
-            assert one.marks(name) == found[task, "four-tools"].marks(name), (task, name)
 
 
 def marked(folder: Path) -> Path:

@@ -25,7 +25,8 @@ def mara(root: Path) -> User:
 def do(tool: Any, command: str, **arguments: Any) -> str:
     """What the tool answers to a call of the model, an error as the model would be told it."""
     try:
-        return str(tool.call({"command": command, **arguments}))
+        answer = tool.call({"command": command, **arguments})
+        return str(asyncio.run(answer) if asyncio.iscoroutine(answer) else answer)
     except ToolError as error:
         return f"Error: {error}"
     except OSError:  # of the SDK's own tool, in its older versions
@@ -83,34 +84,17 @@ STEPS: list[dict[str, Any]] = [
 ]
 
 
-def test_it_answers_as_the_sdk_s_own_tool_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [NotesMemoryTool, AsyncNotesMemoryTool])
+def test_it_answers_as_the_sdk_s_own_tool_does(tmp_path: Path, made: Any) -> None:
     """The same commands to the tool that the SDK has for a local folder, side by side, word by word."""
     theirs: Any = BetaLocalFilesystemMemoryTool(str(tmp_path / "theirs"))
-    ours: Any = NotesMemoryTool(mara(tmp_path))
+    ours: Any = made(mara(tmp_path))
     for arguments in STEPS:
         answer, wanted = do(ours, **arguments), do(theirs, **arguments)
         assert answer == wanted or (wanted == "Error: …" and answer.startswith("Error: ")), arguments
-    kept = {
-        path.relative_to(tmp_path / "theirs/memories"): path.read_text()
-        for path in tmp_path.glob("theirs/memories/**/*.md")
-    }
-    notes = tmp_path / "store/mara/notes"
-    assert {path.relative_to(notes): path.read_text() for path in notes.glob("**/*.md")} == kept
-
-
-def test_the_asynchronous_tool_answers_as_the_other(tmp_path: Path) -> None:
-    theirs: Any = BetaLocalFilesystemMemoryTool(str(tmp_path / "theirs"))
-    ours: Any = AsyncNotesMemoryTool(mara(tmp_path))
-
-    async def told(arguments: dict[str, Any]) -> str:
-        try:
-            return str(await ours.call(arguments))
-        except ToolError as error:
-            return f"Error: {error}"
-
-    for arguments in STEPS:
-        answer, wanted = asyncio.run(told(arguments)), do(theirs, **arguments)
-        assert answer == wanted or (wanted == "Error: …" and answer.startswith("Error: ")), arguments
+    kept, notes = tmp_path / "theirs/memories", tmp_path / "store/mara/notes"
+    both = [{path.relative_to(root): path.read_text() for path in root.glob("**/*.md")} for root in (kept, notes)]
+    assert both[0] == both[1]
 
 
 @pytest.mark.parametrize("path", [

@@ -94,24 +94,12 @@ def test_it_answers_as_the_in_memory_store_does(tmp_path: Path) -> None:
         assert answer(ours, op) == answer(theirs, op), op
     assert ours.get(("people",), "twice").value == {"n": 2}  # type: ignore[union-attr]
     for namespace in [(), ("a.b",), ("",), ("langgraph",)]:
-        assert_same_refusal(ours, theirs, namespace)
-
-
-def assert_same_refusal(ours: Any, theirs: Any, namespace: tuple[str, ...]) -> None:
-    told = []
-    for store in (ours, theirs):
-        with pytest.raises(ValueError) as error:
-            store.put(namespace, "key", {"a": 1})
-        told.append(str(error.value))
-    assert told[0] == told[1]
-
-
-def test_pages_of_a_search_are_of_one_order(tmp_path: Path) -> None:
-    store = FileStore(mara(tmp_path))
-    for number in range(7):
-        store.put(("many",), f"key {number}", {"n": number})
-    keys = [item.key for at in (0, 3, 6) for item in store.search(("many",), limit=3, offset=at)]
-    assert sorted(keys) == [f"key {number}" for number in range(7)]
+        told = set()
+        for store in (ours, theirs):
+            with pytest.raises(ValueError) as error:
+                store.put(namespace, "key", {"a": 1})
+            told.add(str(error.value))
+        assert len(told) == 1
 
 
 def test_async_operations_are_the_same(tmp_path: Path) -> None:
@@ -154,21 +142,7 @@ def test_words_find_the_memory_and_an_editor_changes_it(tmp_path: Path) -> None:
 def test_no_name_leads_out_and_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
     user = mara(tmp_path)
     store = FileStore(user)
-    for name in (
-        "../../x",
-        "/etc/passwd",
-        "..",
-        ".",
-        "a\0b",
-        "\\",
-        "~",
-        "%2e%2e",
-        "e\u0301",
-        "\u00e9",
-        "x.tmp",
-        "A",
-        "a",
-    ):
+    for name in "../../x|/etc/passwd|..|.|a\0b|\\|~|%2e%2e|e\u0301|\u00e9|x.tmp|A|a".split("|"):
         store.batch([PutOp((name,), name, {"name": name}), PutOp((name, name), name, {"name": name})])
     for name in ("../../x", "%2e%2e", "e\u0301", "\u00e9", "A"):
         found = store.batch([GetOp((name,), name)])[0]
@@ -201,9 +175,10 @@ def test_a_search_pages_on_to_the_last_and_a_value_keeps_the_day_it_was_put(tmp_
     store = FileStore(mara(tmp_path))
     for number in range(230):
         store.put(("docs",), f"n{number}", {"text": f"Oolong number {number}."})
-    pages = [store.search(("docs",), query="oolong", limit=100, offset=offset) for offset in (0, 100, 200)]
-    assert [len(page) for page in pages] == [100, 100, 30]
-    assert len({item.key for page in pages for item in page}) == 230
+    for query in ("oolong", None):
+        pages = [store.search(("docs",), query=query, limit=100, offset=offset) for offset in (0, 100, 200)]
+        assert [len(page) for page in pages] == [100, 100, 30]
+        assert len({item.key for page in pages for item in page}) == 230
     first = store.get(("docs",), "n1")
     store.put(("docs",), "n1", {"text": "Sencha."})
     second = store.get(("docs",), "n1")
