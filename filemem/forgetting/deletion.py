@@ -428,20 +428,20 @@ def renamed(data: bytes, names: dict[str, str]) -> bytes:
     return data
 
 
-def record_without(name: str, data: bytes, found: DeletionPlan) -> bytes:
+def record_without(data: bytes, found: DeletionPlan) -> bytes:
     """A record's bytes without what tells of it: JSON keeps its lines, as some must never be done again; others go."""
     gone = {old for old, new in found.names.items() if not new} | {
         live(item.place) for item in found.items if item.line
     }
     kept = list[bytes]()
     for line in data.splitlines(True):
-        text = renamed(line, found.names).decode("utf-8", "surrogateescape")
-        told = {
-            part for field in line.decode(errors="replace").strip().split("\t") for part in (field, _place(field)[0])
-        }
+        text, fields = (
+            renamed(line, found.names).decode("utf-8", "surrogateescape"),
+            os.fsdecode(line).strip().split("\t"),
+        )
         if text[:1] in ("{", "["):
             text = _STRING.sub(lambda one: f'"{FORGOTTEN}"' if found.matcher.holds(one[0]) else one[0], text)
-        elif gone & told or (not name.endswith(".log") and found.matcher.holds(text)):
+        elif found.matcher.holds(text) or gone.intersection([*fields, *(_place(one)[0] for one in fields)]):
             continue
         kept.append(text.encode("utf-8", "surrogateescape"))
     return b"".join(kept)
@@ -621,7 +621,7 @@ def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
                 if found.matcher.in_name(path) or ("/" in path and PurePath(path).stem in touched):
                     safe.delete(where)
                     said.append(f"{BOOKKEEPING}/{path}")
-                elif safe.edit(where, lambda data, name=path: record_without(name, data, found)):  # type: ignore[misc]
+                elif safe.edit(where, functools.partial(record_without, found=found)):
                     said.append(f"lines of {BOOKKEEPING}/{path}")
     return sorted(said)
 

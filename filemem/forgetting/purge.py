@@ -121,7 +121,7 @@ class _Versions:
         """A version of a file of the user's without what is to go."""
         own, found = self.history.own(path), self.found
         if own.startswith(BOOKKEEPING + "/"):
-            return deletion.record_without(own, data, found)
+            return deletion.record_without(data, found)
         with contextlib.suppress(FilememError):
             before, cuts = data, [item for item in found.items if item.line and live(item.path) == live(own)]
             data = deletion.without(data, cuts)
