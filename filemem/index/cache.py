@@ -265,27 +265,23 @@ def _read_into(builder: Builder, tokenizer: Tokenizer, place: Place, path: str, 
 
 
 class MemoryCache:
-    """The files read last, each kept for as long as it stays as it was. Safe to use from several threads."""
+    """The files read last, each kept for as long as it stays as it was, of MOST_KEPT bytes at most. Safe to use from several
+    threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[str, tuple[Stats, Memory]] = {}  # by path, the one used last at the end
-        self._bytes = 0
+        self._held: dict[str, tuple[Stats, Memory]] = {}
 
     def memory(self, folder: Folder, path: str, stats: Stats) -> Memory:
         """The memory whose file has just been listed with these stats. Raises FilememError."""
-        with self._lock:
-            held = self._held.pop(path, None)
-            if held and held[0] == stats:
-                self._held[path] = held
-                return held[1]
-            self._bytes -= len(held[1].data) if held else 0
+        held = self._held.get(path)
+        if held and held[0] == stats:
+            return held[1]
         memory = folder.memory(path)
-        if abs(time.time_ns() - stats[1]) > COARSE and len(memory.data) == stats[2] <= MOST_KEPT:
+        if abs(time.time_ns() - stats[1]) > COARSE and len(memory.data) == stats[2]:
             with self._lock:
-                before = self._held.pop(path, None)
-                self._held[path] = stats, memory
-                self._bytes += len(memory.data) - (len(before[1].data) if before else 0)
-                while self._bytes > MOST_KEPT:
-                    self._bytes -= len(self._held.pop(next(iter(self._held)))[1].data)
+                if sum(len(known.data) for _, known in self._held.values()) + stats[2] > MOST_KEPT:
+                    self._held.clear()
+                if stats[2] <= MOST_KEPT:
+                    self._held[path] = stats, memory
         return memory

@@ -262,18 +262,14 @@ class Corpus:
         held = self._held.get(token)
         if held is not None:
             return held
-        numbers, counts = self._spoken(token[1:]) if token[0] == terms.SPEAKER else self._read(token)
-        return _keep(self._held, token, [(numbers, counts)] if numbers else [])
-
-    def _read(self, token: str) -> tuple[array[int], bytes]:
+        if token[0] == terms.SPEAKER:
+            speakers = self._speakers_by_token.get(token[1:], ())
+            numbers = array("I", sorted(number for one in speakers for number in _places(self.speakers, one)))
+            return _keep(self._held, token, [(numbers, b"\1" * len(numbers))] if numbers else [])
         place, tables = self._place(token), self._tables
         start, end = tables.starts[place : place + 2] if place >= 0 else (0, 0)
-        return tables.numbers[start:end], tables.times[start:end]
-
-    def _spoken(self, token: str) -> tuple[array[int], bytes]:
-        speakers = self._speakers_by_token.get(token, ())
-        numbers = sorted(number for speaker in speakers for number in _places(self.speakers, speaker))
-        return array("I", numbers), b"\1" * len(numbers)
+        found = (tables.numbers[start:end], tables.times[start:end])
+        return _keep(self._held, token, [found] if end > start else [])
 
     def near(self, word: str, count: int = 3) -> list[str]:
         """The tokens that are one edit from a folded word and begin alike, sorted."""
@@ -316,24 +312,17 @@ class Corpus:
 
     def _files_of(self, piece: _StringPiece) -> set[int] | None:
         """The files that have a token with a piece in it; None where these are too many to look for."""
-        starts, files = self._tables.starts, set[int]()
+        keys, starts, numbers = self._tables.keys, self._tables.starts, self._tables.numbers
         if piece.open_left or piece.open_right:
-            places = [place for place, token in self._holding(piece.text) if piece.fits(token.lstrip("[" + REST))]
+            wanted = piece.text.encode()
+            places = [place for place, key in enumerate(keys) if wanted in key]
+            places = [place for place in places if piece.fits(token_of(keys[place]).lstrip("[" + REST))]
         else:
-            places = list(map(self._place, (piece.text, "[" + piece.text, REST + piece.text)))
-        places = [place for place in places if place >= 0]
+            places = [self._place(token) for token in (piece.text, "[" + piece.text, REST + piece.text)]
+            places = [place for place in places if place >= 0]
         if sum(starts[place + 1] - starts[place] for place in places) > MOST_POSTINGS:
             return None
-        for place in places:
-            files.update(map(self._file_of, self._tables.numbers[starts[place] : starts[place + 1]]))
-        return files
-
-    def _holding(self, piece: str) -> Iterator[tuple[int, str]]:
-        """Every token that has an ASCII `piece` in it, with its place among the keys."""
-        wanted = piece.encode()
-        for place, key in enumerate(self._tables.keys):
-            if wanted in key and piece in (token := token_of(key)):
-                yield place, token
+        return {self._file_of(number) for place in places for number in numbers[starts[place] : starts[place + 1]]}
 
 
 class _StringPiece(NamedTuple):

@@ -21,7 +21,6 @@ from filemem.text.own_words import own_part
 
 A_WEEK = 7  # days that a text may tell of at once to be of each of them
 CHAIN = 10  # times that a memory is followed to what replaced it
-THEN = "then: "  # how the note begins of what held at the time that is asked for
 DOUBTFUL = "doubtful: confidence "  # of what is not certain
 WHOLE = 500  # characters of a person's turn that is shown whole, however it is indexed
 LOOKED_AT = 20_000  # characters of an assistant's turn in which what is shown is looked for
@@ -64,6 +63,15 @@ class Hit:
         self._reader, self._place, self._item = reader, place, item
         self._more: dict[str, float] = {}
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hit) and self._says() == other._says()
+
+    def __repr__(self) -> str:
+        return f"<Hit {self.path}:{self.line} {self.text[:40]!r}>"
+
+    def _says(self) -> tuple[object, ...]:
+        return self.path, self.line, self.score, self.text, self.note, self.newer, self.sources
+
     def counting(self, score: float, by: str = "") -> "Hit":
         """The same with another score; the difference is shown among the parts of the score as `by`."""
         other = copy.copy(self)
@@ -103,8 +111,8 @@ class Hit:
 
     @property
     def lapsed(self) -> bool:
-        """Did it not hold at the time that is asked for, or is it unknown?"""
-        return bool(self.note) and not self.note.startswith((THEN, DOUBTFUL))
+        """Is it known not to hold?"""
+        return bool(self.note) and not self.note.startswith(DOUBTFUL)
 
     # -- what its file says --------------------------------------------------------------------------------------
 
@@ -171,11 +179,6 @@ class Hit:
         """The turn that it leans on."""
         return self.previous if self.previous and leans(self.passage, self.previous) else None
 
-    @functools.cached_property
-    def company(self) -> frozenset[str]:
-        """Who speaks in its file."""
-        return frozenset(passage.speaker for passage in self._memory.passages) if self._memory else frozenset()
-
     # -- what of it is shown -------------------------------------------------------------------------------------
 
     @functools.cached_property
@@ -238,7 +241,6 @@ class Reader:
         self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: CurrentConversation | None
     ) -> None:
         self.corpus, self.today = corpus, today
-        self.time = filters.time_asked(parsed.spans, today)
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self._folder, self._shelf, self._current, self._voices = index.folder, index.shelf, current, parsed.voices
         self._listed: dict[str, int] = {}  # a passage of the file, by path
@@ -299,10 +301,6 @@ class Reader:
         if not (more := entry.particulars):
             return "", "", ()
         note, newer = filters.lapse(entry, self.today), filters.replaced(entry, self.today)
-        if (held := filters.then_or_now(entry, self.today, self.time)) == "then":
-            note, newer = f"{THEN}{note}", ""
-        elif held and self.time:
-            note = f"now: {filters.lapse(entry, *self.time)}"
         if not note and filters.confidence(entry) < filters.SURE:
             note = f"{DOUBTFUL}{filters.confidence(entry):g}"
         sources = more.get("source") or ()

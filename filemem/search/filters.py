@@ -2,9 +2,8 @@
 counts that no longer holds."""
 
 import datetime as dt
-import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
@@ -31,41 +30,31 @@ _AND, _BETWEEN = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE), re.comp
 
 Ordinals = tuple[int, int]  # of the first day and the last
 Worth = Callable[[IndexedFile], float]
-Time = tuple[dt.date, dt.date]  # the first and the last day of a time that a question is about
 
 
 class Asked(NamedTuple):
-    """Which files, whose passages and those of which days (the first and the last, as ordinals) are asked for; and which
-    files count as archived."""
+    """Which files, whose passages and those of which days (the first and the last, as ordinals) are asked for."""
 
     test: Callable[[IndexedFile], bool] | None
     files: int
     speakers: frozenset[int] | None
     days: tuple[int, int] | None
-    archived: Callable[[IndexedFile], bool] = operator.attrgetter("archived")
 
     @property
     def for_all(self) -> bool:
         """Is nothing left out?"""
         return self.test is None and self.speakers is None
 
-    def worth(self, today: dt.date, *, past: bool, time: Time | None) -> Callable[[IndexedFile], float]:
+    def worth(self, today: dt.date, *, past: bool) -> Worth:
         """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
-        question is about the past; where it is about a `time`, less where it did not hold then."""
+        question is about the past."""
 
         def factor(entry: IndexedFile) -> float:
             if self.test and not self.test(entry):
                 return 0.0
-            return held(entry) * (DOUBTED + (1 - DOUBTED) * min(1.0, confidence(entry) / SURE))
-
-        def held(entry: IndexedFile) -> float:
-            if past:
-                return 1.0
-            if time and (lapse(entry, *time) or lapse(entry, today)):
-                return OUTDATED if lapse(entry, *time) else 1.0
-            if lapse(entry, today):
-                return REPLACED if self.archived(entry) else OUTDATED
-            return ARCHIVED if self.archived(entry) else 1.0
+            lapsed, archived = not past and lapse(entry, today), not past and entry.archived
+            held = (REPLACED if archived else OUTDATED) if lapsed else ARCHIVED if archived else 1.0
+            return held * (DOUBTED + (1 - DOUBTED) * min(1.0, confidence(entry) / SURE))
 
         return factor
 
@@ -124,21 +113,6 @@ def bounds(after: str | None, before: str | None, today: dt.date) -> tuple[int, 
     return first.toordinal(), last.toordinal()
 
 
-def time_asked(spans: Iterable[tuple[int, int]], today: dt.date) -> Time | None:
-    """The time that a question is about by the days that it names, as ordinals: one that is over, or is yet to come."""
-    named = list(spans)
-    days = [day for span in ([span for span in named if span[0] <= today.toordinal()] or named) for day in span]
-    if not days or min(days) <= today.toordinal() <= max(days):
-        return None
-    return dt.date.fromordinal(min(days)), dt.date.fromordinal(max(days))
-
-
-def then_or_now(entry: IndexedFile, today: dt.date, time: Time | None) -> str:
-    """`then` for what held at the time that is asked for and does not hold now, `now` for what holds now and did not then."""
-    held, holds = time and not lapse(entry, *time), not lapse(entry, today)
-    return "" if not time or held == holds else "then" if held else "now"
-
-
 def confidence(entry: IndexedFile) -> float:
     """How certain a memory is, from 0 to 1, where it says so; else 1."""
     return float(entry.particulars.get("confidence", 1.0)) if entry.particulars else 1.0
@@ -155,11 +129,8 @@ def replaced(entry: IndexedFile, today: dt.date) -> str:
     return "" if told and today < told.date else newer
 
 
-def lapse(entry: IndexedFile, today: dt.date, last: dt.date | None = None) -> str:
-    """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds.
-
-    With a `last` day: why on no day from the first to that one.
-    """
+def lapse(entry: IndexedFile, today: dt.date) -> str:
+    """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds."""
     if not entry.particulars:
         return ""
     by, since, until = replaced(entry, today), _day(entry, "valid_from"), _day(entry, "valid_until")
@@ -170,7 +141,7 @@ def lapse(entry: IndexedFile, today: dt.date, last: dt.date | None = None) -> st
         return f"superseded {part}by {one_line(by)}"
     if until and until < today.isoformat():
         return f"held until {until}"
-    return f"holds from {since}" if (last or today).isoformat() < since else ""
+    return f"holds from {since}" if today.isoformat() < since else ""
 
 
 def _day(entry: IndexedFile, key: str) -> str:

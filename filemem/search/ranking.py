@@ -49,7 +49,6 @@ BARE_QUERY_MASS = (
     2.0  # the least that a question weighs that has no word to look for: a word in an eighth of all passages
 )
 FLOOR = 0.001  # the least that a passage found scores
-LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 _OPENS, _ANSWERS = 256, 512  # marks of a passage beside the flags of its text
 _KERNEL = (*REACH[:0:-1], *REACH)  # from one end of the reach to the other
@@ -139,12 +138,6 @@ class Scored(NamedTuple):
     parts: Callable[[], Iterable[Share]]
 
 
-class Ranking(list[Scored]):
-    """The best passages, best first; `matching` are all that were found."""
-
-    matching = 0
-
-
 def rank(
     query: Query,
     corpus: Corpus,
@@ -153,8 +146,8 @@ def rank(
     worth: Callable[[Any], float] = lambda entry: 1.0,
     speakers: frozenset[int] | None = None,
     days: tuple[int, int] | None = None,
-) -> Ranking:
-    """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file.
+) -> tuple[list[Scored], int]:
+    """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file. And how many match.
 
     `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
     passages are returned, with `days` (the first and the last, as ordinals) only those of these, ranked with all around them.
@@ -163,9 +156,8 @@ def rank(
     promising = list(scorer.promising(days))
     some = heapq.nlargest(max(PROMISING, 2 * limit), promising, key=lambda one: one[:2])
     ranked = sorted(filter(None, itertools.starmap(scorer.scored, some)), key=lambda one: one[:4])
-    best = Ranking(scorer.explained(*one) for one in ranked[:limit])
-    best.matching = sum(number not in corpus.uncounted for _, number, *_ in promising)
-    return best
+    matching = sum(number not in corpus.uncounted for _, number, *_ in promising)
+    return [scorer.explained(*one) for one in ranked[:limit]], matching
 
 
 # -- where the words stand, and what each counts there by itself: BM25 ----------------------------------------------
@@ -237,25 +229,9 @@ def _values(corpus: Corpus, term: Term, asked: bytearray | None) -> _Values:
             for number in counts.keys() & found.keys() if counts else ():
                 found[number] += counts[number]
             counts.update(found)
-    weight, lengths, shares = term.weight, corpus.lengths, _saturation(corpus.mean_length)
-    return {number: weight * shares[count][lengths[number]] for number, count in counts.items()}
-
-
-@functools.lru_cache(maxsize=8)
-def _saturation(mean_length: float) -> "_Saturation":
-    return _Saturation(mean_length)
-
-
-class _Saturation(dict[float, list[float]]):
-    """What a term counts of its weight, by how often it stands in a passage, and the passage's length."""
-
-    def __init__(self, mean_length: float) -> None:
-        self._per_token = K1 * B / max(1.0, mean_length)
-
-    def __missing__(self, count: float) -> list[float]:
-        least = count + K1 * (1 - B)
-        self[count] = [count * (1 + K1) / (least + self._per_token * length) for length in range(256)]
-        return self[count]
+    weight, lengths, mean = term.weight * (1 + K1), corpus.lengths, max(1.0, corpus.mean_length)
+    norms = [K1 * (1 - B + B * length / mean) for length in range(256)]
+    return {number: weight * count / (count + norms[lengths[number]]) for number, count in counts.items()}
 
 
 # -- a passage among its neighbours ------------------------------------------------------------------------------------
@@ -429,7 +405,7 @@ class _Scorer:
         if not words and not self._bare:
             return None
         share = sum([share for _, share in self._marks(number)]) + self._dated(entry.day(number))
-        total = max(words + self._session(entry) + self._sure(words) * share, FLOOR) * worth
+        total = max(words + self._session(entry) + self.mass * share, FLOOR) * worth
         total *= self.query.voices[self.corpus.voices[number]] if self.corpus.voices else 1.0
         return -round(total, 6), -entry.date, entry.path, number, entry, worth
 
@@ -443,11 +419,6 @@ class _Scorer:
                         best[word] = value
             self._sessions[entry.first] = SESSION * sum(best[word] for word in sorted(best))
         return self._sessions[entry.first]
-
-    def _sure(self, words: float) -> float:
-        """The question's weight as far as it counts beside a passage's words. What marks an answer counts for little where
-        hardly any word stands: it tells answers from other turns about the same thing, not what a turn is about."""
-        return self.mass if self._bare else min(1.0, words / (LEAST * self.mass)) * self.mass
 
     def _named(self, speaker: int, number: int) -> float:
         """The share that who says a passage counts; what nobody speaks is told of whom it names."""
@@ -509,10 +480,9 @@ class _Scorer:
         for word, value in words.items():
             yield self.query.words[word].text, value
         yield "session", self._session(entry)
-        weight = self._sure(sum(words.values()))
         for name, share in (*self._marks(number), ("date", self._dated(entry.day(number)))):
             if share:
-                yield name, weight * share
+                yield name, self.mass * share
         voice = self.query.voices[self.corpus.voices[number]] if self.corpus.voices else 1.0
         if voice * worth != 1.0:
             yield "times", voice * worth

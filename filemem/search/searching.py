@@ -15,9 +15,9 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, kind_of
 from filemem.files.sections import parse
 from filemem.index import Index
-from filemem.index.corpus import ONLY_ASKING, Corpus, IndexedFile
+from filemem.index.corpus import ONLY_ASKING, Corpus
 from filemem.search import filters, question, ranking
-from filemem.search.candidates import THEN, Hit, Reader
+from filemem.search.candidates import Hit, Reader
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
 from filemem.text import dates, terms, tokens
@@ -83,20 +83,18 @@ def search_files(
     today: dt.date,
     anchor: dt.date | None = None,
     current: CurrentConversation | None = None,
-    by_words: bool = False,
-    archived: Callable[[IndexedFile], bool] | None = None,
 ) -> Found:
-    """The best passages for a question, ranked as `ranking` has it, and `semantic`, which `by_words` leaves out. `after` and
-    `before` count from `today`; the question's own days too, or from `anchor`, see `filters.named`. What the conversation
-    going on has in the prompt (`current`) is left out. `archived` tells what is to count as such, if not what is. Raises a
-    FilememError for a filter that means nothing."""
+    """The best passages for a question, ranked as `ranking` has it, and `semantic`. `after` and `before` count from `today`; the
+    question's own days too, or from `anchor`, see `filters.named`. What the conversation going on has in the prompt (`current`)
+    is left out. Raises a FilememError for a filter that means nothing."""
     corpus = index.corpus()
     asked = filters.asked(index.folder, corpus, path, speaker, filters.bounds(after, before, today))
-    asked = asked._replace(archived=archived) if archived else asked
     named = filters.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
-    most, meaning = max(MOST, 2 * (limit or 0) + MARGIN), None if by_words else _Meaning(index, corpus, query)
+    if parsed.spans and all(last < today.toordinal() for _, last in parsed.spans):
+        parsed = parsed._replace(past=True)
+    most, meaning = max(MOST, 2 * (limit or 0) + MARGIN), _Meaning(index, corpus, query)
     reader = Reader(index, corpus, parsed, today, current)
     hits, beyond = _hits(reader, parsed, asked, most, meaning)
     inside, outside, of_days = sorted_out(hits, named, bare=parsed.has_no_content_words)
@@ -107,7 +105,7 @@ def search_files(
     undated = _undated(corpus, () if outside else parsed.spans)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
     nothing = [] if hits else _nothing(reader, parsed, given, asked)
-    notes = [*nowhere, *undated, *(meaning.notes if meaning else ()), *nothing]
+    notes = [*nowhere, *undated, *meaning.notes, *nothing]
     if shown and terms.is_courtesy(query, reader.names):
         return Found(shown, asked.files, _GREETS, [], more)
     beside = bool(undated or of_days.endswith(OTHERS_TOO))
@@ -227,16 +225,15 @@ def _undated(corpus: Corpus, spans: Sequence[filters.Ordinals]) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(
-    reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning | None
-) -> tuple[list[Hit], int]:
+def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning) -> tuple[list[Hit], int]:
     """The passages found, best first, each with what tells the same made one, and what replaced it above it; and how many more
     match."""
-    worth = asked.worth(reader.today, past=parsed.past, time=reader.time)
-    some = max(most, ranking.LIKELY) if meaning and meaning.possible else most  # for no more time than fewer
-    ranked = ranking.rank(parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days)
-    scored: list[Scored] = ranked
-    scored = meaning.fused(parsed, scored, asked, worth)[:most] if meaning else scored
+    worth = asked.worth(reader.today, past=parsed.past)
+    some = max(most, ranking.LIKELY) if meaning.possible else most  # for no more time than fewer
+    ranked, matching = ranking.rank(
+        parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days
+    )
+    scored = meaning.fused(parsed, ranked, asked, worth)[:most]
     if parsed.voices is not question.IF_ASKED:  # what only asks, or quotes, is no answer while anything else may be one
         scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
     found = with_originals(without_episodes(list(reader.hits(scored))))
@@ -244,7 +241,7 @@ def _hits(
     if parsed.own and any(hit.is_pasted for hit in hits[:TENTH]):
         first = [hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit for hit in hits[:TENTH]]
         hits = sorted([*first, *hits[TENTH:]], key=lambda hit: -hit.score)
-    beyond = max(0, ranked.matching - most)
+    beyond = max(0, matching - most)
     return (hits if parsed.past else _current_above(reader, hits, asked)), beyond
 
 
@@ -344,9 +341,7 @@ def _one_of(fact: Hit, turn: Hit, *, found: bool) -> Hit:
         old = turn.counting(min(turn.score, fact.score), "fact")
         old.newer = fact.newer
         return old
-    live = not fact.lapsed and (
-        fact.note.startswith(THEN) or turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE)
-    )
+    live = not fact.lapsed and (turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
     one, other = (fact, turn) if live and fact.text.split() == turn.text.split() else (turn, fact)
     return one.counting(turn.score if found else max(one.score, other.score), "fact")
 
@@ -358,7 +353,8 @@ def _alone(fact: Hit, turns: list[Hit]) -> bool:
 
 def _retells(fact: Hit, turn: Hit) -> bool:
     """Does a fact say nothing that its turn does not, where the day is known, who speaks, and what was said before?"""
-    known = f"{' '.join(turn.company)} {turn.previous.text if turn.previous else ''} {turn.text}"
+    said = [turn.passage, *filter(None, [turn.previous])]
+    known = " ".join(f"{one.speaker} {one.text}" for one in said)
     if turn.date:
         days = (dates.in_words(dates.Span(turn.date, turn.date), chinese) for chinese in (False, True))
         known = " ".join([dates.annotate(known, turn.date), *days])
@@ -489,7 +485,7 @@ def _nothing(reader: Reader, parsed: Query, given: dict[str, str | None], asked:
     notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
     limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
     if limits:
-        found = next(reader.hits(ranking.rank(parsed, corpus, limit=MARGIN)), None)
+        found = next(reader.hits(ranking.rank(parsed, corpus, limit=MARGIN)[0]), None)
         best = (
             f"the best of {corpus.files:,} files is {found.path}:{found.line}" if found else "there is nothing either"
         )

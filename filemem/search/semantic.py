@@ -76,12 +76,9 @@ def _embed_many(texts: Sequence[str]) -> Vectors:
     """The same by all processors, which share the texts evenly."""
     _local().encode(["x"])  # load the weights once
     count = min(os.cpu_count() or 1, len(texts))
+    size = -(-len(texts) // count)
     with ThreadPoolExecutor(count) as pool:
-        made = list(pool.map(_embed, [texts[n::count] for n in range(count)]))
-    out = _numpy().empty((len(texts), made[0].shape[1]), "f4")
-    for n, vectors in enumerate(made):
-        out[n::count] = vectors
-    return out
+        return _numpy().concatenate([*pool.map(_embed, [texts[at : at + size] for at in range(0, len(texts), size)])])
 
 
 class Semantic:
