@@ -51,7 +51,7 @@ def element(name: str, /, *children: str, **attributes: str) -> Html:
         return node if isinstance(node, Html) else html.escape(safe)
 
     given = "".join(f' {key.rstrip("_").replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
-    return Html(f"<{name}{given}>" + ("" if name == "meta" else f"{''.join(map(text, children))}</{name}>"))
+    return Html(f"<{name}{given}/>" if name == "meta" else f"<{name}{given}>{''.join(map(text, children))}</{name}>")
 
 
 def _bdi(said: str) -> Html:
@@ -112,12 +112,12 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         element("footer", element("p", f"Written by {GENERATOR} from {folder.name}'s files as of {today}.")),
     ]
     text = element("html", _head(f"{folder.name}'s memories, {today}"), element("body", *body), lang="en")
-    return f"<!doctype html>\n{text}\n", len(found)
+    return f"<!DOCTYPE html>\n{text}\n", len(found)
 
 
 def is_our_page(beginning: str) -> bool:
     """Does a file that begins so look like a page of this module?"""
-    return f'<meta name="generator" content="{GENERATOR}">' in beginning
+    return f'<meta name="generator" content="{GENERATOR}"' in beginning
 
 
 def _head(title: str) -> Html:
@@ -129,7 +129,7 @@ def _head(title: str) -> Html:
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="generator", content=GENERATOR),
-        Html(f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
+        Html(f'<meta http-equiv="Content-Security-Policy" content="{policy}"/>'),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
         element("style", Html(style)),
