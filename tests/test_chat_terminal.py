@@ -113,17 +113,21 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(store: Path, server: Script
     )
 
 
-def test_a_failure_is_one_red_line_and_the_next_message_works(store: Path, server: ScriptedServer) -> None:
-    server.script(fail(401, "no"), cut("Half"), say("Here."))
-    with chat(store, server, columns=200) as term:
+@pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}], ids=["colour", "none"])
+def test_a_failure_is_one_red_line_and_the_next_message_works(
+    store: Path, server: ScriptedServer, env: dict[str, str]
+) -> None:
+    server.script(fail(401, "no"), cut("Half"), calls(("grep", {"pattern": "oolong"})), say("Here."))
+    with chat(store, server, columns=200, **env) as term:
         term.expect("\n> ")
         term.type("One\r")
         assert re.fullmatch(r"One\ngpt-x at 127\.0\.0\.1:\d+: the key .*\n> ", term.expect("\n> "))
         term.type("Two\r")
         assert re.fullmatch(r"Two\nHalf\ngpt-x at .*broke off.*\n> ", term.expect("\n> "))
-        assert "\x1b[31mgpt-x at" in term.raw
+        assert ("\x1b[31mgpt-x at" in term.raw) is not bool(env)
         term.type("Three\r")
         term.expect("Here.\n> ")
+        assert not (env and COLOUR.search(term.raw))
 
 
 def test_what_a_model_thinks_is_dim_on_a_terminal_and_nowhere_else(store: Path, server: ScriptedServer) -> None:
@@ -394,21 +398,6 @@ def test_lines_are_broken_between_words(store: Path, server: ScriptedServer, tex
         term.type("Hi\r")
         assert term.expect("\n> ") == f"Hi\n{shown}> "
     assert text in session(store)
-
-
-def test_no_colour_where_none_is_wanted(store: Path, server: ScriptedServer) -> None:
-    server.script(calls(("grep", {"pattern": "oolong"})), say("Yes."), fail(401))
-    with chat(store, server, NO_COLOR="1") as term:
-        term.expect("\n> ")
-        term.type("Tea?\r")
-        term.expect("Yes.")
-        term.expect("\n> ")
-        term.type("And?\r")
-        term.expect("not accepted")
-        term.expect("\n> ")
-        term.type("/open profile.md\r")
-        term.expect("engineer.\n> ")
-        assert not COLOUR.search(term.raw)
 
 
 def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server: ScriptedServer) -> None:
