@@ -3,7 +3,7 @@ one go."""
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +21,19 @@ class Sentence(NamedTuple):
     text: str
 
 
-def assigned(tree: ast.AST) -> dict[str, list[ast.expr]]:
-    """The values that each name of a module gets, inside functions, too."""
+def scopes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The functions and methods of a module."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from scopes(node.body)
+
+
+def assigned(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
+    """The values that each name gets."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign | ast.NamedExpr):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 found.setdefault(ast.unparse(target), []).append(node.value)
@@ -49,17 +58,18 @@ def sentences() -> Iterator[Sentence]:
     """What every error for people is made with; one that passes on another's words has none."""
     for path in sorted((PROJECT / "filemem").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        known = assigned(tree)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.args and KINDS.fullmatch(ast.unparse(node.func)):
-                for text in texts(node.args[0], known):
-                    yield Sentence(f"{path.relative_to(PROJECT)}:{node.lineno}", text)
+        for scope in scopes(tree.body):
+            known = assigned([*tree.body, *ast.walk(scope)])
+            for node in ast.walk(scope):
+                if isinstance(node, ast.Call) and node.args and KINDS.fullmatch(ast.unparse(node.func)):
+                    for text in texts(node.args[0], known):
+                        yield Sentence(f"{path.relative_to(PROJECT)}:{node.lineno}", text)
 
 
 def test_every_sentence_on_a_failure_names_a_remedy() -> None:
     """By its form: what is wrong, then what to do; one that ends in another one's words has the remedy of that."""
     told = list(sentences())
-    assert len(told) > 150
+    assert len(told) > 100
     without = [f"{one.place}: {one.text}" for one in told if not REMEDY.search(one.text)]
     assert not without, "\n".join(without)
 
