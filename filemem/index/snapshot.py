@@ -270,7 +270,11 @@ class Snapshot:
             more = keyed[key]
             unique: Collection[int] = more if len(more) == 1 else dict.fromkeys(more)
             numbers.extend(unique)
-            times += _capped(collections.Counter(more).values()) if len(unique) < len(more) else b"\1" * len(unique)
+            times += (
+                bytes(min(count, MOST_COUNTED) for count in collections.Counter(more).values())
+                if len(unique) < len(more)
+                else b"\1" * len(unique)
+            )
             found.keys.append(key)
             sizes.append(len(unique) + (own_sizes[place] if known else 0))
             done, at = place + known, end
@@ -282,11 +286,6 @@ class Snapshot:
 
 _BYTES = ("lengths", "flags", "times")
 _ARRAYS = ("speakers", "lines", "starts", "numbers")
-
-
-def _capped(counts: Collection[int]) -> bytes:
-    """Each count in a byte."""
-    return bytes(min(count, MOST_COUNTED) for count in counts)
 
 
 def narrowest(numbers: list[int]) -> array[int]:

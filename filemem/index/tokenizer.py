@@ -179,15 +179,10 @@ def _words_of(text: str, lines: list[str]) -> list[list[str]]:
     return [line.translate(terms.ASCII_WORDS).split() if line.isascii() else terms.tokens(line) for line in lines]
 
 
-def _kept(text: str) -> list[str]:
-    """The tokens of a text but for its stop words."""
-    return [token for token in terms.tokens(text) if token not in terms.STOP]
-
-
 def _passage(builder: Builder, line: int, speaker: int, marks: int, text: str, context: list[str]) -> set[str]:
     """Add one passage with these marks beside the flags of its text; gives the tokens that it puts in."""
     speech, caption = terms.split_captions(text)
-    said, shown = terms.tokens(speech), _kept(caption)
+    said, shown = terms.tokens(speech), [token for token in terms.tokens(caption) if token not in terms.STOP]
     tokens = {*said, *context, *shown}
     builder.passage(line, speaker, terms.flags(text, said) | marks, said, [*context, *["[" + word for word in shown]])
     return tokens

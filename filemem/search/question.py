@@ -137,7 +137,7 @@ def parse(
 
     `dates` are the pieces of the question that name the spans: no passage needs their words to answer it.
     """
-    rest, about, others = _without_names(question, speaker_names)
+    rest, about, named_too = _without_names(question, speaker_names)
     for date in (named := sorted(map(terms.fold, dates), key=len, reverse=True)):
         rest = rest.replace(date, " ")
     rest = _CALLED.sub(r" \1 ", rest)
@@ -152,8 +152,10 @@ def parse(
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
                 weight = share * (ASIDE if aside else LIGHT if stem in _light_stems() else 1.0)
-                found[stem] = Word(token, stem, weight, _others(token), aside)
-    for place in sorted({*about, *others}):
+                near, members = terms.related(token)
+                others = (dict.fromkeys(near, RELATED) | dict.fromkeys(members, MEMBER)).items()
+                found[stem] = Word(token, stem, weight, tuple(others), aside)
+    for place in sorted({*about, *named_too}):
         tokens = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
         for token, stem in zip(tokens, map(terms.stem, tokens), strict=True):
             found.setdefault(stem, Word(token, stem, ASIDE / len(tokens), (), True))
@@ -161,7 +163,7 @@ def parse(
     return Query(
         tuple(found.values()),
         frozenset(about),
-        frozenset(others) - frozenset(about),
+        frozenset(named_too) - frozenset(about),
         _WHEN.search(question) is not None,
         tuple(spans),
         tuple(filter(terms.is_cjk, runs)),
@@ -197,11 +199,6 @@ def is_light(word: Word) -> bool:
 @functools.cache
 def _light_stems() -> frozenset[str]:
     return frozenset(map(terms.stem, _LIGHT_WORDS.split()))
-
-
-def _others(token: str) -> tuple[tuple[str, float], ...]:
-    near, members = terms.related(token)
-    return tuple((dict.fromkeys(near, RELATED) | dict.fromkeys(members, MEMBER)).items())
 
 
 def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, list[int], list[int]]:

@@ -72,6 +72,10 @@ def _embed(texts: Sequence[str]) -> Vectors:
     return _local().encode(list(texts))
 
 
+def _asking(embedder: Embedder) -> Embed:
+    return lambda texts: _numpy().array([list(one) for one in embedder.embed(texts)], dtype="f4")
+
+
 def _embed_many(texts: Sequence[str]) -> Vectors:
     """The same by all processors, which share the texts evenly."""
     _local().encode(["x"])  # load the weights once
@@ -96,8 +100,8 @@ class Semantic:
         self._patient: Embed = _embed_many
         if given:
             key = given["model"], given.get("endpoint"), os.environ.get("OPENAI_API_KEY")
-            self._patient = self._asker(Embedder(*key, settings.timeout))
-            self._hasty = self._asker(Embedder(*key, PATIENCE))
+            self._patient = _asking(Embedder(*key, settings.timeout))
+            self._hasty = _asking(Embedder(*key, PATIENCE))
         hiding = settings.redact, [*settings.redact_also], [*settings.redact_never]
         self._made = repr((given.get("model", LOCAL), *(hiding if given else ())))  # what a key depends on but the text
         self._lock = threading.Lock()
@@ -115,10 +119,6 @@ class Semantic:
     def ready(self) -> bool:
         """Does a question cost next to nothing, as the embedder is there or elsewhere?"""
         return self.by_endpoint or bool(_local.cache_info().currsize)
-
-    @staticmethod
-    def _asker(embedder: Embedder) -> Embed:
-        return lambda texts: _numpy().array([list(one) for one in embedder.embed(texts)], dtype="f4")
 
     # -- what is there, and what is new ---------------------------------------------------------------------------
 
