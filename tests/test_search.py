@@ -421,6 +421,19 @@ def test_a_question_about_the_past_may_have_the_past_first(tmp_path: Path) -> No
         assert headings(answer(user, question))[0] == COFFEE
 
 
+def test_an_expired_memory_says_so_and_stands_below_a_live_one(tmp_path: Path) -> None:
+    user = write(
+        tmp_path,
+        {
+            "facts/2026-01-01-a.md": "---\nvalid_until: 2026-05-01\n---\n\nParks in the garage.\n",
+            "facts/2025-01-01-b.md": "Parks in the garage.\n",
+        },
+    )
+    lines = answer(user, "Where is the garage?")
+    assert headings(lines) == ["facts/2025-01-01-b.md", "facts/2026-01-01-a.md"]
+    assert "held until 2026-05-01" in "\n".join(lines)
+
+
 def test_a_day_of_its_own_is_answered_with_what_was_true_on_it(tmp_path: Path) -> None:
     """By what is known now; what replaced it stands below, and says since when it holds."""
     old, new = "facts/2026-01-01-a.md", "facts/2026-05-02-b.md"
