@@ -51,6 +51,7 @@ LONGEST = 1000  # characters of one statement
 TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
 WORDS = 0.75  # that a token is
 LEAST = 60  # words
+COVERED = 0.1  # of the turns with a name or a number, the least that a model's summary must cite
 _END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
 _BULLET = re.compile(
     r"\s*[-*•]\s+(.+?)\s*[(\[（【]\s*(\d+:\d+(?:\s*[,;，、]\s*\[?\d+:\d+\]?)*)\s*[)\]）】]\s*[.。]?\s*$"
@@ -399,11 +400,20 @@ def _stated(model: Model, memories: Sequence[Memory], settings: Config) -> tuple
     except ModelError as error:
         return [], [f"no summary from the model: {error}"]
     found, notes = _parsed(reply.text, memories, settings.own)
+    telling = {
+        (live(memory.path), turn.line)
+        for memory in memories
+        for turn in memory.passages
+        if terms.flags(turn.text) & terms.HAS_NAME or _NUMBER.search(turn.text)
+    }
+    rests = len(telling & {(bullet.path, line) for bullet in found for line in bullet.lines})
     wrong = ""
     if not found:
         wrong = "it holds no statement with the labels of its lines."
     elif sum(len(bullet.text) for bullet in found) > sum(map(len, said)):
         wrong = "it is longer than the conversations."
+    elif rests < COVERED * len(telling):
+        wrong = f"it rests on {rests} of {len(telling)} turns with names or numbers."
     return ([], [*notes, f"the model's summary was refused: {wrong}"]) if wrong else (found, notes)
 
 
