@@ -24,7 +24,7 @@ K1, B = 0.9, 0.5
 CAPTION = 0.5  # what a word in an image's caption counts, of a word said
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
 POSTINGS = 8_000  # places of the rarer words that are looked at to find the most promising files
-LIKELY = 120  # files whose passages are weighed by all words, and
+LIKELY = 60  # files whose passages are weighed by all words, and
 PROMISING = 300  # the passages of these that promise most, which are scored; more of either if more are asked for
 
 REACH = (1.0, 0.75, 0.5, 0.3, 0.2, 0.1)  # what a word counts so many passages away in the same file

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit, for those left out
-ALIKE = 400  # passages whose meaning counts, the most alike
+ALIKE, MIXED = 400, 120  # passages whose meaning counts, the most alike; and those by words that it is mixed with
 STRONG, PARTIAL = 0.65, 0.35  # certainty from which on a match is strong, and in part
 ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it itself, the rest by its neighbours' too
 PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
@@ -229,7 +229,7 @@ def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meanin
     """The passages found, best first, each with what tells the same made one, and what replaced it above it; and how many more
     match."""
     worth = asked.worth(reader.today, past=parsed.past)
-    some = max(most, ranking.LIKELY) if meaning.possible else most  # for no more time than fewer
+    some = max(most, MIXED) if meaning.possible else most  # for no more time than fewer
     ranked, matching = ranking.rank(
         parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days
     )
