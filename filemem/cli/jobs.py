@@ -36,6 +36,7 @@ from filemem.jobs.maintenance import JobDone
 from filemem.jobs.running import committed_imports
 from filemem.jobs.table import JOBS, Order, Outcome, outcomes
 from filemem.models.offline import chosen_model
+from filemem.remembering import consolidation
 from filemem.text.plain import counted, one_line
 
 MOST_TOLD = 12  # lines on one of many users
@@ -46,6 +47,8 @@ def _run(call: Context, job: str, label: str, **options: Any) -> Output:
     many, order = call.many(), _order(call, job, options)
     if not many:
         user = call.the_user()
+        if job == "consolidate" and order.options["model"] and not order.options["dry_run"]:
+            say_dim(consolidation.cost(user).text)
         with progress(f"{label} {user.name}") as show:
             told = JOBS[job](order, user, show)
         for one in told:
@@ -402,6 +405,7 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     store = call.open_store()
     user = call.the_user(must_exist=False) if dry_run else call.writer()
     call.unsettled(user)
+    say_dim("Reading the export …" if sys.stderr.isatty() else "")
     report = import_file(store, format_, file, user=user.name, dry_run=dry_run, with_secrets=with_secrets)
     as_json = {name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()}
     yield Row(as_json, _taken_in(report, dry=dry_run))

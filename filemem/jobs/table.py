@@ -25,6 +25,8 @@ from filemem.jobs.running import consolidated, job
 from filemem.models import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.overview import check, status
+from filemem.remembering import consolidation
+from filemem.remembering.consolidation import Applied
 from filemem.text.plain import one_line
 
 JOIN = 10  # seconds for the scheduler to answer
@@ -77,7 +79,10 @@ def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     model, named = order.model(folder), order.options.get("model") not in (None, "", OfflineModel.name)
     if order.options.get("dry_run") or model is None:
         return [maintenance.waiting(folder, model=named)._replace(job="")]
-    found = list(consolidated(folder, order.at, model, review=bool(order.options.get("review"))))
+    found, requests = list[tuple[Applied, str]](), consolidation.cost(folder).requests
+    for one in consolidated(folder, order.at, model, review=bool(order.options.get("review"))):
+        found.append(one)
+        show(1000 * min(len(found), requests), 1000 * requests)
     failed = [done.error for done, _ in found if done.error]
     if failed and not any(done.decisions for done, _ in found):
         raise ModelError(failed[0])
