@@ -32,15 +32,15 @@ def said(store: Store, *turns: str) -> None:
     path.write_text("\n".join(turns) + "\n", encoding="utf-8")
 
 
-def test_of_a_long_turn_the_best_windows_are_shown(store: Store) -> None:
+def test_of_a_long_turn_the_best_window_is_shown(store: Store) -> None:
     told = f"{_HOUSE * 8}The roof leaks in the attic. {_HOUSE * 8}A heron sat in the pond. {_HOUSE}"
     said(store, f"- **Bob** 09:30: {told}")
     answer = store.user("ann").tools().call("search_files", {"query": "Where does the roof leak?"})
     assert "The roof leaks in the attic." in answer and "heron" not in answer and len(answer) < 600
-    answer = store.user("ann").tools().call("search_files", {"query": "roof and heron"})
-    assert "The roof leaks" in answer and "A heron sat" in answer and len(answer) < 1000
-    [hit] = store.user("ann").search_files("roof and heron", today=dt.date(2026, 5, 5))
-    assert hit.cut and hit.excerpt.count(" … ") == 1
+    answer = store.user("ann").tools().call("search_files", {"query": "Was there a heron?"})
+    assert "A heron sat in the pond." in answer and "roof" not in answer and len(answer) < 600
+    [hit] = store.user("ann").search_files("heron", today=dt.date(2026, 5, 5))
+    assert hit.cut and "heron" in hit.excerpt
 
 
 def test_words_carry_over_to_a_reply_but_not_over_a_pause(store: Store) -> None:
