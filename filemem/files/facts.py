@@ -92,14 +92,9 @@ def retold(path: str, data: bytes, text: str, by: str) -> bytes:
     return head + f"\n{printable(text)}\n".encode("utf-8", "replace")
 
 
-def superseded(path: str, data: bytes, by: str, until: dt.date | None) -> bytes:
-    """The memory with what replaced it and since when, or with what replaced only part of it where `until` is None.
-
-    Raises ValueError where that cannot be set.
-    """
+def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
+    """The memory with what replaced it and since when. Raises ValueError where that cannot be set."""
     memory = Memory(path, data)
-    if until is None:
-        return set_front(path, data, "partly_superseded_by", reference([by]))
     if memory.particular("superseded_by") != by:
         data = set_front(path, data, "superseded_by", reference([by]))
     ended = memory.particular("valid_until")

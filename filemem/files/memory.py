@@ -27,7 +27,7 @@ LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but 
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 # Front matter that describes the memory and says nothing to search for.
 METADATA_KEYS = frozenset(
-    "importance pinned source valid_from valid_until supersedes superseded_by partly_superseded_by confidence date timezone "
+    "importance pinned source valid_from valid_until supersedes superseded_by confidence date timezone "
     "origin assistant records actions".split()
 )
 
@@ -438,7 +438,6 @@ _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "source": (_is(str | list), "source is path:line of where it was said, or a list of them"),
     "supersedes": (_is(str | list), "supersedes is the path of the older memory"),
     "superseded_by": (_is(str), "superseded_by is the path of the newer memory"),
-    "partly_superseded_by": (_is(str | list), "partly_superseded_by is the path of the newer memory"),
 }
 
 

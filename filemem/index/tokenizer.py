@@ -21,7 +21,7 @@ from filemem.text.plain import LINK
 
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
 RANKED = (
-    "importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by", "partly_superseded_by", "day",
+    "importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by", "day",
     "confidence", "assistant",
 )  # fmt: skip
 _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""

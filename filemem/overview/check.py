@@ -78,7 +78,7 @@ def _references(folder: Folder, memory: Memory, lengths: dict[str, int | None]) 
             return "cannot be read"
         return "" if 1 <= int(match["line"]) <= count else f"has only {count} lines"
 
-    for key in ("source", "supersedes", "superseded_by", "partly_superseded_by"):
+    for key in ("source", "supersedes", "superseded_by"):
         value = memory.particular(key)
         for entry in map(str, value if isinstance(value, list) else [] if value is None else [value]):
             if entry != NAMELESS and (fault := wrong(entry)):

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from filemem.errors import FilememError, NotFound
 from filemem.files import globs
 from filemem.files.folder import Folder
-from filemem.files.memory import when_of
 from filemem.index.corpus import Corpus, IndexedFile
 from filemem.text import dates, terms
 from filemem.text.plain import one_line
@@ -121,12 +120,7 @@ def confidence(entry: IndexedFile) -> float:
 def replaced(entry: IndexedFile, today: dt.date) -> str:
     """The path of what has replaced this memory by `today`, empty where it still held then."""
     by, until = entry.particulars.get("superseded_by"), _day(entry, "valid_until")
-    if by:
-        return str(by) if not today.isoformat() < until else ""
-    part = entry.particulars.get("partly_superseded_by")
-    newer = str(part[-1] if isinstance(part, list) else part or "")
-    told = when_of(newer)
-    return "" if told and today < told.date else newer
+    return "" if not by or today.isoformat() < until else str(by)
 
 
 def lapse(entry: IndexedFile, today: dt.date) -> str:
@@ -137,8 +131,7 @@ def lapse(entry: IndexedFile, today: dt.date) -> str:
     if not since and entry.particulars.get("supersedes") and entry.date:
         since = dt.date.fromordinal(entry.date).isoformat()
     if by:
-        part = "" if entry.particulars.get("superseded_by") else "in part "
-        return f"superseded {part}by {one_line(by)}"
+        return f"superseded by {one_line(by)}"
     if until and until < today.isoformat():
         return f"held until {until}"
     return f"holds from {since}" if today.isoformat() < since else ""

@@ -42,9 +42,7 @@ WEAKER = 0.15  # and more for one that holds none of what the strongest of the f
 ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1350), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
-AS_MUCH = (
-    0.85  # of the most that a hit holds of the question, what one must hold to be shown by its date, the newest first
-)
+AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold
 PART = 240  # tokens of the best passages, by file, before more of them
 WHOLE = 0.95  # strength of a fact that holds the whole question
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))

