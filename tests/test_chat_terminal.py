@@ -358,7 +358,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             term.expect(answer)
             term.expect("> ")
         term.type("/forget canoe\r")
-        term.expect(": ")
+        term.expect("[y/N]: ")
         term.interrupt("Nothing was deleted.\n> ")
         term.type("/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md\r")
         term.expect("hold it, too? [y/N]: ")
