@@ -256,7 +256,7 @@ class Folder:
             where, data = self.absolute(path), text.encode("utf-8", "replace")
             if self._in_git:
                 before = safe.read(where)
-                self.note(path, before, before + safe.from_new_line(before, data))
+                self.note(path, before, before + safe._from_new_line(before, data))
             safe.append(where, data)
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:

@@ -216,7 +216,7 @@ class Origins:
     def _record(self) -> dict[str, Imported]:
         """What is recorded, by origin; read again where another process has imported, too."""
         where = self.folder.bookkeeping(IMPORTS)
-        size = safe.status(where).st_size if safe.exists(where) else 0
+        size = os.lstat(where).st_size if safe.exists(where) else 0
         if size != self._read:
             self._imported, self._read = {}, size
             for entry in values(where):

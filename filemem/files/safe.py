@@ -23,9 +23,7 @@ except ImportError:  # Windows
 DEEPEST, LONGEST_NAME = 64, 255  # folders in folders, and bytes of a name; what lies deeper is no memory
 PAGE = 4096
 MOST = 100_000_000  # bytes read at once of any file; a log of a million lines has half as many
-SETTLE = (
-    50_000_000  # nanoseconds for which an editor, which truncates a file or moves it aside, may go on with its save
-)
+SETTLE = 0.05  # seconds for which an editor, which truncates a file or moves it aside, may go on with its save
 TRIES = 20
 CUT_OFF = 60  # seconds after which a temporary file is what a write left that was killed
 TEMPORARY = ".filemem-"  # every temporary file's name starts so; hidden, hence never a memory
@@ -48,20 +46,17 @@ class Place(str):
         return Place(self, inside)
 
 
+def _door(folder: str) -> str:
+    """Raise Refused where a link leads to the folder of a Place."""
+    real = os.path.normcase(os.path.realpath(folder)) if isinstance(folder, Place) else ""
+    if real and real != os.path.normcase(folder).rstrip(os.sep):
+        raise Refused(f"the way to {folder} is a symbolic link, which is not followed; put the folder itself there.")
+    return folder
+
+
 def _folder(path: str) -> str:
     """The folder of a path, once that is through the door."""
     return _door(path.folder if isinstance(path, Place) else os.path.dirname(path) or ".")
-
-
-def _door(folder: str) -> str:
-    """Raise Refused where a link leads to the folder of a Place."""
-    if isinstance(folder, Place) and os.path.normcase(os.path.realpath(folder)) != os.path.normcase(folder).rstrip(
-        os.sep
-    ):
-        raise Refused(
-            f"the way to {folder} is a symbolic link, which is not followed; put the folder itself in its place."
-        )
-    return folder
 
 
 @contextlib.contextmanager
@@ -95,15 +90,16 @@ def listed(path: str) -> Iterator[Iterator["os.DirEntry[str]"]]:
 
 def names_in(path: str) -> list[str]:
     """The names of what lies in a folder, sorted."""
-    with listed(path) as entries:
-        return sorted(entry.name for entry in entries)
+    with _about(path):
+        return sorted(os.listdir(_door(path)))
 
 
 def walk(top: Place, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
     """The paths of what lies below a folder, however deep, folders among it; `enter` says which of those to look into.
     What may not be listed is passed over."""
+    waiting = [""]
     with contextlib.suppress(Refused):
-        waiting = [""] if _door(top) else []
+        _door(top)
         while waiting:
             prefix = waiting.pop()
             with contextlib.suppress(OSError), os.scandir(f"{top}/{prefix}") as entries:
@@ -114,13 +110,6 @@ def walk(top: Place, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterat
                     yield path, entry
 
 
-def status(path: str) -> os.stat_result:
-    """What lies at `path`, a link as itself; raises NotFound where nothing does."""
-    with _about(path):
-        _folder(path)
-        return os.lstat(path)
-
-
 def exists(path: str) -> bool:
     """Does anything lie at `path`? Raises Refused where the way there leads through a link."""
     _folder(path)
@@ -129,7 +118,6 @@ def exists(path: str) -> bool:
 
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
     """A descriptor of the plain file at `path`; raises Refused for anything else, NotFound when it is missing."""
-    fd = -1
     with _about(path):
         _folder(path)
         try:
@@ -196,8 +184,7 @@ def sync_folder(folder: str) -> None:
 def rename_new(source: str, target: str) -> None:
     """Rename a file to a name that must be free; raises FileExistsError otherwise. Never has it two names, or none."""
     _folder(source)
-    _folder(target)
-    if os.path.lexists(target):
+    if exists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
     os.rename(source, target)
 
@@ -211,7 +198,7 @@ def delete(path: str) -> None:
 
 def delete_if(path: Place, same: Callable[[Place], bool]) -> None:
     """Delete a file if it still is what a test wants; raises Changed where it is not."""
-    wait_for_editor(path)
+    settle(path).close()
     if not same(path):
         raise Changed(f"{path} has just been changed; it was left as it is, try again.")
     delete(path)
@@ -220,10 +207,10 @@ def delete_if(path: Place, same: Callable[[Place], bool]) -> None:
 
 def remove(path: Place) -> None:
     """Delete whatever lies at `path`: a file, a link itself, a folder with all that is in it."""
-    if stat.S_ISDIR(status(path).st_mode):
+    if exists(path) and os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path)
     else:
-        os.unlink(path)
+        delete(path)
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -279,32 +266,35 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     and our own can't be told by calls that every system has.
     """
     for _ in range(TRIES):
-        with _about(path), _rested(path, os.O_RDWR) as old:
-            before = read(path)
+        with _about(path), settle(path, os.O_RDWR) as old:
+            before = old.read()
             after = change(before)
             if after is None or after == before:
                 return False
             like = os.fstat(old.fileno())
             with _written(path, after, like) as temporary:
-                if not (_holds(old, before) and _is_at(old.fileno(), path)):
+                if not _is_at(old.fileno(), path) or _resaved(old, before) is not None:
                     continue
                 os.replace(temporary, path)
-            if _holds(old, before):
+            late = _resaved(old, before)
+            if late is None:
                 return True
             # An editor that had the file open saved at the very moment of the rename: its bytes get the name.
-            while left := _unsettled(os.fstat(old.fileno())):
-                time.sleep(left / 1e9)
-            old.seek(0)
-            with _written(path, old.read(), like) as temporary, contextlib.suppress(NotFound):
+            with _written(path, late, like) as temporary, contextlib.suppress(NotFound):
                 if read(path) == after:  # else there are newer ones
                     os.replace(temporary, path)
     raise _restless(path)
 
 
-def _holds(file: BinaryIO, data: bytes) -> bool:
-    """Has the open file just these bytes, and nobody is about to write more?"""
+def _resaved(file: BinaryIO, before: bytes) -> bytes | None:
+    """What somebody has saved in an open file instead of some bytes, once they have finished; None where it still has these."""
+    changed = False
+    while rest := _unsettled(os.fstat(file.fileno())):
+        changed = True
+        time.sleep(rest)
     file.seek(0)
-    return file.read(len(data) + 1) == data and not _unsettled(os.fstat(file.fileno()))
+    data = file.read()
+    return data if changed or data != before else None
 
 
 def append(path: str, data: bytes) -> None:
@@ -314,12 +304,10 @@ def append(path: str, data: bytes) -> None:
     Where a person saved at the same moment, and the lines with it are gone, they are added again to what was saved.
     """
     for _ in range(TRIES):
-        with _about(path), _rested(path, os.O_RDWR | os.O_APPEND) as file:
+        with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
             if os.fstat(file.fileno()).st_size % PAGE + len(data) >= PAGE:
-                edit(path, lambda old: old + from_new_line(old, data))
+                edit(path, lambda old: old + _from_new_line(old, data))
                 return
-            if _unsettled(os.fstat(file.fileno())):
-                continue
             lines = _write_end(file, data, path)
             file.seek(-len(lines), os.SEEK_CUR)
             if file.read(len(lines)) == lines and _is_at(file.fileno(), path):
@@ -340,8 +328,7 @@ def log(path: str, lines: bytes, *, durably: bool = True) -> int:
         return file.tell()
 
 
-def from_new_line(before: bytes, data: bytes) -> bytes:
-    """`data` as it follows `before`."""
+def _from_new_line(before: bytes, data: bytes) -> bytes:
     return data if not before or before.endswith(b"\n") else b"\n" + data
 
 
@@ -349,7 +336,7 @@ def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) 
     """Write whole lines behind a file's last byte, and return what was written; what a full disk cut off is taken back."""
     fd, size = file.fileno(), file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 1))
-    lines = from_new_line(file.read(1), data)
+    lines = _from_new_line(file.read(1), data)
     try:
         written = os.write(fd, lines)
         size = file.tell() - written
@@ -368,38 +355,32 @@ def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) 
 # -- who writes ------------------------------------------------------------------------------------------------------
 
 
+def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
+    """The open file, once no editor, which empties a file or moves it aside for a moment, is in the midst of saving it."""
+    for late in range(TRIES):
+        try:
+            file = open(open_regular(path, flags), "rb" if flags == os.O_RDONLY else "r+b", buffering=0)  # noqa: SIM115
+        except NotFound:
+            if late:
+                raise
+            time.sleep(SETTLE)
+            continue
+        rest = _unsettled(os.fstat(file.fileno()))
+        if not rest:
+            return file
+        file.close()
+        time.sleep(rest)
+    raise _restless(path)
+
+
 def _restless(path: str) -> Changed:
     return Changed(f"{path} keeps changing on disk; save it and try again.")
 
 
-def _rested(path: str, flags: int) -> BinaryIO:
-    """The open file, once no editor is in the midst of saving it."""
-    for _ in range(TRIES):
-        there = wait_for_editor(path)
-        try:
-            return open(open_regular(path, flags), "r+b", buffering=0)
-        except NotFound:
-            if not there:  # else an editor has moved the old file aside, and writes the new one
-                raise
-    raise _restless(path)
-
-
-def wait_for_editor(path: str) -> bool:
-    """Wait while an editor may be in the middle of a save of what was there; says whether there was a file before the wait."""
-    try:
-        left = _unsettled(status(path))
-    except NotFound:
-        time.sleep(SETTLE / 1e9)
-        return False
-    time.sleep(left / 1e9)
-    return True
-
-
-def _unsettled(file: os.stat_result) -> int:
-    """The nanoseconds until a file's last change is SETTLE old, or more of an empty one, which somebody is about to write; 0
-    for one dated in the future too."""
-    rest = SETTLE if file.st_size else 20 * SETTLE
-    age = time.time_ns() - file.st_mtime_ns
+def _unsettled(file: os.stat_result) -> float:
+    """The seconds until a file's last change is SETTLE old, or more of an empty one, which somebody is about to write; 0 for one
+    dated in the future too."""
+    rest, age = SETTLE if file.st_size else 20 * SETTLE, (time.time_ns() - file.st_mtime_ns) / 1e9
     return rest - age if 0 <= age < rest else 0
 
 
@@ -407,7 +388,7 @@ def _mark_settled(path: str) -> None:
     """Date our own write back by SETTLE: it is finished, and no later writer need wait for it."""
     now = time.time_ns()
     with contextlib.suppress(PermissionError, FileNotFoundError):
-        os.utime(path, ns=(now, now - SETTLE))
+        os.utime(path, ns=(now, now - int(SETTLE * 1e9)))
 
 
 @contextlib.contextmanager

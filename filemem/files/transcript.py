@@ -47,7 +47,7 @@ class Transcript:
     def _standing(self) -> Memory | None:
         """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""
         try:
-            safe.wait_for_editor(self.folder.absolute(self.path))
+            safe.settle(self.folder.absolute(self.path)).close()
             self.path = self.folder.locate(self.path)
             memory = self.folder.memory(self.path)
         except FilememError:
