@@ -447,6 +447,23 @@ def record_without(data: bytes, found: DeletionPlan) -> bytes:
     return b"".join(kept)
 
 
+def version_after(own: str, data: bytes, found: DeletionPlan) -> bytes:
+    """A version of a file of the user's, as git has it, without what is to go."""
+    if own.startswith(BOOKKEEPING + "/"):
+        return record_without(data, found)
+    with contextlib.suppress(FilememError):
+        if len(data) <= LARGEST:
+            before, cuts = data, [item for item in found.items if item.line and live(item.path) == live(own)]
+            data = without(data, cuts)
+            more = matching(Memory(own, data), found.matcher)
+            if any(not item.line and item.why == ASKED for item in more):
+                return f"{FORGOTTEN}\n".encode()
+            data = without(data, [item for item in more if item.line])
+            if data != before:
+                data = without(data, episode(Memory(own, data)))
+    return renamed(data, found.names)
+
+
 # -- where it stands -----------------------------------------------------------------------------------------------
 
 

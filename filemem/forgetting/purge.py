@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
-from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory, live
 from filemem.files.safe import Place
 from filemem.forgetting import deletion
@@ -31,7 +30,7 @@ LONG = 3600.0  # seconds
 _LEFT_BY_GIT = (
     "COMMIT_EDITMSG TAG_EDITMSG NOTES_EDITMSG MERGE_MSG SQUASH_MSG FETCH_HEAD ORIG_HEAD MERGE_RR gitk.cache".split()
 )
-_OBSTACLES = {  # refs, files of the git directory, lines of `git worktree list` and `git ls-files --stage`
+_OBSTACLES = {  # refs, files of the git directory, lines of `git ls-files --stage`
     "refs/stash": "it has stashed changes; apply or drop them",
     "refs/replace/": "it has replacement refs; remove them with git replace -d",
     "refs/notes/": "it has notes on commits; delete them with git update-ref -d refs/notes/commits",
@@ -79,59 +78,12 @@ def remembers(history: History, found: DeletionPlan) -> list[str]:
 
 def _remotes(repository: Repository) -> list[str]:
     """A sentence for each remote: what was pushed there is there still."""
-    urls = {
-        name: repository.ask("ls-remote", "--get-url", "--", name).out for name in repository.text("remote").split()
-    }
-    return [
-        f"The remote {name} ({one_line(os.fsdecode(url))}) has what was pushed there." for name, url in urls.items()
-    ]
+    names = repository.text("remote").split()
+    urls = [one_line(os.fsdecode(repository.ask("ls-remote", "--get-url", "--", name).out)) for name in names]
+    return [f"The remote {name} ({url}) has what was pushed there." for name, url in zip(names, urls, strict=True)]
 
 
 # -- rewriting ---------------------------------------------------------------------------------------------------
-
-
-class _Versions:
-    """What the history has of one user: what becomes of each path, and the versions that lose something."""
-
-    def __init__(self, history: History, found: DeletionPlan) -> None:
-        self.history, self.found = history, found
-        how = ("--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z", "--format=")
-        out = history.repository.run("log", *how, "--", spec(history.inside), timeout=LONG)
-        parts = iter([part for part in fields(out) if part])
-        entries = [(facts.split(" "), path) for facts, path in zip(parts, parts, strict=True)]
-        versions = dict.fromkeys((path, oid) for (_, mode, _, oid, _), path in entries if mode.startswith("100"))
-        self.paths = {path: self.renamed(path) for path, _ in versions}
-        left = [(path, oid) for path, oid in versions if self.paths[path]]
-        self.blobs = {
-            oid: new for path, oid, data in _read(history.repository, left) if (new := self.cleaned(path, data)) != data
-        }
-
-    def renamed(self, path: str) -> str:
-        """What becomes of a path of the repository; nothing where it goes."""
-        own, found = live(self.history.own(path)), self.found
-        if found.everything:
-            return ""
-        if own not in found.names and deletion.matching(Memory(own, b""), found.matcher):
-            goes = own.startswith(("facts/", "lessons/"))
-            found.names[own] = "" if goes else deletion.neutral_path(own, found.names.values())
-        new = found.names.get(own, own)
-        return path[: len(path) - len(own)] + new if new else ""
-
-    def cleaned(self, path: str, data: bytes) -> bytes:
-        """A version of a file of the user's without what is to go."""
-        own, found = self.history.own(path), self.found
-        if own.startswith(BOOKKEEPING + "/"):
-            return deletion.record_without(data, found)
-        with contextlib.suppress(FilememError):
-            before, cuts = data, [item for item in found.items if item.line and live(item.path) == live(own)]
-            data = deletion.without(data, cuts)
-            more = deletion.matching(Memory(own, data), found.matcher)
-            if any(not item.line and item.why == deletion.ASKED for item in more):
-                return f"{FORGOTTEN}\n".encode()
-            data = deletion.without(data, [item for item in more if item.line])
-            if data != before:
-                data = deletion.without(data, deletion.episode(Memory(own, data)))
-        return deletion.renamed(data, found.names)
 
 
 def purge(history: History, found: DeletionPlan) -> list[str]:
@@ -141,11 +93,16 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     """
     repository = require(history)
     with repository.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
-        past, copy, job = _Versions(history, found), os.path.join(aside, "copy.git"), os.path.join(aside, "job.json")
-        touching = repository.text("rev-list", "--all", "--full-history", "--", spec(history.inside)).split()
-        blobs = {oid: data.decode("latin-1") for oid, data in past.blobs.items()}
+        every = ("--all", "--full-history", "--", spec(history.inside))
+        paths = fields(repository.run("log", "-m", "--root", "--name-only", "--format=", "-z", *every, timeout=LONG))
+        for own in dict.fromkeys(live(history.own(path)) for path in [*paths, *repository.staged(history.inside)]):
+            if own not in found.names and own and deletion.matching(Memory(own, b""), found.matcher):
+                whole = own.startswith(("facts/", "lessons/"))
+                found.names[own] = "" if whole else deletion.neutral_path(own, found.names.values())
+        copy, job = os.path.join(aside, "copy.git"), os.path.join(aside, "job.json")
+        touching = repository.text("rev-list", *every).split()
         with open(job, "w", encoding="utf-8") as file:
-            json.dump({"paths": past.paths, "blobs": blobs, "commits": touching, "plan": found.as_json()}, file)
+            json.dump({"inside": history.inside, "commits": touching, "plan": found.as_json()}, file)
         clone = ("git", "-c", f"core.hooksPath={os.devnull}", "clone", "--quiet", "--mirror", "--template=")
         _apart(aside, *clone, repository.common, copy)
         _apart(copy, sys.executable, "-m", "filemem.forgetting.purge", job)
@@ -161,7 +118,7 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
             repository.ask("update-ref", "--no-deref", "-d", ref)
         known = "".join(f"{oid}\n" for oid in sorted(repository.purged() | old))
         safe.write(os.path.join(repository.folder, PURGED), known.encode())
-        _clean_index(history, past)
+        _clean_index(history, found)
         _prune(repository)
     branches = [ref.split("/", 2)[2] for ref in moved if ref not in dropped]
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
@@ -172,19 +129,23 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     ]
 
 
-def rewrite(job: dict[str, Any]) -> None:
-    """Rewrite every ref of the bare repository that this process stands in, as the job says."""
+def rewrite(inside: str, commits: list[str], plan: str) -> None:
+    """Rewrite every ref of the bare repository that this process stands in, as `purge` says."""
     import git_filter_repo  # noqa: PLC0415  an extra
 
-    found, touching = deletion.from_json(job["plan"]), set(job["commits"])
-    targets = {os.fsencode(new) for old, new in job["paths"].items() if new and new != old}
+    found, touching, top = deletion.from_json(plan), set(commits), f"{inside}/" if inside else ""
+    renamed = {top + old for old in found.names} | {f"{top}archive/{old}" for old in found.names}
 
     def name(path: bytes) -> bytes | None:
-        return os.fsencode(job["paths"].get(os.fsdecode(path), os.fsdecode(path))) or None
+        new = _path_after(os.fsdecode(path).removeprefix(top), found)
+        return path if not os.fsdecode(path).startswith(top) else os.fsencode(top + new) if new else None
 
-    def blob(one: Any, _: Any) -> None:
-        new = job["blobs"].get(one.original_id.decode())
-        one.data = one.data if new is None else new.encode("latin-1")
+    def file(path: bytes, mode: bytes, oid: bytes, value: Any) -> tuple[bytes | None, bytes, bytes]:
+        if (new := name(path)) and os.fsdecode(path).startswith(top) and mode.startswith(b"100"):
+            data = value.get_contents_by_identifier(oid)
+            if (after := deletion.version_after(os.fsdecode(path).removeprefix(top), data, found)) != data:
+                oid = value.insert_file_with_contents(after)
+        return new, mode, oid
 
     def message(text: bytes) -> bytes:
         lines = os.fsdecode(deletion.renamed(text, found.names)).split("\n")
@@ -196,9 +157,12 @@ def rewrite(job: dict[str, Any]) -> None:
         return os.fsencode("\n".join(lines))
 
     def commit(one: Any, _: Any) -> None:
-        for change in [change for change in one.file_changes if change.type == b"D" and change.filename in targets]:
-            there = ["git", "cat-file", "-e", one.original_id + b":" + change.filename]
-            if not subprocess.run(there, stderr=subprocess.DEVNULL, check=False).returncode:
+        for change in [change for change in one.file_changes if change.type == b"D"]:
+            old, change.filename = change.filename, name(change.filename)
+            there = [b"git", b"cat-file", b"-e", b"%b:%b" % (one.original_id, change.filename or b"")]
+            if not change.filename or (
+                os.fsdecode(old) in renamed and not subprocess.run(there, capture_output=True, check=False).returncode
+            ):
                 one.file_changes.remove(change)  # a file that has its new name already loses only the old one
         if one.original_id.decode() in touching or not one.file_changes:
             one.message = message(one.message)
@@ -208,8 +172,13 @@ def rewrite(job: dict[str, Any]) -> None:
 
     flags = ["--partial", "--force", "--quiet", "--prune-degenerate", "never"]
     how = git_filter_repo.FilteringOptions.parse_args(flags)
-    callbacks = {"filename": name, "blob": blob, "commit": commit, "tag": tag}
-    git_filter_repo.RepoFilter(how, **{f"{kind}_callback": call for kind, call in callbacks.items()}).run()
+    git_filter_repo.RepoFilter(how, file_info_callback=file, commit_callback=commit, tag_callback=tag).run()
+
+
+def _path_after(own: str, found: DeletionPlan) -> str:
+    """What becomes of a path of the user's; nothing where it goes."""
+    new = "" if found.everything else found.names.get(live(own), live(own))
+    return own.removesuffix(live(own)) + new if new else ""
 
 
 def _apart(where: str, *command: str) -> None:
@@ -227,16 +196,18 @@ def _refs(repository: Repository) -> dict[str, str]:
     return {ref: oid for ref, _, oid in (line.partition(" ") for line in lines) if ref}
 
 
-def _clean_index(history: History, past: _Versions) -> None:
+def _clean_index(history: History, found: DeletionPlan) -> None:
     """Let the index have no version that was rewritten: the new one stands in its place."""
     repository, changes = history.repository, dict[str, GitFile | None]()
     head, staged = repository.tree(repository.head(), history.inside), repository.staged(history.inside)
-    for path, _, data in _read(repository, [(path, entry.oid) for path, entry in staged.items()]):
-        new, after = past.renamed(path), past.cleaned(path, data)
+    contents = repository.contents(entry.oid for entry in staged.values())
+    for (path, entry), data in zip(staged.items(), contents, strict=True):
+        own, data = history.own(path), data or b""
+        new, after = history.path(_path_after(own, found)), deletion.version_after(own, data, found)
         if new != path or after != data:
             changes[path] = None
-            if new:
-                changes[new] = head.get(new) or GitFile(staged[path].mode, repository.put("blob", after))
+            if _path_after(own, found):
+                changes[new] = head.get(new) or GitFile(entry.mode, repository.put("blob", after))
     repository.stage(changes)
     repository.ask("update-index", "--clear-resolve-undo")
 
@@ -259,13 +230,21 @@ def _prune(repository: Repository) -> None:
 def search(history: History, found: DeletionPlan) -> InHistory:
     """Read every object, packed, loose or named by nothing, and every file of the repository, such as reflogs, the index and
     what linked work trees and the stash hold; say which of it tells."""
-    repository, told, count = history.repository, dict[str, str](), 0
+    repository, inside, own, others, count = history.repository, history.inside, list[str](), list[str](), 0
+    out = repository.run("rev-list", "--objects", "--all", "--indexed-objects", timeout=LONG)
+    places = {oid: path for oid, _, path in (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))}
+    touching = set(repository.text("rev-list", "--all", "--", spec(inside)).split()) if repository.head() else set()
     names = [b" %b\0" % os.fsencode(old.rpartition("/")[2]) for old in found.names]
-    for oid, kind, data in objects(repository):
-        count += 1
+    for count, (oid, kind, data) in enumerate(objects(repository), 1):
         if any(name in data for name in names) if kind == "tree" else any(deletion.in_bytes(data, found.matcher)):
-            told[oid] = kind
-    own, others = _described(history, told) if told else ([], [])
+            path, what = places.get(oid), f"{kind} {oid[:12]}"
+            within = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
+            mine, what = within, f"{what}, {one_line(path or '') or 'the top folder'}"
+            if path is None:
+                mine, what = True, f"{kind} {oid[:12]}, which no branch or tag names"
+            elif kind in ("commit", "tag"):
+                mine, what = kind == "tag" or oid in touching, f"the message of {kind} {oid[:12]}"
+            (own if mine else others).append(what)
     own += (f".git/{one}" for one in deletion.search_under(Place(repository.common), found.matcher, but=("objects",)))
     return InHistory(own, others, count)
 
@@ -284,34 +263,6 @@ def objects(repository: Repository) -> Iterator[tuple[str, str, bytes]]:
         process.communicate()
 
 
-def _read(repository: Repository, versions: list[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
-    """Versions of files, each a path and a name of git's, with their bytes; what is too large to be read aside."""
-    for start in range(0, len(versions), 200):
-        some = versions[start : start + 200]
-        for (path, name), data in zip(some, repository.contents(name for _, name in some), strict=True):
-            if data is not None and len(data) <= LARGEST:
-                yield path, name, data
-
-
-def _described(history: History, told: dict[str, str]) -> tuple[list[str], list[str]]:
-    """What each object is that tells of it: the user's and what nothing names, then other people's."""
-    repository, inside = history.repository, history.inside
-    out = repository.run("rev-list", "--objects", "--all", "--indexed-objects", timeout=LONG)
-    places = {oid: path for oid, _, path in (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))}
-    touching = set(repository.text("rev-list", "--all", "--", spec(inside)).split()) if repository.head() else set()
-    own, others = list[str](), list[str]()
-    for oid, kind in told.items():
-        path = places.get(oid)
-        mine = path is None or not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
-        what = f"{kind} {oid[:12]}, {one_line(path or '') or 'the top folder'}"
-        if path is None:
-            what = f"{kind} {oid[:12]}, which no branch or tag names"
-        elif kind in ("commit", "tag"):
-            what, mine = f"the message of {kind} {oid[:12]}", kind == "tag" or oid in touching
-        (own if mine else others).append(what)
-    return own, others
-
-
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as given:
-        rewrite(json.load(given))
+        rewrite(**json.load(given))
