@@ -271,7 +271,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
         place.parent.mkdir(parents=True)
         place.write_bytes(raw)
         passage = data.draw(st.sampled_from(Memory("sessions/a.md", raw).passages))
-        deletion.carry_out(user.folder, deletion.plan_turns(user.folder, [f"sessions/a.md:{passage.line}"]))
+        deletion.carry_out(user.folder, deletion.plan(user.folder, f"sessions/a.md:{passage.line}"))
         after = place.read_bytes()
     codec = "utf-16" if encoding == "utf-16" else "latin-1"  # which tells every byte from every other
     old, new = raw.decode(codec).split("\n"), after.decode(codec).split("\n")

@@ -24,6 +24,7 @@ from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
+from filemem.files.safe import Place
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History
@@ -299,8 +300,10 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
     elif not (found.purge and owned):
         said = purge.remembers(history, found)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
-    others = deletion.elsewhere(folder, found.matcher)
-    said += [f"Outside this user's folder, and untouched, the words are in: {', '.join(others)}."] * bool(others)
+    others = deletion.search_under(Place(os.path.realpath(folder.above)), found.matcher, but=(folder.name, ".git"))
+    said += [
+        f"Outside this user's folder, and untouched, the words are in: {', '.join(one.place for one in others)}."
+    ] * bool(others)
     deletion.end(folder, found)
     lines = deletion.report(done, folder.name) if not found.everything else [f"Deleted {done.deleted[0]}."]
     yield Row({"event": "done", **done._asdict()}, lines)

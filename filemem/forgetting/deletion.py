@@ -34,21 +34,18 @@ FORGOTTEN, NAMELESS = "[forgotten]", "forgotten"  # in the place of a text, and 
 MARK = "forgetting"  # the journal's file
 CACHES = ("index", "vectors", "as-of", "running")  # made anew when they are needed
 LEAST = 10  # bytes of a line from which on it is told from small talk
-ASKED, ITS_NAME = "as asked", "its name"
-LOST = "so nobody knows what it says"
+LOST = "cannot be searched, so nobody knows what it says"
 
 _CJK = r"\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _LETTER = rf"[^\W{_CJK}]"  # of a script that sets words apart
 _GAPS = re.compile(r"[\s，。、；：！？“”「」《》…]+")
 _ESCAPED, _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))"), dict.fromkeys("nrt", " ")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
-_MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)+")
+_MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")  # of items, quotes and headings
+_HEAD = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}|{_MARKS.pattern})")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 _PLACE = re.compile(r"(.*?)(?::(\d[\d,\s-]*))?", re.DOTALL)
 _CITED = re.compile(r"[^\s,:()\[\]][^,:()\[\]]*\.\w+:\d[\d,-]*")
-_HEAD = re.compile(  # of a line, what shows that it is a turn, an item or a heading
-    rf"\ufeff?(?:{TURN_HEAD.pattern}[ ]?|[ \t]*(?:(?:[-*+>]|\d{{1,9}}[.)]|#{{1,6}})[ \t]+(?:\[[ xX]\][ \t]+)?)*)"
-)
 # How the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and bundles of git begin.
 _PACKED = re.compile(rb"\x1f\x8b\x08|PK\x03\x04|BZh|\xfd7zXZ|7z\xbc\xaf|\(\xb5/\xfd|Rar!\x1a|%PDF-|# v[23] git bundle")
 
@@ -72,7 +69,7 @@ class TextMatcher:
 
     def add(self, text: str) -> None:
         """Look for the lines of a text, short ones aside."""
-        bare = (folded(line[match.end() if (match := _MARKS.match(line)) else 0 :]) for line in text.split("\n"))
+        bare = (folded(_MARKS.sub("", line, count=1)) for line in text.split("\n"))
         self.lines.update(line for line in bare if len(line.encode()) >= LEAST and line != FORGOTTEN)
 
     def holds(self, text: str, *, words: bool = False) -> bool:
@@ -99,13 +96,13 @@ def folded(text: str) -> str:
 
 class DeletionItem(NamedTuple):
     """What goes, and why: the lines `old` from `line` on (counted from 1), the first of which becomes `new` and the others
-    empty; or with line 0 a whole file, `old` being the digest of its bytes, empty where only its name goes.
+    empty; or with line 0 a whole file, `old` being the digest of its bytes.
     """
 
     path: str
     line: int = 0
     text: str = ""
-    why: str = ASKED
+    why: str = "as asked"
     old: tuple[str, ...] = ()
     new: str = ""
 
@@ -122,8 +119,13 @@ class Occurrence(NamedTuple):
     line: int
     text: str
 
+    @property
+    def place(self) -> str:
+        """The path, with the line where it is one."""
+        return f"{one_line(self.path)}{f':{self.line}' * bool(self.line)}"
+
     def __str__(self) -> str:
-        return f"{one_line(self.path)}{f':{self.line}' * bool(self.line)}: {one_line(self.text, 80)}"
+        return f"{self.place}: {one_line(self.text, 80)}"
 
 
 class DeletionPlan(NamedTuple):
@@ -142,7 +144,7 @@ class DeletionPlan(NamedTuple):
 
     def __bool__(self) -> bool:
         """Is there anything to delete?"""
-        return bool(self.items or self.records)
+        return bool(self.items or self.records or any(self.names.values()))
 
     def as_json(self) -> str:
         """The plan as it is written down."""
@@ -156,25 +158,19 @@ def from_json(text: str | bytes) -> DeletionPlan:
     return DeletionPlan(kept, names, TextMatcher(*matcher), *rest)
 
 
-def plan(folder: Folder, what: str = "", *, about: str = "", progress: Progress = no_progress) -> DeletionPlan:
-    """Everything that goes with a memory, a `path:line` of one, or all that holds the words; nothing is changed.
+def plan(folder: Folder, *what: str, about: str = "", progress: Progress = no_progress) -> DeletionPlan:
+    """Everything that goes with memories, each a path or a `path:line`, or with all that holds the words; nothing is changed.
 
-    `what` may be either, `about` is always words. Raises NotFound for a path that names nothing.
+    A `what` that names nothing may be words as well, `about` is always. Raises NotFound for a path that names nothing.
     """
-    cascade = _Cascade(folder, progress)
-    if not about and (asked := cascade.at(what)):
-        return cascade.plan(asked)
-    matcher = cascade.matcher = TextMatcher(about or what)
-    if not matcher:
-        raise FilememError(f"{one_line(about or what, 60)} holds no word to look for; name one.")
-    found = [item for memory in cascade.memories.values() for item in matching(memory, matcher)]
-    return cascade.plan(found)
-
-
-def plan_turns(folder: Folder, places: Iterable[str]) -> DeletionPlan:
-    """Everything that goes with some turns, each a `path:line`; raises NotFound where one names nothing."""
-    cascade = _Cascade(folder)
-    return cascade.plan([item for place in places for item in cascade.at(place)])
+    cascade, words = _Cascade(folder, progress), about or " ".join(what)
+    asked = [] if about else [item for one in what for item in cascade.at(one)]
+    if not asked:
+        matcher = cascade.matcher = TextMatcher(words)
+        if not matcher:
+            raise FilememError(f"{one_line(words, 60)} holds no word to look for; name one.")
+        asked = [item for memory in cascade.memories.values() for item in matching(memory, matcher)]
+    return cascade.plan(asked)
 
 
 def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
@@ -183,7 +179,7 @@ def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     for one in found.left:
         try:
             data = safe.read(folder.place / one.path, LARGEST) if one.line else b""
-            items.append(_lines_of(Memory(one.path, data), one.line, one.line, one.text))
+            items.append(_lines_of(Memory(one.path, data), Passage(one.line, one.line, "", "", one.text)))
         except (FilememError, OSError, IndexError):
             left.append(one)
     return found._replace(items=items, left=left)
@@ -191,23 +187,25 @@ def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
 
 def matching(memory: Memory, matcher: TextMatcher) -> list[DeletionItem]:
     """What of one memory holds all the words: its passages and the lines outside them, such as headings and front matter; the
-    whole where it is one statement, else its name. The names of other memories in a text do not count."""
+    whole where it is one statement. The names of other memories in a text do not count."""
 
     def told(text: str) -> bool:
-        if FORGOTTEN in text or not matcher.holds(text, words=True):
-            return False
-        names = (("/" in word and "." in word) or _DATED.search(word) for word in text.split())
-        return matcher.holds(" ".join(itertools.compress(text.split(), (not name for name in names))), words=True)
+        words = (word for word in text.split() if not ("/" in word and "." in word) and not _DATED.search(word))
+        return FORGOTTEN not in text and matcher.holds(" ".join(words), words=True)
 
     if not matcher.holds(memory.text, words=True):
-        named = _DATED.match(os.path.basename(memory.path)) and matcher.in_name(memory.path)
-        return [DeletionItem(memory.path, why=ITS_NAME)] if named else []
+        return []
     inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
     outside = [Passage(n, n, "", "", line) for n, line in enumerate(memory.lines, 1) if n not in inside]
-    found = [passage for passage in [*memory.passages, *outside] if told(passage.text)]
-    if found and _one_statement(memory):
-        return [_item(memory)]
-    return [_lines_of(memory, passage.line, passage.end_line, passage.text) for passage in found]
+    found = [passage for passage in (*memory.passages, *outside) if told(passage.text)]
+    return _items(memory, found) if found else []
+
+
+def named(path: str, matcher: TextMatcher, lines: Iterable[str] = ()) -> bool:
+    """Does the name of a dated file tell it: the words, or, as that of a conversation may, the beginning of one of the lines?"""
+    start = _DATED.match(os.path.basename(path))
+    stem = PurePath(path).stem[start.end() :] if start else ""
+    return bool(stem) and (matcher.in_name(path) or any(slug(first_words(one), 60).startswith(stem) for one in lines))
 
 
 def neutral_path(path: str, taken: Iterable[str]) -> str:
@@ -218,23 +216,18 @@ def neutral_path(path: str, taken: Iterable[str]) -> str:
     return next(candidate for candidate in found if live(candidate) not in known)
 
 
-def _one_statement(memory: Memory) -> bool:
-    """Is this one statement, to be deleted as a whole: a fact, a lesson, or front matter alone?"""
+def _items(memory: Memory, told: Iterable[Passage]) -> list[DeletionItem]:
+    """Passages of a memory; the whole of it for none, and where it is one statement: a fact, a lesson, or front matter alone."""
     bare = bool(memory.passages) and memory.passages[-1].line < memory.front_end
-    return memory.kind in ("facts", "lessons") or memory.is_yaml or bare
+    if memory.kind not in ("facts", "lessons") and not memory.is_yaml and not bare and (found := list(told)):
+        return [_lines_of(memory, passage) for passage in found]
+    return [DeletionItem(memory.path, 0, memory.passages[0].text if memory.passages else "")]
 
 
-def _item(memory: Memory, passage: Passage | None = None, why: str = ASKED) -> DeletionItem:
-    """A passage of a memory, or the whole of it."""
-    if passage and not _one_statement(memory):
-        return _lines_of(memory, passage.line, passage.end_line, passage.text, why)
-    return DeletionItem(memory.path, 0, memory.passages[0].text if memory.passages else "", why)
-
-
-def _lines_of(memory: Memory, line: int, end: int, text: str, why: str = ASKED) -> DeletionItem:
-    """Lines of a memory: of front matter the value goes, of a summary or the profile all, else all but what shows what the first
-    was. Raises IndexError where there is no such line."""
-    lines, _ = _lines(memory.data)
+def _lines_of(memory: Memory, told: Passage) -> DeletionItem:
+    """Lines of a memory: of front matter the value goes, of a summary or the profile all, else all but the head of the
+    first. Raises IndexError where there is no such line."""
+    (lines, _), line, end = _lines(memory.data), told.line, told.end_line
     if line < memory.front_end:
         line = end = max(2, line)
         key, colon, _ = lines[line - 1].partition(":")
@@ -242,13 +235,13 @@ def _lines_of(memory: Memory, line: int, end: int, text: str, why: str = ASKED) 
     else:
         head, gone = _HEAD.match(lines[line - 1]), memory.kind == "summaries" or memory.path == PROFILE
         new = "" if gone else f"{(head[0] if head else '').rstrip()} {FORGOTTEN}".lstrip()
-    return DeletionItem(memory.path, line, text, why, tuple(lines[line - 1 : end]), new)
+    return DeletionItem(memory.path, line, told.text, old=tuple(lines[line - 1 : end]), new=new)
 
 
-def episode(memory: Memory) -> list[DeletionItem]:
+def _episode(memory: Memory) -> list[DeletionItem]:
     """The line of a conversation's episode, which may tell any turn in other words, and is made anew of the rest."""
     line = memory.episode_line if memory.episode.text else 0
-    return [_lines_of(memory, line, line, memory.lines[line - 1], "cites it")] if line else []
+    return [_lines_of(memory, Passage(line, line, "", "", memory.lines[line - 1]))] if line else []
 
 
 def _place(text: str) -> tuple[str, set[int]]:
@@ -265,10 +258,9 @@ class _Cascade:
 
     def __init__(self, folder: Folder, progress: Progress = no_progress) -> None:
         self.folder, self.matcher = folder, TextMatcher()
-        self.memories: dict[str, Memory] = {}
-        self.going: dict[str, dict[int, DeletionItem]] = {}
-        self.moved: dict[str, str] = {}
-        self.left: list[Occurrence] = []
+        self.memories = dict[str, Memory]()
+        self.going = dict[str, dict[int, DeletionItem]]()
+        self.left = list[Occurrence]()
         paths = folder.paths()
         for number, path in enumerate(paths, 1):
             progress(number, len(paths))
@@ -290,7 +282,7 @@ class _Cascade:
         found = [one for one in memory.passages if lines.intersection(range(one.line, one.end_line + 1))]
         if lines and not found:
             raise NotFound(f"{what.strip()} says nothing; filemem open {memory.path} shows its lines.")
-        return [_item(memory, one) for one in found] or [_item(memory)]
+        return _items(memory, found)
 
     def plan(self, asked: list[DeletionItem]) -> DeletionPlan:
         """The plan for what was asked for, with all that goes with it, and with what else the folder has of it."""
@@ -300,31 +292,28 @@ class _Cascade:
         while size != (size := sum(map(len, self.going.values()))):
             for memory in self.memories.values():
                 self._follow_to(memory)
-        self._rename_what_tells()
-        whole = [path for path, found in self.going.items() if 0 in found]
-        names = {live(path): "" for path in whole} | {live(old): live(new) for old, new in self.moved.items()}
+        names = {live(path): "" for path, found in self.going.items() if 0 in found} | self._new_names()
         items = [item for found in self.going.values() for item in found.values()]
-        items.sort(key=lambda item: (bool(item.line), item.path, item.line))
-        items += [DeletionItem(path, why=ITS_NAME) for path in self.moved if path not in self.going]
-        lines = {(item.path, item.line + n) for item in items for n in range(len(item.old))}
-        records, copies = dict[str, None](), dict[str, DeletionItem]()
+        gone = {(item.path, item.line + n) for item in items for n in range(len(item.old))}
+        records = dict[str, None]()
         for one in search(self.folder, self.matcher):
             if one.path.startswith(f"{BOOKKEEPING}/"):
                 records |= {one.path: None} if one.path.split("/")[1] not in CACHES else {}
             elif one.path not in self.memories and is_temporary_name(os.path.basename(one.path)):
-                copies[one.path] = DeletionItem(one.path, why="a copy that a program has left")
-            elif one.path not in {*whole, *self.moved} and (one.path, one.line) not in lines:
-                self.left.append(one)
-        digests = {path: (safe.digest(self.folder.place / path),) for path in (*whole, *copies)}
-        items = [item._replace(old=digests.get(item.path, item.old)) for item in (*items, *copies.values())]
+                copy = DeletionItem(one.path, why="a copy that a program has left")
+                items += [copy] if copy not in items else []
+            elif (one.path, one.line) not in gone and (one.line or live(one.path) not in names):
+                self.left += [one] if names.get(live(one.path)) != "" else []
+        for n, item in enumerate(items):
+            if not item.line:
+                items[n] = item._replace(old=(safe.digest(self.folder.place / item.path),))
+        items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         return DeletionPlan(items, names, self.matcher, self.left, list(records))
 
     def _ask(self, item: DeletionItem) -> None:
         """Take what was named, and the turns that it came from, or the facts that a line of the profile rests on."""
         memory, text, cited = self.memories[item.path], "\n".join(item.old), list[str]()
-        if item.why == ITS_NAME:
-            self._rename(item.path)
-        elif self._take(item) and memory.kind != "sessions":
+        if self._take(item) and memory.kind != "sessions":
             if not item.line:
                 cited = sources(memory)
             elif not self.matcher.about:  # with words each passage says by itself what goes
@@ -353,39 +342,34 @@ class _Cascade:
 
     def _follow_to(self, memory: Memory) -> None:
         """Take a memory that was distilled from what goes, or its passages that cite it."""
-        near = {
-            live(path): found for path, found in self.going.items() if os.path.basename(path).encode() in memory.data
-        }
+        near = {live(path): one for path, one in self.going.items() if os.path.basename(path).encode() in memory.data}
         if not near or 0 in self.going.get(memory.path, ()):
             return
         cited = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, near))})(?::\d[\d,\s-]*)?")
-        told = memory.passages
+        told = [*memory.passages, Passage(1, 1, ASSISTANT, "", "\n".join(sources(memory)))]
         if memory.path == PROFILE:
             told = [Passage(number, number, "", "", line) for number, line in enumerate(memory.lines, 1)]
-        elif _one_statement(memory):
-            told = [*told, Passage(1, 1, ASSISTANT, "", "\n".join(sources(memory)))]
         for one in told:
             for match in cited.finditer(one.text) if FORGOTTEN not in one.text else ():
                 found, lines = near[match[1]], _place(match[0])[1]
                 bare = one.speaker == ASSISTANT or bool(SOURCE_MARK.search(one.text))  # a file that goes is enough
                 gone = {n for item in found.values() for n in range(item.line, item.line + len(item.old))}
                 if gone & lines or (0 in found and (lines or bare)):
-                    self._take(_item(memory, one, "cites it"))
+                    for item in _items(memory, [one]):
+                        self._take(item._replace(why="cites it"))
 
-    def _rename_what_tells(self) -> None:
-        """Give conversations whose name tells what goes another; their episode goes."""
-        for path, found in self.going.items():
-            memory, stem = self.memories[path], _DATED.sub("", PurePath(path).stem) or "-"
-            first = [slug(first_words(item.text), 60) for item in found.values()]
-            if 0 not in found:
-                if self.matcher.in_name(path) or any(words.startswith(stem) for words in first):
-                    self._rename(path)
-                for item in episode(memory):
-                    found.setdefault(item.line, item)
-
-    def _rename(self, path: str) -> None:
-        if path not in self.moved and _DATED.match(os.path.basename(path)):
-            self.moved[path] = neutral_path(path, map(live, (*self.memories, *self.moved.values())))
+    def _new_names(self) -> dict[str, str]:
+        """The new live paths of files whose name tells what goes, by their old ones. The episode of a conversation goes, too."""
+        names, known = dict[str, str](), set(map(live, self.memories))
+        for path, memory in self.memories.items():
+            found = self.going.get(path, {})
+            if 0 not in found and named(path, self.matcher, [item.text for item in found.values()]):
+                names[live(path)] = live(neutral_path(path, known))
+                known.add(names[live(path)])
+            if found and 0 not in found:
+                for item in _episode(memory):
+                    found.setdefault(item.line, item._replace(why="cites it"))
+        return names
 
 
 # -- bytes without it ----------------------------------------------------------------------------------------------
@@ -407,8 +391,7 @@ def without(data: bytes, items: Iterable[DeletionItem]) -> bytes:
     for item in items:
         count, ends, place = len(item.old), ["\r" * one.endswith("\r") for one in item.old], item.line - 1
         after, there = (item.new + ends[0], *ends[1:]), tuple(lines[place : place + count])
-        starts = [place] if there == item.old else [] if there == after else range(len(lines) - count + 1)
-        for start in starts:
+        for start in [place] if there == item.old else [] if there == after else range(len(lines) - count + 1):
             if tuple(lines[start : start + count]) == item.old:
                 lines[start : start + count] = after
     return "\n".join(lines).encode(codec, "surrogatepass")
@@ -430,20 +413,16 @@ def renamed(data: bytes, names: dict[str, str]) -> bytes:
 
 def record_without(data: bytes, found: DeletionPlan) -> bytes:
     """A record's bytes without what tells of it: JSON keeps its lines, as some must never be done again; others go."""
-    gone = {old for old, new in found.names.items() if not new} | {
-        live(item.place) for item in found.items if item.line
-    }
+    gone = {old for old, new in found.names.items() if not new}
+    gone |= {live(item.place) for item in found.items if item.line}
     kept = list[bytes]()
     for line in data.splitlines(True):
-        text, fields = (
-            renamed(line, found.names).decode("utf-8", "surrogateescape"),
-            os.fsdecode(line).strip().split("\t"),
-        )
+        text, fields = os.fsdecode(renamed(line, found.names)), os.fsdecode(line).strip().split("\t")
         if text[:1] in ("{", "["):
             text = _STRING.sub(lambda one: f'"{FORGOTTEN}"' if found.matcher.holds(one[0]) else one[0], text)
         elif found.matcher.holds(text) or gone.intersection([*fields, *(_place(one)[0] for one in fields)]):
             continue
-        kept.append(text.encode("utf-8", "surrogateescape"))
+        kept.append(os.fsencode(text))
     return b"".join(kept)
 
 
@@ -453,14 +432,12 @@ def version_after(own: str, data: bytes, found: DeletionPlan) -> bytes:
         return record_without(data, found)
     with contextlib.suppress(FilememError):
         if len(data) <= LARGEST:
-            before, cuts = data, [item for item in found.items if item.line and live(item.path) == live(own)]
-            data = without(data, cuts)
-            more = matching(Memory(own, data), found.matcher)
-            if any(not item.line and item.why == ASKED for item in more):
+            after = without(data, [item for item in found.items if item.line and live(item.path) == live(own)])
+            more = matching(Memory(own, after), found.matcher)
+            if any(not item.line for item in more):
                 return f"{FORGOTTEN}\n".encode()
-            data = without(data, [item for item in more if item.line])
-            if data != before:
-                data = without(data, episode(Memory(own, data)))
+            after = without(after, more)
+            data = without(after, _episode(Memory(own, after))) if after != data else data
     return renamed(data, found.names)
 
 
@@ -472,20 +449,12 @@ def search(folder: Folder, matcher: TextMatcher) -> list[Occurrence]:
     return search_under(folder.place, matcher, but=(f"{BOOKKEEPING}/{MARK}", ".git"))
 
 
-def elsewhere(folder: Folder, matcher: TextMatcher) -> list[str]:
-    """Places of the store outside the user's folder that hold it, as `user/path:line`: for the store's owner alone."""
-    found = search_under(Place(os.path.realpath(folder.above)), matcher, but=(folder.name, ".git"))
-    return [f"{one_line(one.path)}{f':{one.line}' * bool(one.line)}" for one in found]
-
-
 def search_under(top: Place, matcher: TextMatcher, but: Collection[str] = ()) -> list[Occurrence]:
-    """Every place under a folder that holds it, those paths aside, and what cannot be searched; links are not followed."""
+    """Every place under a folder that holds it, those paths aside, and what cannot be searched: what is packed, too large, not to
+    be read, or a repository of its own. Links are not followed."""
 
-    def closed(path: str, entry: "os.DirEntry[str]") -> str:
-        if entry.name == ".git":
-            return "is a repository of its own, which nobody has searched"
-        lost = safe.too_far(path) or not os.access(entry.path, os.R_OK | os.X_OK)
-        return f"cannot be listed, {LOST}" if lost else ""
+    def closed(path: str, entry: "os.DirEntry[str]") -> bool:
+        return entry.name == ".git" or safe.too_far(path) or not os.access(entry.path, os.R_OK | os.X_OK)
 
     found = list[Occurrence]()
     enters = safe.walk(top, lambda path, entry: path not in but and not closed(path, entry))
@@ -493,18 +462,16 @@ def search_under(top: Place, matcher: TextMatcher, but: Collection[str] = ()) ->
         if path in but:
             continue
         found += [Occurrence(path, 0, entry.name)] if matcher.in_name(entry.name) else []
-        why, data = closed(path, entry) if entry.is_dir(follow_symlinks=False) else "", b""
+        lost, data = entry.is_dir(follow_symlinks=False) and closed(path, entry), b""
         if entry.is_file(follow_symlinks=False):
             try:
                 with open(entry.path, "rb") as file:
                     data = file.read(safe.MOST + 1)
-            except OSError as error:
-                why = f"cannot be read ({error.strerror}), {LOST}" if os.path.lexists(entry.path) else ""
-            if len(data) > safe.MOST:
-                why, data = f"is larger than {safe.MOST // 1_000_000} MB, so it was not searched", b""
-            why = f"is compressed, {LOST}" if _PACKED.match(data) else why
-        found += [Occurrence(path[:200], 0, why)] if why else []
-        found += (Occurrence(path, line, text) for line, text in in_bytes(data, matcher))
+                lost = len(data) > safe.MOST or _PACKED.match(data) is not None
+            except OSError:
+                lost = os.path.lexists(entry.path)
+        found += [Occurrence(path[:200], 0, LOST)] if lost else []
+        found += (Occurrence(path, line, text) for line, text in in_bytes(b"" if lost else data, matcher))
     return sorted(found)
 
 
@@ -540,11 +507,12 @@ def unfinished(folder: Folder) -> DeletionPlan | None:
     if not safe.exists(place):
         return None
     written, _, kept = safe.read(place).partition(b"\n")
+    what = "cannot be read"
     with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
-        if int(written) != os.stat(folder.root).st_ino:
-            raise Refused(f"{place} was not written here; delete it, then forget what it was about anew.")
-        return from_json(kept)
-    raise Refused(f"{place} cannot be read; delete it, then forget what it was about anew.")
+        if int(written) == os.stat(folder.root).st_ino:
+            return from_json(kept)
+        what = "was not written here"
+    raise Refused(f"{place} {what}; delete it, then forget what it was about anew.")
 
 
 def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
@@ -560,38 +528,36 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
     """Carry a plan out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
     has saved since stays, and is named. To be called while no other job is at work; see `jobs.running.delete`."""
     deleted, redacted, stayed = list[str](), list[str](), list[str]()
-    paths = list(dict.fromkeys(item.path for item in found.items if item.line or item.old))
+    paths = list(dict.fromkeys(item.path for item in found.items))
     with folder.locked():
         if found.everything:
             for name in safe.names_in(folder.place):
                 if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
                     safe.remove(folder.place / name)
             safe.sync_folder(folder.root)
-            who = f"{one_line(folder.name)}, {counted(len(found.items), 'memory', 'memories')}"
-            paths = [item.path for item in found.items]
+            who = f"{one_line(folder.name)}, {counted(len(paths), 'memory', 'memories')}"
             return DeletionReport([who], [], [], [], [], "Forget the memories of one user", paths)
         beside, known = clear_records(folder, found), set(folder.paths())
-        for path, group in itertools.groupby(found.items, key=lambda item: item.path):
-            items = list(group)
-            change, digest = functools.partial(without, items=items), items[0].old
+        for path in dict.fromkeys([*paths, *(known if found.names else ())]):
+            items = [item for item in found.items if item.path == path]
+            change = functools.partial(_after, items=items, names=found.names)
             try:
-                if not items[0].line and digest:
-                    safe.delete_if(folder.place / path, lambda where, digest=digest: (safe.digest(where),) == digest)  # type: ignore[misc]
+                if items and not items[0].line:
+                    safe.delete_if(folder.place / path, functools.partial(_unchanged, items[0]))
                     deleted.append(path)
-                elif digest and (
-                    folder.edit(path, change) if path in known else safe.edit(folder.place / path, change)
-                ):
+                elif folder.edit(path, change) if path in known else safe.edit(folder.place / path, change):
                     redacted += [item.place for item in items]
+                    paths.append(path)
             except (NotFound, FileNotFoundError):  # moved, or gone, when the job was cut off
                 continue
             except (FilememError, OSError) as error:
                 stayed.append(f"{path} stays as it is: {error}")
-        paths += _rename(folder, found)
+        paths += _move(folder, found.names)
         indexes.of(folder).discard()
         for name in CACHES:
             with contextlib.suppress(NotFound, FileNotFoundError):
                 safe.remove(folder.bookkeeping(name))
-    counts = Counter("passage" if item.line else "file" for item in found.items if item.line or item.old)
+    counts = Counter("passage" if item.line else "file" for item in found.items)
     subject = f"Forget {' and '.join(counted(counts[one], one) for one in sorted(counts)) or 'what records told'}"
     left = search(folder, found.matcher) if found.matcher or not counts else None
     return DeletionReport(deleted, redacted, beside, stayed, left, subject, paths)
@@ -610,22 +576,22 @@ def end(folder: Folder, found: DeletionPlan) -> None:
         safe.sync_folder(folder.above)
 
 
-def _rename(folder: Folder, found: DeletionPlan) -> list[str]:
-    """Give conversations their new names, and let every memory that names a file which goes or moves say so no more."""
-    touched = []
-    for path in folder.paths() if found.names else ():
-        with contextlib.suppress(FilememError, OSError):
-            data = folder.read(path, LARGEST + 1)
-            named = len(data) <= LARGEST and renamed(data, found.names) != data
-            if named and folder.edit(path, lambda data: renamed(data, found.names)):
-                touched.append(path)
-    for old, new in found.names.items():
-        for prefix in ("", archive.archived("")) if new else ():
-            with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
-                if os.path.lexists(folder.place / (prefix + old)):
-                    folder.move(prefix + old, prefix + new)
-                touched += [prefix + old, prefix + new]
-    return touched
+def _unchanged(item: DeletionItem, where: Place) -> bool:
+    return safe.digest(where) == item.old[0]
+
+
+def _after(data: bytes, items: list[DeletionItem], names: dict[str, str]) -> bytes:
+    return renamed(without(data, items), names) if items or len(data) <= LARGEST else data
+
+
+def _move(folder: Folder, names: dict[str, str]) -> list[str]:
+    """Give files their new names; returns the paths, old and new."""
+    moves = [(pre + old, pre + new) for old, new in names.items() if new for pre in ("", archive.archived(""))]
+    for old, new in moves:
+        with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
+            if os.path.lexists(folder.place / old):
+                folder.move(old, new)
+    return [path for move in moves for path in move]
 
 
 def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
@@ -638,7 +604,7 @@ def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
                 if found.matcher.in_name(path) or ("/" in path and PurePath(path).stem in touched):
                     safe.delete(where)
                     said.append(f"{BOOKKEEPING}/{path}")
-                elif safe.edit(where, functools.partial(record_without, found=found)):
+                elif safe.edit(where, lambda data: record_without(data, found)):
                     said.append(f"lines of {BOOKKEEPING}/{path}")
     return sorted(said)
 
@@ -648,8 +614,7 @@ def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
 
 def planned(found: DeletionPlan) -> Iterator[str]:
     """What would go, a line each, and what would be left."""
-    whole = [item for item in found.items if item.old and not item.line]
-    lines = [item for item in found.items if item.line]
+    whole, lines = ([item for item in found.items if bool(item.line) == some] for some in (False, True))
     for heading, items in (("These files go:", whole), ("These passages go, their lines stay:", lines)):
         yield from [heading] * bool(items)
         yield from (f"  {one.place}  {one_line(one.text, 80)}".rstrip() + f"  ({one.why})" for one in items)

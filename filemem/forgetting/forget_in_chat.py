@@ -22,7 +22,7 @@ def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) 
     said = next((n for n in range(len(before) - 1, -1, -1) if before[n].speaker == request.speaker), None)
     if said is None:
         return []
-    plan = deletion.plan_turns(folder, [f"{path}:{turn.line}" for turn in before[said:]])
+    plan = deletion.plan(folder, *(f"{path}:{turn.line}" for turn in before[said:]))
     places, by = [item.place for item in plan.items], f"{path}:{request.line}"
     with folder.locked():
         journal.hold_back(folder, by, dict.fromkeys([*places, by]), at)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
-from filemem.files.memory import LARGEST, Memory, live
+from filemem.files.memory import live
 from filemem.files.safe import Place
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
@@ -96,7 +96,7 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
         every = ("--all", "--full-history", "--", spec(history.inside))
         paths = fields(repository.run("log", "-m", "--root", "--name-only", "--format=", "-z", *every, timeout=LONG))
         for own in dict.fromkeys(live(history.own(path)) for path in [*paths, *repository.staged(history.inside)]):
-            if own not in found.names and own and deletion.matching(Memory(own, b""), found.matcher):
+            if own not in found.names and deletion.named(own, found.matcher):
                 whole = own.startswith(("facts/", "lessons/"))
                 found.names[own] = "" if whole else deletion.neutral_path(own, found.names.values())
         copy, job = os.path.join(aside, "copy.git"), os.path.join(aside, "job.json")
@@ -134,7 +134,6 @@ def rewrite(inside: str, commits: list[str], plan: str) -> None:
     import git_filter_repo  # noqa: PLC0415  an extra
 
     found, touching, top = deletion.from_json(plan), set(commits), f"{inside}/" if inside else ""
-    renamed = {top + old for old in found.names} | {f"{top}archive/{old}" for old in found.names}
 
     def name(path: bytes) -> bytes | None:
         new = _path_after(os.fsdecode(path).removeprefix(top), found)
@@ -147,32 +146,33 @@ def rewrite(inside: str, commits: list[str], plan: str) -> None:
                 oid = value.insert_file_with_contents(after)
         return new, mode, oid
 
-    def message(text: bytes) -> bytes:
-        lines = os.fsdecode(deletion.renamed(text, found.names)).split("\n")
-        for n, line in enumerate(lines):
-            end = folded(line.partition(": ")[2]).rstrip("… ")  # a subject ends with the beginning of a text
-            cut_short = len(end.encode()) >= LEAST and any(one.startswith(end) for one in found.matcher.lines)
-            if cut_short or found.matcher.holds(line):
-                lines[n] = f"{line.partition(':')[0]}: {FORGOTTEN}" if ": " in line else FORGOTTEN
-        return os.fsencode("\n".join(lines))
+    def there(commit: bytes, path: bytes) -> bool:
+        return not subprocess.run(["git", "cat-file", "-e", commit + b":" + path], capture_output=True).returncode
 
     def commit(one: Any, _: Any) -> None:
         for change in [change for change in one.file_changes if change.type == b"D"]:
             old, change.filename = change.filename, name(change.filename)
-            there = [b"git", b"cat-file", b"-e", b"%b:%b" % (one.original_id, change.filename or b"")]
-            if not change.filename or (
-                os.fsdecode(old) in renamed and not subprocess.run(there, capture_output=True, check=False).returncode
-            ):
+            if not change.filename or (change.filename != old and there(one.original_id, change.filename)):
                 one.file_changes.remove(change)  # a file that has its new name already loses only the old one
         if one.original_id.decode() in touching or not one.file_changes:
-            one.message = message(one.message)
+            one.message = _message(one.message, found)
 
     def tag(one: Any, _: Any) -> None:
-        one.message = message(one.message)
+        one.message = _message(one.message, found)
 
     flags = ["--partial", "--force", "--quiet", "--prune-degenerate", "never"]
     how = git_filter_repo.FilteringOptions.parse_args(flags)
     git_filter_repo.RepoFilter(how, file_info_callback=file, commit_callback=commit, tag_callback=tag).run()
+
+
+def _message(text: bytes, found: DeletionPlan) -> bytes:
+    lines = os.fsdecode(deletion.renamed(text, found.names)).split("\n")
+    for n, line in enumerate(lines):
+        end = folded(line.partition(": ")[2]).rstrip("… ")  # a subject ends with the beginning of a text
+        cut_short = len(end.encode()) >= LEAST and any(one.startswith(end) for one in found.matcher.lines)
+        if cut_short or found.matcher.holds(line):
+            lines[n] = f"{line.partition(':')[0]}: {FORGOTTEN}" if ": " in line else FORGOTTEN
+    return os.fsencode("\n".join(lines))
 
 
 def _path_after(own: str, found: DeletionPlan) -> str:
@@ -235,7 +235,8 @@ def search(history: History, found: DeletionPlan) -> InHistory:
     places = {oid: path for oid, _, path in (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))}
     touching = set(repository.text("rev-list", "--all", "--", spec(inside)).split()) if repository.head() else set()
     names = [b" %b\0" % os.fsencode(old.rpartition("/")[2]) for old in found.names]
-    for count, (oid, kind, data) in enumerate(objects(repository), 1):
+    for oid, kind, data in objects(repository):
+        count += 1
         if any(name in data for name in names) if kind == "tree" else any(deletion.in_bytes(data, found.matcher)):
             path, what = places.get(oid), f"{kind} {oid[:12]}"
             within = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
