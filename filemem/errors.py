@@ -4,11 +4,7 @@ Each message is one sentence that says how to put it right.
 """
 
 import errno
-import json
-import os
-import sys
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
 
 
 class FilememError(Exception):
@@ -72,7 +68,11 @@ def in_words(error: OSError) -> str:
 def missing_extra(what: str, extra: str) -> FilememError:
     """What needs an extra that is not installed, with the command that installs it as the person installed filemem: by uv, pipx
     or pip, from a clone or an index."""
-    import importlib.metadata  # noqa: PLC0415  slow to load, and needed for this alone
+    import importlib.metadata  # noqa: PLC0415  these are slow to load, and needed for this alone
+    import json  # noqa: PLC0415
+    import os  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+    from urllib.parse import unquote, urlsplit  # noqa: PLC0415
 
     parts, wanted, by_uv = sys.prefix.split(os.sep), f"'filemem[{extra}]'", False
     try:

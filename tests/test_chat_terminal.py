@@ -130,17 +130,11 @@ def test_a_failure_is_one_red_line_and_the_next_message_works(
         assert not (env and COLOUR.search(term.raw))
 
 
-def test_what_a_model_thinks_is_dim_on_a_terminal_and_nowhere_else(store: Path, server: ScriptedServer) -> None:
+def test_what_a_model_thinks_is_nowhere(store: Path, server: ScriptedServer) -> None:
     server.default = say("<think>\nTea? ", "I should ", "say Oolong.\n</th", "ink>\n\nOolong.")
-    with chat(store, server) as term:
-        term.expect("\n> ")
-        term.type("Which tea?\r")
-        assert term.expect("\n> ") == "Which tea?\nTea? I should say Oolong.\nOolong.\n> "
-        assert "\x1b[2mTea?\x1b[0m" in term.raw
-        assert "\x1b[2mOolong" not in term.raw
-    assert session(store) == "- **ann**: Which tea?\n- **assistant**: Oolong.\n"
     done = run(store, server, "-m", "Which tea?")
     assert (done.stdout, done.stderr) == ("Oolong.\n", "")
+    assert session(store) == "- **ann**: Which tea?\n- **assistant**: Oolong.\n"
     assert [event["event"] for event in events(run(store, server, "--json", "-m", "Tea?"))] == ["text", "answer"]
 
 
@@ -200,9 +194,7 @@ def test_what_was_kept_is_said_to_the_model_and_on_the_screen(
     assert line in server.requests[0].body["messages"][-1]["content"].partition("<program>")[2]
 
 
-@pytest.mark.parametrize(
-    ("question", "line"), [("Which tea?", "searched 5 files, opened 1"), ("什么茶？", "查了5个文件，打开了1个")]
-)
+@pytest.mark.parametrize(("question", "line"), [("Which tea?", "searched 5 files"), ("什么茶？", "查了5个文件")])
 def test_what_was_looked_at_is_one_line_in_the_persons_language(
     store: Path, server: ScriptedServer, question: str, line: str
 ) -> None:

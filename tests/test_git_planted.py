@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from programs import clean, filemem
 from repositories import START, git, named, plain_git, store  # noqa: F401
-from terminal import Terminal
 
 from filemem import Store, User
 from filemem.history import History
@@ -162,21 +161,6 @@ def test_a_store_of_an_older_version_goes_on_once_it_is_named(tmp_path: Path) ->
     subjects = git(tmp_path / "store", "log", "--format=%s").split("\n")
     assert subjects[:2] == ["Remember: Has a dog.", CUT_OFF]
     assert git(mara.root, "status", "--short", ".") == ""
-
-
-@pytest.mark.parametrize("answer", ["y", "n"])
-def test_on_a_terminal_it_is_asked_once(tmp_path: Path, answer: str) -> None:
-    store(tmp_path / "store")
-    (tmp_path / "store/.git" / MARK).unlink()
-    for text, asked in (("Has a boat.", True), ("Has a tent.", False)):
-        with Terminal(["filemem", "remember", text, "--store", "store"], clean(tmp_path), str(tmp_path)) as term:
-            if asked:
-                term.expect("[y/N]")
-                term.type(f"{answer}\r")
-            term.expect("Remembered")
-            assert term.end() == 0
-            assert ("[y/N]" in term.screen) == asked
-    assert ("tent" in git(tmp_path / "store", "log", "--format=%s")) == (answer == "y")
 
 
 def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_report_names_every_memory_and_every_line_left_out(here: Path) -> No
     assert added[0].endswith("-what-is-oolong.md, 2 turns")
     assert added[1].endswith("-你好-外婆喝什么茶.md, 1 turn")
     assert lines[2].startswith("note: line 3: broken JSON")
-    assert lines[3] == "2 added, 0 updated, 0 unchanged, 3 turns taken in."
+    assert lines[3] == "2 added, 0 updated, 0 unchanged, 3 turns."
     for line in added:
         assert (here / "memory_store" / line.removeprefix("added ").partition(",")[0]).exists()
 
@@ -55,12 +55,12 @@ def test_a_dry_run_reports_the_same_and_writes_nothing(here: Path) -> None:
     before = files(here)
     dry = run("openai-jsonl", "talks.jsonl", "--dry-run").stdout
     assert files(here) == before
-    assert dry.endswith("\nNothing was written: 2 added, 0 updated, 0 unchanged, 3 turns to be taken in.\n")
+    assert dry.endswith("\nNothing was written: 2 added, 0 updated, 0 unchanged, 3 turns.\n")
     wet = run("openai-jsonl", "talks.jsonl").stdout
     assert [line.removeprefix("would add ") for line in dry.splitlines()[:3]] == [
         line.removeprefix("added ") for line in wet.splitlines()[:3]
     ]
-    assert run("openai-jsonl", "talks.jsonl").stdout.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns taken in.\n")
+    assert run("openai-jsonl", "talks.jsonl").stdout.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns.\n")
 
 
 def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
     lines = run("openai-jsonl", "many.jsonl").stdout.splitlines()
     assert lines[10] == "added 5 more; --json lists them all"
     assert lines[21] == "note: 2 more; --json lists them all"
-    assert lines[22] == "15 added, 0 updated, 0 unchanged, 15 turns taken in."
+    assert lines[22] == "15 added, 0 updated, 0 unchanged, 15 turns."
 
 
 def test_a_file_of_another_format_ends_with_1_and_says_why(here: Path) -> None:

@@ -120,24 +120,19 @@ def test_what_the_person_says_themselves_counts(home: Path, server: ScriptedServ
     assert server.requests
 
 
-def test_it_is_asked_once_and_kept_outside_the_store(home: Path, server: ScriptedServer) -> None:
+def test_a_terminal_asks_nothing_and_the_flag_is_kept_outside_the_store(home: Path, server: ScriptedServer) -> None:
     with chat(home) as term:
-        shown = term.expect("[y/N]")
-        assert "model: gpt-x" in term.screen and f"base_url: {server.base_url}" in term.screen, shown
-        assert not server.requests
-        term.type("y\r")
+        term.expect("--trust")
+        term.expect("\n> ")
+        assert "[y/N]" not in term.screen and term.screen.count("ot trusted") == 1
+    assert not server.requests
+    with chat(home, "--trust") as term:
         term.expect("\n> ")
         term.type("Hello\r")
         term.expect("Fine.")
     place = str(home / "memory_store/filemem.yaml")
     assert kept(home) == {place: {"trusted": True, "content": {"model": "gpt-x", "base_url": server.base_url}}}
     assert stat.S_IMODE((home / ".config/filemem/trusted.json").stat().st_mode) == 0o600
-    server.forget()
-    with chat(home) as term:
-        term.expect("\n> ")
-        assert "[y/N]" not in term.screen
-    assert run(home, "chat", "-m", "Hello").stderr == ""
-    assert server.requests
 
 
 @pytest.mark.parametrize("change", ["base_url", "model", "redact", "path"])

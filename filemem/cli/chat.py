@@ -15,7 +15,7 @@ import click
 
 from filemem import index
 from filemem.chat import core_memory
-from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
+from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Prompt, Text, ToolCalled, call_line
 from filemem.chat.recalling import day_of
 from filemem.cli import screen
 from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call, split_line, usage
@@ -56,8 +56,8 @@ EXAMPLES = {  # of the commands that a chat has under their own names
     "/forget": "the words, or a path:line",
     "/edit": "profile.md",
 }
-EVENTS = {Text: "text", Thought: "thought", ToolCalled: "call", Notice: "notice"}  # as a script has them
-WORKING = ("looking …", "在查 …")
+EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
+WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
 UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
 NOT_THERE = ("(there is no such line)", "（没有这一行）")
 MARK = "\001\x1b[1m\002> \001\x1b[0m\002"  # as readline wants what takes no room
@@ -103,10 +103,10 @@ class Chat:
         self._verbose = verbose
         self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._chinese = False  # is the answer to a message in Chinese?
-        self._at_work = ""  # what a terminal says until the answer begins
+        self._at_work = False  # does a terminal show the sign of work?
         self._calls: list[ToolCalled] = []  # not told of yet
         self._behind: list[str] = []  # what was read in the background, and not told of yet
-        self._streams: type[Event] | None = None  # is the cursor behind a piece of the answer, or of a thought?
+        self._streams = False  # is the cursor behind a piece of the answer?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(sys.stdout)
         self._sources = Sources(talk.was_shown, numbered=sys.stdout.isatty())
@@ -115,7 +115,6 @@ class Chat:
     def _listen(self) -> None:
         if isinstance(self._talk.model, OpenAIModel):
             self._talk.model.on_notice = lambda text: self._hear(Notice(text))
-            self._talk.model.on_thought = lambda text: self._hear(Thought(text))
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -129,13 +128,11 @@ class Chat:
 
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
-        talk = self._talk
+        talk, turns = self._talk, self._talk.transcript.turns()
         place = os.path.relpath(talk.user.root)
-        self._aside(
-            f"{talk.user.name}, {talk.model.name}. Memories are in {talk.user.root if place[:2] == '..' else place}."
-        )
+        place = talk.user.root if place[:2] == ".." else place
+        self._aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
-        turns = talk.transcript.turns()
         if turns:
             self._aside(f"Going on with {talk.transcript.path}, {counted(len(turns), 'turn')}.")
         for turn in turns[-LAST_TURNS:]:
@@ -150,7 +147,10 @@ class Chat:
         while (message := self._read()) is not None and message.split()[:1] != ["/quit"]:
             if message:
                 self._take(message)
-            self._tell_behind()
+            while self._behind:
+                said = self._behind.pop(0)
+                self._tell("notice", text=said)
+                self._aside(said)
         if not self._call.json:
             say("")
         if talk.transcript.path:
@@ -162,10 +162,9 @@ class Chat:
             semantic.catch_up(index.of(talk.user))
         return 0
 
-    def _say_if_offline(self, again: bool = True) -> None:
+    def _say_if_offline(self, *, again: bool = True) -> None:
         if self._talk.model.name == OfflineModel.name and not self._call.told:
-            held = config.withheld(self._talk.user.store, trust=self._talk.user.trust)
-            if {"model", "base_url"} & {*held}:
+            if {"model", "base_url"} & {*config.withheld(self._talk.user.store, trust=self._talk.user.trust)}:
                 self._aside(NOT_TRUSTED)
             elif again:
                 self._aside(NOTICE)
@@ -209,7 +208,7 @@ class Chat:
         return 2
 
     def _failed(self, sentence: str) -> None:
-        self._line_end()
+        self._stream("", end=True)
         self._tell("error", text=sentence)
         if not self._call.json:
             shown = screen.wrapped(escape_controls(sentence), sys.stderr)
@@ -219,12 +218,14 @@ class Chat:
         self._chinese = in_chinese(message)
         with screen.progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
-            self._sign(WORKING[self._chinese] if self._talk.model.name != OfflineModel.name else "")
+            if self._talk.model.name != OfflineModel.name and sys.stdout.isatty() and not self._call.json:
+                self._at_work = True
+                self._put(dim(WORKING[self._chinese]))
             try:
                 said = self._talk.say(message, self._hear)
             finally:
-                self._sign("")
-        self._line_end()
+                self._begin()
+        self._stream("", end=True)
         for place, number in self._sources.numbers.items():
             there, when = self._talk.exists(place), when_of(place.rpartition(":")[0])
             day = f"{day_of(when, chinese=self._chinese)}  " if when and there else ""
@@ -245,79 +246,64 @@ class Chat:
         if not self._call.json:
             say_dim(text)
 
-    def _sign(self, text: str) -> None:
-        """Say on a terminal that the answer is being worked at, or with "" no more."""
-        if (text or self._at_work) and sys.stdout.isatty() and not self._call.json:
-            say(dim(text) if text else Safe(f"\r{' ' * screen.columns(self._at_work)}\r"), nl=False)
-            sys.stdout.flush()
-            self._at_work = text
-
     def _hear(self, event: Event) -> None:
-        """Show one event as it comes; what the model thinks on a terminal only."""
-        if isinstance(event, Thought) and (self._call.json or not sys.stdout.isatty()):
-            return
+        """Show one event as it comes; what was called and not shown is told in one line, once an answer begins."""
         if self._call.json:
             self._tell(EVENTS[type(event)], **event._asdict())
-            return
-        if not isinstance(event, ToolCalled) or self._verbose:
-            self._sign("")
-        if isinstance(event, Text | Thought):
-            if self._streams not in (None, type(event)):
-                self._line_end()
+        elif isinstance(event, Text):
             if self._calls and event.text.strip():
+                self._begin()
                 self._aside(self._looked_at())
-            cites = self._cites and isinstance(event, Text)
-            self._show(self._sources.feed(event.text) if cites else event.text, type(event))
-            return
-        self._line_end()
-        if isinstance(event, ToolCalled) and not self._verbose:
-            self._calls.append(event)
+            self._stream(event.text)
         else:
-            self._aside(call_line(event) if isinstance(event, ToolCalled) else event.text)
+            self._stream("", end=True)
+            if isinstance(event, ToolCalled) and not self._verbose:
+                self._calls.append(event)
+            else:
+                self._begin()
+                self._aside(call_line(event) if isinstance(event, ToolCalled) else event.text)
 
-    def _show(self, text: str, kind: type[Event]) -> None:
-        """Show a piece of the answer, or dim of what the model thinks; empty lines at either end are left out."""
+    def _stream(self, text: str, *, end: bool = False) -> None:
+        """Show a piece of the answer, empty lines at either end of it left out; at its `end` what was waiting."""
+        if self._talk.model.name != OfflineModel.name and not self._call.json:  # a model may cite what it was not shown
+            text = self._sources.feed(text, end=end)
         text = self._held + text if self._streams else text.lstrip("\n")
         shown = text.rstrip("\n")
         self._held = text[len(shown) :]
-        if shown:
-            self._streams = kind
-            self._put(self._wrapper.feed(escape_controls(shown)))
+        if shown or self._streams:
+            self._begin()
+            self._streams = True
+            self._put(self._wrapper.feed(escape_controls(shown), end=end) + "\n" * end)
+        if end:
+            self._streams, self._held, self._wrapper = False, "", Wrapper(sys.stdout)
+
+    def _begin(self) -> None:
+        """Take the sign of work away."""
+        if self._at_work:
+            self._put(WORKED)
+            self._at_work = False
 
     def _put(self, text: str) -> None:
-        say(dim(text) if self._streams is Thought else Safe(text), nl=False)
+        say(Safe(text), nl=False)
         sys.stdout.flush()
 
-    def _line_end(self) -> None:
-        """End the line that streams, with what was waiting."""
-        if self._cites and (rest := self._sources.feed("", end=True)):
-            self._show(rest, Text)
-        if self._streams and not self._call.json:
-            self._put(f"{self._wrapper.feed('', end=True)}\n")
-            self._wrapper = Wrapper(sys.stdout)
-        self._streams, self._held = None, ""
-
-    @property
-    def _cites(self) -> bool:
-        """Does a model answer, which may cite what it was not shown?"""
-        return self._talk.model.name != OfflineModel.name and not self._call.json
-
     def _looked_at(self) -> str:
-        """What the calls that were not told of looked at, in the person's language."""
-        calls, self._calls = self._calls, []
-        counts = [int(found[1].replace(",", "")) for call in calls if (found := _OF_FILES.search(call.brief))]
-        opened = len({call.arguments for call in calls if call.name == "open"})
-        if self._chinese:
-            said = [f"查了{max(counts):,}个文件"] * bool(counts) + [f"打开了{opened}个"] * bool(opened)
-            return "，".join(said) or "查了一次"
-        said = [f"searched {counted(max(counts), 'file')}"] * bool(counts) + [f"opened {opened}"] * bool(opened)
-        return ", ".join(said) or "searched"
+        """How many files the calls that were not told of looked at, in the person's language."""
+        opened = {call.arguments for call in self._calls if call.name == "open"}
+        counts = [int(found[1].replace(",", "")) for call in self._calls if (found := _OF_FILES.search(call.brief))]
+        most, self._calls = max([*counts, len(opened)]), []
+        return f"查了{most:,}个文件" if self._chinese else f"searched {counted(most, 'file')}"
 
     # -- slash commands ------------------------------------------------------------------------------------------
 
     def _command(self, word: str, rest: str) -> int:
         """What a line that begins with a slash asks for."""
-        said = ""
+        if word == "/sessions":
+            return self._run("list", "sessions/**", "--limit=10")
+        if word in EXAMPLES:
+            if not rest:
+                raise FilememError(f"say what, as in: {word} {EXAMPLES[word]}")
+            return self._run(word[1:], "--", rest)
         if word == "/help":
             said = HELP
         elif word == "/off":
@@ -330,22 +316,14 @@ class Chat:
                 self._say_if_offline()
             said = f"{'From now on ' * bool(rest)}{self._talk.model.name} answers."
         elif word == "/memory":
-            seen = self._talk.view()
-            parts = [*seen.system, *seen.beside, ("the turns", "\n".join(turn.text for turn in seen.turns))]
-            sizes = [(tokens.count(text), name) for name, text in parts]
-            sizes.append((sum(size for size, _ in sizes), "in all"))
-            said = "\n".join(f"{size:>6,} tokens  {name}" for size, name in sizes)
-        if said:
-            self._tell("notice", text=said)
-            say(*[] if self._call.json else [screen.wrapped(said, sys.stdout)])
-            return 0
-        if word == "/sessions":
-            return self._run("list", "--sessions", "--limit=10")
-        if word not in EXAMPLES:
+            sizes = [(name, tokens.count(text)) for name, text in _parts(self._talk.view())]
+            sizes.append(("in all", sum(size for _, size in sizes)))
+            said = "\n".join(f"{size:>6,} tokens  {name}" for name, size in sizes)
+        else:
             raise FilememError(f"there is no command {word}; /help lists them.")
-        if not rest:
-            raise FilememError(f"say what, as in: {word} {EXAMPLES[word]}")
-        return self._run(word[1:], "--", rest)
+        self._tell("notice", text=said)
+        say(*[] if self._call.json else [screen.wrapped(said, sys.stdout)])
+        return 0
 
     def _run(self, name: str, *words: str) -> int:
         """Run a command of filemem's as it is, for this user."""
@@ -358,8 +336,6 @@ class Chat:
         self._talk.transcript.path = self._call.renamed.get(path, path)
         return code
 
-    # -- in the background ---------------------------------------------------------------------------------------
-
     def _read_earlier(self, model: OpenAIModel, at: dt.datetime) -> None:
         """Have earlier conversations read, in a thread of its own: the chat shows what came of it, and never waits."""
         try:
@@ -371,11 +347,11 @@ class Chat:
         except (FilememError, OSError) as error:
             self._behind.append(str(error))
 
-    def _tell_behind(self) -> None:
-        while self._behind:
-            said = self._behind.pop(0)
-            self._tell("notice", text=said)
-            self._aside(said)
+
+def _parts(seen: Prompt) -> list[tuple[str, str]]:
+    """The sections of a prompt and its turns, in their order."""
+    turns = [("assistant" if turn.speaker == transcript.ASSISTANT else "user", turn.text) for turn in seen.turns]
+    return [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
 
 
 def resumed(folder: Folder, name: str | None) -> Transcript | None:
@@ -390,12 +366,12 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
     paths, (path, _) = transcript.newest(folder), split_line(folder, name)
     found = [path] if path in paths else [one for one in paths if path.removesuffix(".md").casefold() in one.casefold()]
     found = [one for one in found if not is_archived(one)] or found
-    if not found:
-        known = f"the latest are {first_few(paths)}" if paths else "there is none yet; start one with: filemem chat"
-        raise NotFound(f"no session of {folder.name} is called {one_line(name, 80)}; {known}.")
-    if len(found) > 1:
+    if len(found) == 1:
+        return Transcript(folder, found[0])
+    if found:
         raise FilememError(f"{one_line(name, 80)} fits {len(found)} sessions; say which: {first_few(found, 5)}.")
-    return Transcript(folder, found[0])
+    known = f"the latest are {first_few(paths)}" if paths else "there is none yet; start one with: filemem chat"
+    raise NotFound(f"no session of {folder.name} is called {one_line(name, 80)}; {known}.")
 
 
 def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
@@ -423,12 +399,7 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
 
 @click.command("chat")
 @click.argument("text", metavar="[MESSAGE]", required=False)
-@click.option(
-    "-m",
-    "--message",
-    metavar="TEXT",
-    help="Send one message, print the answer and end; - reads it from standard input.",
-)
+@click.option("-m", "--message", metavar="TEXT", help="The message, too; - reads it from standard input.")
 @model_option
 @click.option(
     "--resume",
@@ -441,9 +412,7 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
 @click.option(
     "--prompt", is_flag=True, help="Print what the model would see, with the tokens of each section, and end."
 )
-@click.option(
-    "--log", metavar="FILE", help="Add every request to the model and its reply to FILE, one JSON object a line."
-)
+@click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
 @json_option_that("One JSON event a line: text, call, notice, answer, error.")
 @new_option
@@ -459,7 +428,7 @@ def chat_command(
     log: str | None,
     verbose: bool,
 ) -> int:
-    """Talk with an assistant that remembers.
+    """Talk with an assistant that remembers; with a MESSAGE have it answered, and end.
 
     Without a model it quotes what it finds. Standard input that is no terminal is taken as one message.
 
@@ -475,24 +444,24 @@ def chat_command(
         return 0
     user = call.writer() if resume is None else call.the_user()
     going_on = resumed(user, resume) or (None if off else unanswered(user, call.clock().date()))
-    conversation = Conversation(user, the_model(call, user, model), call.clock, going_on, ASKED)
+    talk = Conversation(user, the_model(call, user, model), call.clock, going_on, ASKED)
     if off:
-        conversation.go_off_the_record()
-    _settle_wishes(call, conversation)
-    talk = Chat(call, conversation, verbose=verbose)
-    with _logged(conversation, log), _recorded(conversation):
+        talk.go_off_the_record()
+    where, asks = trust.wishes(user.root), talk.model.name != OfflineModel.name and user.exists()
+    if asks and core_memory.preferences(user, index.of(user).corpus(), talk.now().date()):
+        call.agreed(where, trust.WISHES, f"what {one_line(where)} says on how to talk with you", user)
+    with _recorded(talk, log):
         if message is None and sys.stdin.isatty():
-            return talk.run()
+            return Chat(call, talk, verbose=verbose).run()
         if message in (None, "-"):
             message = sys.stdin.buffer.read().decode(errors="replace")
-        return talk.once(message or "")
+        return Chat(call, talk, verbose=verbose).once(message or "")
 
 
 def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
     """Print every word that the model would see, or if the person said `message`."""
     seen = talk.view(message)
-    turns = [("assistant" if turn.speaker == transcript.ASSISTANT else "user", turn.text) for turn in seen.turns]
-    parts = [(name, text, tokens.count(text)) for name, text in [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]]
+    parts = [(name, text, tokens.count(text)) for name, text in _parts(seen)]
     told = [f"== {name} ({size} tokens)\n{text}\n" for name, text, size in parts]
     whole = f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)"
     sizes = {name: tokens.count(text) for name, text in [*seen.system, *seen.beside]}
@@ -501,44 +470,19 @@ def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
 
 
 @contextlib.contextmanager
-def _logged(talk: Conversation, path: str | None) -> Iterator[None]:
-    """Add the requests of a conversation and their replies to a file that only its owner can read."""
-    if path is None:
-        yield
-        return
-    try:
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    except OSError as error:
-        raise FilememError(f"{one_line(path)} cannot be written: {error.strerror}; name another file.") from None
-    with open(opened, "a", encoding="utf-8", errors="replace", buffering=1) as file:
-
-        def log(step: dict[str, Any]) -> None:
-            file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
-
-        talk.log = log
-        yield
-
-
-def _settle_wishes(call: Context, talk: Conversation) -> None:
-    """Have the person agree, once, to what a folder that was not begun here says on how to talk with them."""
-    folder = talk.user
-    if talk.model.name == OfflineModel.name or not folder.exists():
-        return
-    said = core_memory.preferences(folder, index.of(folder).corpus(), talk.now().date())
-    where = trust.wishes(folder.root)
-    if said and folder.trust.kept(where, trust.WISHES) is None:
-        asks = "\n  ".join(f"- {one_line(wish, 100)}" for wish in said)
-        question = f"{one_line(where)} was not agreed to on this machine, and says how to talk with you:\n  {asks}"
-        settled = folder.trust.settle(where, trust.WISHES, question)
-        if not settled and not call.told and folder.trust.first(where, trust.WISHES):
-            call.tell_untrusted(f"what {one_line(where)} says on how to talk with you", folder)
-
-
-@contextlib.contextmanager
-def _recorded(talk: Conversation) -> Iterator[None]:
-    """Commit the conversation when it ends, where the memories are kept in git."""
+def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
+    """Keep the requests of a conversation in a file that only its owner can read; commit it when it ends."""
     kept = talk.transcript
-    with job(talk.user, "chat", talk.now(), alone=False) as run:
+    with contextlib.ExitStack() as stack:
+        if log is not None:
+            opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            file = stack.enter_context(open(opened, "a", encoding="utf-8", errors="replace", buffering=1))
+
+            def keep(step: dict[str, Any]) -> None:
+                file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
+
+            talk.log = keep
+        run = stack.enter_context(job(talk.user, "chat", talk.now(), alone=False))
         try:
             yield
         finally:

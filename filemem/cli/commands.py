@@ -19,7 +19,7 @@ GROUPS = {
         "chat": ("chat", "Talk with an assistant that remembers."),
         "remember": ("keep", "Keep one fact."),
         "search": ("find", "Find the passages that best answer a question."),
-        "open": ("recall", "Read a memory by line."),
+        "open": ("find", "Read a memory by line."),
         "edit": ("keep", "Open a memory in your editor."),
         "forget": ("keep", "Delete for good what you name, and what tells of it."),
     },
@@ -28,10 +28,10 @@ GROUPS = {
         "review": ("keep", "Decide what is remembered, proposal by proposal."),
     },
     "Find": {
-        "grep": ("recall", "Find the lines that match a regular expression."),
-        "list": ("recall", "List memories, newest first."),
-        "timeline": ("find", "Show what happened when, oldest first."),
-        "report": ("find", "Write one page to read, with what fades and why."),
+        "grep": ("find", "Find the lines that match a regular expression."),
+        "list": ("find", "List memories, newest first."),
+        "timeline": ("jobs", "Show what happened when, oldest first."),
+        "report": ("jobs", "Write one page to read, with what fades and why."),
         "call": ("find", "Call one of the four tools as an agent does."),
     },
     "Care": {

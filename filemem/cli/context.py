@@ -20,7 +20,7 @@ from filemem.cli.screen import Line, say_dim
 from filemem.errors import FilememError
 from filemem.files import trust
 from filemem.files.folder import Folder, StoreFolder, mistyped
-from filemem.files.trust import REMEDY, Trust
+from filemem.files.trust import REMEDY, Content, Trust
 from filemem.text.plain import first_few, one_line
 
 
@@ -47,27 +47,23 @@ class Context:
 
     @functools.cached_property
     def answers(self) -> Trust:
-        """What the person has agreed to; on a terminal they are asked."""
-
-        def ask(question: str) -> bool:
-            screen.say(question, err=True)
-            return screen.confirmed("Trust it from now on?", err=True)
-
-        return Trust(ask if _somebody() else None, given=self.trust)
+        """What the person has agreed to."""
+        return Trust(given=self.trust)
 
     def open_store(self, *, begins: bool = False) -> StoreFolder:
         """The store of this call; raises FilememError where its place is taken by a file. One that `begins`, as others will write
         to it, was not named by a slip: that is asked about on a terminal, else it takes --new."""
         store = StoreFolder(self.folder_of_store(), self.answers)
-        if os.path.isdir(store.root):
-            return store
-        if os.path.lexists(store.root):
+        there = os.path.isdir(store.root)
+        if os.path.lexists(store.root) and not there:
             raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
-        asks = _somebody() and begins and not self.new
-        question = f"Begin a new store in {store.root}?"
-        if not begins or self.new or (asks and screen.confirmed(question, default=not self.named_store, err=True)):
-            return store
-        raise FilememError(f"there is no store {one_line(store.root)}; make it with filemem init, or add --new.")
+        if begins and not there and not self.new:
+            asks, question = sys.stdin.isatty() and sys.stderr.isatty(), f"Begin a new store in {store.root}?"
+            if not (asks and screen.confirmed(question, default=not self.named_store, err=True)):
+                raise FilememError(
+                    f"there is no store {one_line(store.root)}; make it with filemem init, or add --new."
+                )
+        return store
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
         """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
@@ -75,18 +71,18 @@ class Context:
             return self.talking
         store = self.open_store()
         names = store.users()
-        name = self.user or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else "")
-        if not name and (name := _login()) not in names and names:
+        name = self.user or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
+        if names and name not in names and not (self.user or os.environ.get("FILEMEM_USER")):
             raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
         user = store.folder(name)
         if self.trust:
             with contextlib.suppress(FilememError):  # settings that are broken say so where they are used
                 self.unsettled()
         if must_exist and not user.exists():
-            known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
-            there = f"there is no user {user.name} in {store.root}; {known}."
-            none = f"there is no store {store.root}; name another with --store, or begin with: filemem chat."
-            raise FilememError(there if os.path.isdir(store.root) else none)
+            known = f"its users are {first_few(names, 8)}" if names else "begin with: filemem chat"
+            raise FilememError(
+                f"there is no user {user.name} in the store {store.root}; {known}, or name another --store."
+            )
         if (at := self.as_of) is None:
             return user
         from filemem.history.diary import as_of  # noqa: PLC0415  loads what runs git
@@ -108,45 +104,44 @@ class Context:
                 f"there is no user {user.name} in {user.store}, but {near}; "
                 f"use --user {near}, or add --new to begin anew as {user.name}."
             )
-        said = f"New user {user.name} in {user.store}."
-        if not os.path.isdir(user.store):
-            said = f"New store {self.open_store(begins=True).root}, with {user.name} as its first user."
+        there = os.path.isdir(user.store)
+        self.open_store(begins=True)
         user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
-        say_dim(said)
+        say_dim(f"New user {user.name} in {'' if there else 'the new store '}{user.store}.")
         return user
 
     def unsettled(self, folder: Folder | None = None) -> dict[str, Any]:
-        """The store's settings that only the person may decide and that do not count, after they were asked on a terminal."""
+        """The store's settings that only the person may decide and that do not count, as they have not agreed to them."""
         from filemem.files import config  # noqa: PLC0415  loads YAML
 
         store = self.open_store()
+        where, asked = config.place(store.root), config.asked(store.root)
         held = config.withheld(store.root, trust=store.trust)
-        if not held and not (store.trust.given and config.asked(store.root)):
+        if not held and not (self.trust and asked):
             return {}
-        where = config.place(store.root)
-        says = {key: f"{key}: {config.spelt(value)}" for key, value in held.items()}
-        asks = [f"{said} ({config.PERSONS[key]})" for key, said in says.items()]
-        question = "\n  ".join([f"{one_line(where)} was not agreed to on this machine, and says:", *asks])
-        if store.trust.settle(where, config.asked(store.root), question):
-            config.read_again()
-            return {}
-        if store.trust.first(where, config.asked(store.root)):
-            self.tell_untrusted(f"{', '.join(says.values())} in {one_line(where)}", folder)
-        return held
+        says = ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items())
+        if not self.agreed(where, asked, f"{says} in {one_line(where)}", folder):
+            return held
+        config.read_again()
+        return {}
 
-    def tell_untrusted(self, what: str, folder: Folder | None) -> None:
-        """Say in one line what of a store is not used, as the person has not agreed to it; its repository with it, once."""
-        from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
+    def agreed(self, where: str, content: Content, what: str, folder: Folder | None) -> bool:
+        """Has the person agreed to what lies there? If not, one line says once what is not used, with the repository, and how
+        to agree."""
+        if self.answers.settle(where, content):
+            return True
+        if self.answers.first(where, content) and not self.told:
+            from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
 
-        parts = [what]
-        try:
-            _ = folder and History(folder).home
-        except Untrusted as error:
-            parts += [error.what] if self.answers.first(*error.about) else []
-        except FilememError:
-            pass  # the job says it
-        self.told = True
-        screen.say(f"Not trusted, so not used: {'; '.join(parts)}; {REMEDY}.", err=True)
+            try:
+                _ = folder and History(folder).home
+            except Untrusted as error:
+                what += f"; {error.what}" if self.answers.first(*error.about) else ""
+            except FilememError:
+                pass  # the job says it
+            self.told = True
+            screen.say(f"Not trusted, so not used: {what}; {REMEDY}.", err=True)
+        return False
 
     @functools.cached_property
     def now(self) -> dt.datetime:
@@ -164,11 +159,6 @@ class Context:
         if self.scheduler and not self.all_users:
             raise FilememError("--scheduler is for many users; add --all-users.")
         return self.all_users
-
-
-def _somebody() -> bool:
-    """Is there somebody to ask?"""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def data_folder() -> str:
@@ -235,15 +225,6 @@ def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
     return click.option(*names, expose_value=False, callback=keep, **how)
 
 
-class _StoreOption(click.Option):
-    """--store, whose help names the store that is meant where it is left out."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        here = Context().folder_of_store()
-        self.help = f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}; here {here}]."
-        return super().get_help_record(ctx)
-
-
 def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The users whose names begin so."""
     names = StoreFolder(ctx.ensure_object(Context).folder_of_store()).users()
@@ -259,7 +240,7 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 _EVERYWHERE = (
-    _shared("--store", cls=_StoreOption, metavar="FOLDER", help="The store."),
+    _shared("--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}]."),
     _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users),
     _shared("--today", type=_day, is_eager=True, metavar="DATE", help="The day, or day and time, taken as now."),
     _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),

@@ -1,16 +1,12 @@
-"""Commands that find and look over: search; call, which does what an agent does; timeline and report."""
+"""Commands that find: search; call, as an agent does; grep, open and list, which load no index unless it is large."""
 
-import os
-import pathlib
-import sys
-import tempfile
-import webbrowser
-from collections.abc import Iterator
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
-from filemem import index
 from filemem.cli.context import (
     Context,
     after_option,
@@ -21,20 +17,20 @@ from filemem.cli.context import (
     json_option,
     path_option,
     speaker_option,
+    split_line,
 )
-from filemem.cli.screen import Line, Output, Row, Safe, answer, dim, progress
+from filemem.cli.screen import Line, Output, Row, Safe, answer, colours, progress, say_dim
 from filemem.errors import FilememError
-from filemem.files import archive, globs, safe
-from filemem.overview import report
-from filemem.overview import timeline as times
-from filemem.search import search_files
-from filemem.text.dates import parse_bound
+from filemem.files import episode, globs
+from filemem.files.folder import Folder, Stat
+from filemem.files.memory import Memory, is_archived, kind_of, only_asked, when_of
+from filemem.files.safe import listed
+from filemem.grep import Listed, PlainFiles, grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
-from filemem.tools.toolbox import Toolbox
 
+WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; fewer files are read in the time it loads
 _SHOWN = "path line end_line date score text archived speaker time strength note has near lacks".split()  # with --json
-_BEGINNING = 2_000  # bytes, in which a report says whose it is
 
 
 @command(
@@ -58,18 +54,18 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
 
     Exit code 1 where nothing was found.
     """
-    user, text = call.the_user(), " ".join(query)
+    from filemem import index  # noqa: PLC0415  which a grep does without
+    from filemem.search import search_files  # noqa: PLC0415
+
+    user = call.the_user()
     with progress("indexing") as show:
         index.of(user).corpus(show)
     anchor = call.today.date() if call.today else None
-    found = search_files(index.of(user), text, today=call.now.date(), anchor=anchor, **filters)
-    if call.json:
-        for hit in found.hits:
-            more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
-            facts = {key: getattr(hit, key) for key in _SHOWN}
-            facts |= {key: value for key, value in more.items() if value}
-            yield Row({**facts, "file": f"{user.root}/{hit.path}"}, [])
-        return 0 if found.hits else 1
+    found = search_files(index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters)
+    for hit in found.hits if call.json else ():
+        more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
+        facts = {key: getattr(hit, key) for key in _SHOWN} | {key: value for key, value in more.items() if value}
+        yield Row({**facts, "file": f"{user.root}/{hit.path}"}, [])
     yield from answer(answers.searched(found))
     if explain:
         yield f"\n{found.certainty:.0%} certain"
@@ -87,70 +83,126 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
 
     Example: filemem call search_files '{"query": "What tea does Mara like?"}'
     """
+    from filemem.tools.toolbox import Toolbox  # noqa: PLC0415  which loads the index
+
     said = Toolbox(call.the_user(), lambda: call.now).call(tool, arguments)
     yield Safe(said)
     return 1 if said.startswith("Error: ") else 0
 
 
 @command(
-    "timeline",
-    click.argument("glob", default="facts/**", shell_complete=complete_path),
-    after_option,
-    before_option,
+    "grep",
+    click.argument("pattern"),
+    path_option,
+    speaker_option,
+    click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match."),
+    click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over."),
     json_option,
     as_of_option,
 )
-def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
-    """Show what happened when, oldest first.
+def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
+    r"""Find the lines that match a regular expression.
 
-    Each fact is listed on the day that it is about, else on its own date; what has ended says when. GLOB names other memories,
-    such as 'sessions/**' or '**'; archived ones are shown, too. Exit code 1 where there is nothing.
+    Newest file first, archived files last. Case counts only where PATTERN holds a capital letter. \b marks the edge of a word.
 
-    Example: filemem timeline --after 2026-05
+    Example: filemem grep "oolong|乌龙"
+
+    Exit code 1 where nothing was found.
     """
-    user, wanted, today = call.the_user(), globs.matcher(glob), call.now.date()
-    try:
-        days = [parse_bound(given, today, end) if given else None for given, end in ((after, False), (before, True))]
-    except ValueError as error:
-        raise FilememError(str(error)) from None
-    bounds = {key: day for key, day in zip(("after", "before"), days, strict=True) if day}
-    events = times.timeline(user, lambda path: wanted(archive.live(path)), **bounds)
-    for one in events:
-        ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
-        said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
-        yield Row(one.as_json(), [Safe(said + dim(f"{one.path}:{one.line}"))])
-    return 0 if events else 1
+    user = call.the_user()
+    where, said_by = _listed(user, asked["speaker"])
+    how = {"path": asked["path"], "context": asked["context"], "offset": offset}
+    found = grep(user, where, pattern, said_by=said_by, page=200 if colours() and not call.json else 10**9, **how)
+    if not call.json:
+        given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
+        yield from answer(answers.grepped(user, found, given, whole=True))
+        return 0 if found.total else 1
+    for line in found.lines:
+        if line.matches:
+            facts = {"path": line.path, "line": line.line, "text": line.text, "archived": is_archived(line.path)}
+            yield Row(facts, [])
+    if found.next_offset:
+        left = found.total - found.next_offset
+        say_dim(f"{left:,} more lines match; --offset {found.next_offset} shows the next.")
+    return 0 if found.total else 1
+
+
+def _listed(folder: Folder, speaker: str | None) -> tuple[Listed, Callable[[str], bool] | None]:
+    """The folder as it is, or the index where that is large enough to be worth loading for one search or knows who speaks."""
+    size = 0
+    with contextlib.suppress(FilememError, OSError), listed(folder.bookkeeping("index")) as entries:
+        size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
+    if size <= WORTH_LOADING and not speaker:
+        return PlainFiles(folder), None
+    from filemem import index  # noqa: PLC0415  which a small folder does without
+
+    corpus = index.of(folder).corpus()
+    if not speaker:
+        return corpus, None
+    from filemem.search import filters  # noqa: PLC0415
+
+    return corpus, filters.said_by(corpus, speaker)
 
 
 @command(
-    "report",
-    click.option("--output", "-o", metavar="FILE", type=click.Path(), help="Write the page there, and open nothing."),
-    click.option("--force", "-f", is_flag=True, help="Overwrite a file that is not a report."),
+    "open",
+    click.argument("path", shell_complete=complete_path),
+    click.option("--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."),
+    as_of_option,
 )
-def report_command(call: Context, output: str | None, force: bool) -> Iterator[Line]:
-    """Open a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
+def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
+    """Read a memory by line.
 
-    It is one HTML file that needs no network and no script, in a temporary folder of yours. With -o it is written where you
-    say: an earlier report is overwritten; another file is only with -f.
+    PATH:LINE reads from that line on.
 
-    Example: filemem report -o report.html
+    Example: filemem open profile.md
     """
-    user, opens = call.the_user(), not output
-    output = output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html")
-    above, where = os.path.realpath(os.path.dirname(output) or "."), os.path.abspath(output)
-    if f"{above}{os.sep}".startswith(os.path.realpath(user.above) + os.sep):
-        raise FilememError(f"{one_line(output)} is among the memories, and would become one; name a place outside.")
-    if os.path.isdir(where) or not os.path.isdir(above):
-        raise FilememError(f"{one_line(output)} cannot be a file there; name one in a folder that exists.")
-    if os.path.lexists(where) and not force:
-        ours = not os.path.islink(where) and report.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace"))
-        if not ours:
-            raise FilememError(
-                f"{one_line(output)} is not a report of filemem's; name another file, or overwrite it with -f."
-            )
-    with progress("looking") as show:
-        text, memories = report.page(user, call.now, show)
-    safe.write(where, text.encode())
-    yield f"Wrote {output}: {memories:,} memories."
-    if opens and sys.stdout.isatty():
-        webbrowser.open(pathlib.Path(output).as_uri())
+    user = call.the_user()
+    name, line = split_line(user, path)
+    where = user.locate(name)
+    yield from answer(answers.page(user, where, line or 1, lines, 10**9, moved_from=name, whole=True))
+
+
+@command(
+    "list",
+    click.argument("glob", required=False, shell_complete=complete_path),
+    click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list."),
+    json_option,
+    as_of_option,
+)
+def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
+    """List memories, newest first, archived ones last.
+
+    GLOB names the files to list; of 'sessions/**' it also tells what came of each and what is left to do.
+
+    Example: filemem list "facts/**"
+    """
+    user = call.the_user()
+    wanted = globs.matcher(glob) if glob else None
+    stats = sorted((stat for stat in user.files() if wanted is None or wanted(stat.path)), key=newest_first)
+    shown = ((stat, row) for stat in stats if (row := _row(user, stat, asked=bool(glob))))
+    for stat, row in itertools.islice(shown, limit):
+        summed = row.get(episode.KEY, {}) if glob else {}
+        more = [("wanted", summed.get("intent")), ("outcome", summed.get("outcome"))]
+        more += [(key, text) for key in episode.LISTS[:2] for text in summed.get(key, [])]
+        more += [("tags", ", ".join(summed.get("tags", [])))]
+        lines = [f"  {key}: {one_line(text, 160)}" for key, text in more if text]
+        yield Row(row, [f"{stat.path}  {one_line(row['title'], 80)}", *lines])
+    return 0 if stats else 1
+
+
+def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
+    """A memory as `list` shows it; empty for a session that only holds unanswered questions, unless it is `asked` for."""
+    when = when_of(stat.path)
+    try:
+        memory = Memory(stat.path, folder.read(stat.path, 20_000))
+        if not asked and only_asked(memory):
+            return {}
+        said = next((one for one in memory.passages if one.line != memory.episode_line), None)
+        title = memory.named or (said.text.split("\n")[0] if said else "")
+        summed = memory.episode.as_json()
+    except FilememError as error:
+        title, summed = str(error), {}
+    about = {"path": stat.path, "kind": kind_of(stat.path), "date": when.date if when else None, "size": stat.size}
+    about |= {"archived": is_archived(stat.path), "title": title}
+    return about | ({episode.KEY: summed} if summed else {})

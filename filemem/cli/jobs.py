@@ -1,4 +1,4 @@
-"""Commands that look after the memories: every job, for one user or all; what git keeps of them; and what sets a store up."""
+"""Commands that look after the memories and over them: every job, for one user or all; what git keeps; what sets a store up."""
 
 import json
 import os
@@ -13,6 +13,9 @@ import click
 
 from filemem.cli.context import (
     Context,
+    after_option,
+    as_of_option,
+    before_option,
     command,
     complete_path,
     dry_option,
@@ -23,41 +26,42 @@ from filemem.cli.context import (
     new_option,
     split_line,
 )
-from filemem.cli.screen import Line, Output, Row, progress, say, say_aside, say_dim
+from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
-from filemem.files import config, journal, safe, trust
+from filemem.files import archive, config, globs, journal, safe, trust
 from filemem.files.folder import StoreFolder
 from filemem.forgetting import sweeper
 from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
 from filemem.importers import ImportReport, find_parser, import_file
 from filemem.jobs import maintenance
-from filemem.jobs.maintenance import JobDone
 from filemem.jobs.running import committed_imports
-from filemem.jobs.table import JOBS, Order, Outcome, outcomes
+from filemem.jobs.table import JOBS, Order, outcomes
 from filemem.models.offline import chosen_model
+from filemem.overview import report
+from filemem.overview import timeline as times
 from filemem.remembering import consolidation
+from filemem.text.dates import parse_bound
 from filemem.text.plain import counted, one_line
 
-MOST_TOLD = 12  # lines on one of many users
+_BEGINNING = 2_000  # bytes, in which a report says whose it is
 
 
 def _run(call: Context, job: str, label: str, **options: Any) -> Output:
     """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
     many, order = call.many(), _order(call, job, options)
-    if not many:
-        user = call.the_user()
-        if job == "consolidate" and order.options["model"] and not order.options["dry_run"]:
-            say_dim(consolidation.cost(user).text)
-        with progress(f"{label} {user.name}") as show:
-            told = JOBS[job](order, user, show)
-        for one in told:
-            yield Row(_facts(user.name, one), one.said)
-        return 0
-    users = call.open_store().users()
-    failed, _ = yield from _for_each(call, order, label, users, brief=True)
-    yield f"{len(users) - failed:,} of {len(users):,} users done."
-    return 1 if failed else 0
+    if many:
+        users = call.open_store().users()
+        failed, _ = yield from _for_each(call, order, label, users, brief=True)
+        yield f"{len(users) - failed:,} of {len(users):,} users done."
+        return 1 if failed else 0
+    user = call.the_user()
+    if job == "consolidate" and order.options["model"] and not order.options["dry_run"]:
+        say_dim(consolidation.cost(user).text)
+    with progress(f"{label} {user.name}") as show:
+        told = JOBS[job](order, user, show)
+    yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
+    return 0
 
 
 def _order(call: Context, job: str, options: dict[str, Any]) -> Order:
@@ -73,33 +77,21 @@ def _order(call: Context, job: str, options: dict[str, Any]) -> Order:
 def _for_each(
     call: Context, order: Order, label: str, users: list[str], *, brief: bool
 ) -> Generator[Row, None, tuple[int, int]]:
-    """Do a job for many users, and name in the end those for whom it failed; returns how many, and of how much the rest told.
-
-    `brief`: of each user only what is news, in the first lines.
-    """
-    count, failed = 0, list[Outcome]()
+    """Do a job for many users, `brief`: telling only what is news, and name those for whom it failed; returns how many these
+    are, and of how much the rest told."""
+    count, failed = 0, 0
     with progress(label, 1) as show:
         for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
-            count += sum("followed" not in told.facts for told in one.told)
-            if one.error:
-                failed.append(one)
-            if brief:
-                lines = [f"{one.user}: {line}" for told in one.told if told.news for line in told.said]
-                more = [f"{one.user}: and {len(lines) - MOST_TOLD:,} more."] * (len(lines) > MOST_TOLD)
-                yield Row({}, [*lines[:MOST_TOLD], *more])
             for told in one.told:
-                yield Row(_facts(one.user, told), [] if brief else told.said)
+                lines = [f"{one.user}: {line}" for line in told.said if told.news] if brief else told.said
+                yield Row({"user": one.user, "job": told.job, **told.facts}, lines)
+                count += "followed" not in told.facts
+            if one.error:
+                failed += 1
+                yield Row({"user": one.user, "error": one.error}, [])
+                say(*[] if call.json else [f"filemem: {one.user}: {one.error}"], err=True)
             show(done, len(users))
-    for one in failed:
-        yield Row({"user": one.user, "error": one.error}, [])
-        if not call.json:
-            say(f"filemem: {one.user}: {one.error}", err=True)
-    return len(failed), count
-
-
-def _facts(user: str, done: JobDone) -> dict[str, Any]:
-    """What a job has to tell a script."""
-    return {"user": user, **({"job": done.job} if done.job else {}), **done.facts}
+    return failed, count
 
 
 @command(
@@ -188,7 +180,8 @@ def restore_command(call: Context, paths: tuple[str, ...], let_go: bool) -> Iter
     names = [split_line(user, path)[0] for path in paths]
     if not let_go:
         yield from maintenance.restore(user, names, call.now).said
-    for path in map(user.locate, names if let_go else ()):
+        return
+    for path in map(user.locate, names):
         journal.let_go(user, [path])
         yield f"No turn of {path} that was saved over is offered any more."
 
@@ -223,27 +216,88 @@ def check_command(call: Context) -> Output:
     store = call.open_store()
     named = not call.many() and (call.user or os.environ.get("FILEMEM_USER"))
     names = [call.the_user().name] if named else store.users()
-    found = _settings_problems(store)
-    for problem in found:
-        yield Row({"user": "", **problem._asdict()}, [str(problem)])
+    found = list(_settings_problems(store))
+    yield from (Row({"user": "", **problem._asdict()}, [str(problem)]) for problem in found)
     failed, count = yield from _for_each(call, _order(call, "check", {}), "checking", names, brief=False)
     problems, files = len(found) + count, sum(1 for name in names for _ in store.folder(name).files())
     yield f"{counted(files, 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."
     return 1 if failed or problems else 0
 
 
-def _settings_problems(store: StoreFolder) -> list[Problem]:
+def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
     """What is wrong with the store's settings file."""
     path = os.path.join(store.root, config.NAME)
     data = safe.read(path, config.LARGEST) if os.path.lexists(path) else b""
-    found = []
     try:
         for key in config.withheld(store.root, trust=store.trust):
             at = config.line_of(data.decode(errors="replace"), key)
-            found.append(Problem(config.NAME, at, f"{key} is not used, as you have not agreed to it", trust.REMEDY))
+            yield Problem(config.NAME, at, f"{key} is not used, as you have not agreed to it", trust.REMEDY)
     except config.ConfigError as error:
-        found = found or [Problem(config.NAME, *error.fault)]
-    return found
+        yield Problem(config.NAME, *error.fault)
+
+
+@command(
+    "timeline",
+    click.argument("glob", default="facts/**", shell_complete=complete_path),
+    after_option,
+    before_option,
+    json_option,
+    as_of_option,
+)
+def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
+    """Show what happened when, oldest first.
+
+    Each fact is listed on the day that it is about, else on its own date; what has ended says when. GLOB names other memories,
+    such as 'sessions/**' or '**'; archived ones are shown, too. Exit code 1 where there is nothing.
+
+    Example: filemem timeline --after 2026-05
+    """
+    user, wanted, today = call.the_user(), globs.matcher(glob), call.now.date()
+    given = {"after": after, "before": before}
+    try:
+        bounds = {key: parse_bound(day, today, key == "before") for key, day in given.items() if day}
+    except ValueError as error:
+        raise FilememError(str(error)) from None
+    events = times.timeline(user, lambda path: wanted(archive.live(path)), **bounds)
+    for one in events:
+        ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
+        said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
+        yield Row(one.as_json(), [Safe(said + dim(f"{one.path}:{one.line}"))])
+    return 0 if events else 1
+
+
+@command(
+    "report",
+    click.option("--output", "-o", metavar="FILE", type=click.Path(), help="Write the page there, and open nothing."),
+)
+def report_command(call: Context, output: str | None) -> Iterator[Line]:
+    """Open a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
+
+    It is one HTML file that needs no network and no script, in a temporary folder of yours, or with -o where you say; there an
+    earlier report is overwritten, and nothing else.
+
+    Example: filemem report -o report.html
+    """
+    import pathlib  # noqa: PLC0415  which no other command needs, as the next two
+    import tempfile  # noqa: PLC0415
+    import webbrowser  # noqa: PLC0415
+
+    user = call.the_user()
+    where = os.path.abspath(output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html"))
+    above = os.path.realpath(os.path.dirname(where))
+    if f"{above}{os.sep}".startswith(os.path.realpath(user.above) + os.sep):
+        raise FilememError(f"{one_line(where)} is among the memories, and would become one; name a place outside.")
+    ours = os.path.isfile(where) and not os.path.islink(where)
+    if os.path.lexists(where) and not (
+        ours and report.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace"))
+    ):
+        raise FilememError(f"{one_line(where)} is not a report of filemem's; name another file.")
+    with progress("looking") as show:
+        text, memories = report.page(user, call.now, show)
+    safe.write(where, text.encode())
+    yield f"Wrote {output or where}: {memories:,} memories."
+    if not output and sys.stdout.isatty():
+        webbrowser.open(pathlib.Path(where).as_uri())
 
 
 # -- git ---------------------------------------------------------------------------------------------------------
@@ -301,13 +355,9 @@ def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
     say_dim("Fetching, merging and sending …" if sys.stderr.isatty() else "")
     done = sync(history, remote, call.now)
     yield from done.notes
-    yield from (
-        f"{path} was changed on both machines in the same lines; it now holds both versions." for path in done.doubled
-    )
-    if done.fetched or done.pushed:
-        yield f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}."
-    else:
-        yield "Everything is the same here and there."
+    for path in done.doubled:
+        yield f"{path} was changed on both machines in the same lines; it now holds both versions."
+    yield f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}."
 
 
 # -- set-up ------------------------------------------------------------------------------------------------------
@@ -406,33 +456,29 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     user = call.the_user(must_exist=False) if dry_run else call.writer()
     call.unsettled(user)
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
-    report = import_file(store, format_, file, user=user.name, dry_run=dry_run, with_secrets=with_secrets)
-    as_json = {name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()}
-    yield Row(as_json, _taken_in(report, dry=dry_run))
-    turns = sum(entry.turns for entry in (*report.added, *report.updated))
-    if (report.added or report.updated) and not dry_run and not call.json:
-        say_dim(NEXT if turns else NEXT_OF_NOTES)
-    for note in () if dry_run else committed_imports(store, report, format_, file, call.now):
-        say_aside(note)
-    return 0 if report.added or report.updated or report.unchanged else 1
+    taken = import_file(store, format_, file, user=user.name, dry_run=dry_run, with_secrets=with_secrets)
+    as_json = {name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}
+    yield Row(as_json, _taken_in(taken, dry=dry_run))
+    if not dry_run:
+        if (new := [*taken.added, *taken.updated]) and not call.json:
+            say_dim(NEXT if any(entry.turns for entry in new) else NEXT_OF_NOTES)
+        for note in committed_imports(store, taken, format_, file, call.now):
+            say_aside(note)
+    return 0 if taken.added or taken.updated or taken.unchanged else 1
 
 
-def _taken_in(report: ImportReport, *, dry: bool) -> list[str]:
-    """The report of an import in words; of long lists the beginning."""
-    words = ("would add", "would update", "to be taken in") if dry else ("added", "updated", "taken in")
-    said, taken = list[str](), [*report.added, *report.updated]
-    notes = [f"note: {skipped.what}: {skipped.why}" for skipped in report.skipped]
-    turns = {entry: f", {counted(entry.turns, 'turn')}" if entry.turns else "" for entry in taken}
-    for word, entries in zip(words, (report.added, report.updated), strict=False):
-        some = [f"{word} {entry.user}/{entry.path}{turns[entry]}" for entry in entries]
-        said += _first(some, f"{word} {{}} more")
-    counts = f"{len(report.added):,} added, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
-    total = counted(sum(entry.turns for entry in taken), "turn")
-    end = f"{'Nothing was written: ' if dry else ''}{counts}, {total} {words[2]}."
-    return [*said, *_first(notes, "note: {} more"), end]
-
-
-def _first(lines: list[str], more: str) -> list[str]:
-    """The first ten lines, and how many more there are."""
-    rest = [f"{more.format(f'{len(lines) - 10:,}')}; --json lists them all"] if len(lines) > 10 else []
-    return lines[:10] + rest
+def _taken_in(taken: ImportReport, *, dry: bool) -> list[str]:
+    """The report of an import in words; of long lists the first ten."""
+    turns = {entry: f", {counted(entry.turns, 'turn')}" * bool(entry.turns) for entry in (*taken.added, *taken.updated)}
+    lists = {
+        "would add" if dry else "added": [f"{one.user}/{one.path}{turns[one]}" for one in taken.added],
+        "would update" if dry else "updated": [f"{one.user}/{one.path}{turns[one]}" for one in taken.updated],
+        "note:": [f"{one.what}: {one.why}" for one in taken.skipped],
+    }
+    said = list[str]()
+    for word, entries in lists.items():
+        said += [f"{word} {entry}" for entry in entries[:10]]
+        said += [f"{word} {len(entries) - 10:,} more; --json lists them all"] * (len(entries) > 10)
+    counts = f"{len(taken.added):,} added, {len(taken.updated):,} updated, {len(taken.unchanged):,} unchanged"
+    total = counted(sum(entry.turns for entry in turns), "turn")
+    return [*said, f"{'Nothing was written: ' if dry else ''}{counts}, {total}."]

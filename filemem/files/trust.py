@@ -7,7 +7,7 @@ store, in the person's own configuration folder, by path and content: what has c
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from filemem.errors import FilememError
@@ -19,7 +19,6 @@ REMEDY = f"if it is yours, say so once with --trust, or set {VARIABLE} to the st
 WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
 
 Content = Mapping[str, Any]
-Ask = Callable[[str], bool]
 
 
 def folder() -> str:
@@ -35,13 +34,12 @@ def wishes(root: str) -> str:
 
 
 class Trust:
-    """A person's answers: those kept, the environment's, and those that `ask` gets, where there is somebody to ask.
+    """A person's answers: those kept, and the environment's.
 
-    With `given` everything is agreed to, as by the flag --trust, and what is asked about is kept.
+    With `given` everything is agreed to, as by the flag --trust, and what is settled so is kept.
     """
 
-    def __init__(self, ask: Ask | None = None, *, given: bool = False) -> None:
-        self.ask = ask
+    def __init__(self, *, given: bool = False) -> None:
         self.given = given
         self._answers: dict[str, Any] = {}  # of this process, also where none can be kept
 
@@ -67,14 +65,11 @@ class Trust:
             self.keep(path, content, trusted=None)
         return told
 
-    def settle(self, path: str, content: Content, question: str) -> bool:
-        """The answer, got now where there is none and somebody can be asked; what nobody has agreed to is refused."""
-        answer = self.known(path, content)
-        if answer is None and self.ask:
-            answer = self.ask(question)
-        if answer is not None and (self.given or self.ask) and answer != self.kept(path, content):
-            self.keep(path, content, trusted=answer)
-        return bool(answer)
+    def settle(self, path: str, content: Content) -> bool:
+        """Has the person agreed? What is `given` is kept."""
+        if self.given and not self.kept(path, content):
+            self.keep(path, content, trusted=True)
+        return bool(self.known(path, content))
 
     def keep(self, path: str, content: Content, *, trusted: bool | None) -> None:
         """Keep an answer, for this process at least: a configuration folder that cannot be written stops nothing."""

@@ -217,17 +217,13 @@ def find(path: str, trust: Trust) -> Repository | None:
     if not place:
         return None
     content = {"mark": _mark(place)[1]}
-    answer = trust.known(place, content)
-    if answer is None and trust.ask:
-        asked = f"{one_line(place)} was not agreed to on this machine; filemem would commit there, and sync with its remotes."
-        answer = trust.settle(place, content, asked)
-    if not answer:
+    if not trust.known(place, content):
         remedy = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
         words = f"{one_line(place)} was not set up on this machine, so git is not used there; {remedy}."
         error = Untrusted(words)
         error.about, error.what = (place, content), f"the git repository {one_line(place)}"
         raise error
-    if trust.given or (trust.ask and not content["mark"]):
+    if trust.given:
         agree(place, trust)
     return opened(place)
 
