@@ -158,7 +158,7 @@ def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus)
     """The days that a question names.
 
     Relative days, and those without a year, count from `anchor`; where none is given from today, or if no memory is of such
-    a day, from the newest memory. Then relative ones are a guess; and a holiday is spoken of all year.
+    a day, from the newest memory. Then relative ones are a guess.
     """
     found, guessed = dates.mentioned(question, anchor or today), False
     if found and anchor is None and not _any_of(corpus, found):
@@ -172,8 +172,7 @@ def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus)
     if any(not mention.relative for mention in found):
         found, guessed = [mention for mention in found if not mention.relative], False
     spans = [_days(question, found, place) for place in range(len(found))]
-    only = [] if guessed else [days for days, one in zip(spans, found, strict=True) if not _is_holiday(question, one)]
-    asked = [span for days in only for span in days]
+    asked = [] if guessed else [span for days in spans for span in days]
     dated = [span for span in asked if corpus.dated(*span)]
     pieces = tuple(question[one.start : one.end] for one in found)
     return Named(tuple(span for days in spans for span in days), pieces, tuple(dated or asked), bool(dated))
@@ -199,12 +198,6 @@ def _days(question: str, found: list[dates.Mention], place: int) -> list[Ordinal
 def _joined(question: str, first: dates.Mention, last: dates.Mention) -> bool:
     between = _AND.fullmatch(question, first.end, last.start) and _BETWEEN.search(question[: first.start])
     return bool(between or _TO.fullmatch(question, first.end, last.start))
-
-
-def _is_holiday(question: str, mention: dates.Mention) -> bool:
-    """Is a day named without a number and counted from none?"""
-    words = question[mention.start : mention.end]
-    return mention.span.start == mention.span.end and not (mention.relative or any(map(str.isnumeric, words)))
 
 
 def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:

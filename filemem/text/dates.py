@@ -3,8 +3,8 @@
 Conventions: a week runs from Monday to Sunday; "last Friday" is the most recent Friday before today, "next Friday" the one
 of next week; "last weekend" belongs to the week before this one; "two years ago" means that calendar year, and so with months
 and weeks; seasons are the northern, meteorological ones (winter starts in December of its year). Chinese 上周五 is the
-Friday of last week. A bare weekday, a day or month without a year is past or to come as the words of its clause say;
-where those settle nothing the mention has two spans, the most recent one first, and is never written out.
+Friday of last week. A bare weekday, a day or month without a year has two spans, the most recent one first: which is meant
+is a matter of understanding, so it is never written out.
 
 The expressions stand in `data/dates.txt`, each with the function here that reads it.
 """
@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from filemem.text import tables
@@ -23,7 +24,6 @@ from filemem.text.terms import simplified
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
           "December")  # fmt: skip
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class Span(NamedTuple):
@@ -53,19 +53,6 @@ def in_month(index: int, first: int = 1, last: int = 31) -> Span:
     return Span(start.replace(day=first), end.replace(day=min(last, end.day)))
 
 
-def in_year(year: int, first: int = 1, last: int = 12) -> Span:
-    return whole_months(year * 12 + first - 1, last - first + 1)
-
-
-def holiday(year: int, month: int, day: int, nth: int = 0) -> Span:
-    """A fixed day, or with `nth` the nth weekday number `day` of the month (-1: the last one)."""
-    if not nth:
-        return one_day(date(year, month, day))
-    start, end = in_year(year, month, month)
-    first = start + timedelta((day - start.weekday()) % 7)
-    return one_day([first + timedelta(at) for at in range(0, (end - first).days + 1, 7)][nth - (nth > 0)])
-
-
 def calendar_unit(unit: str, offset: int, today: date) -> Span:
     """The calendar unit `offset` units from the one that holds today."""
     if unit in ("day", "天"):
@@ -73,7 +60,7 @@ def calendar_unit(unit: str, offset: int, today: date) -> Span:
     if unit in ("month", "月"):
         return whole_months(month_index(today) + offset)
     if unit in ("year", "年"):
-        return in_year(today.year + offset)
+        return whole_months((today.year + offset) * 12, 12)
     monday = today + timedelta(7 * offset * (2 if unit == "fortnight" else 1) - today.weekday())
     return Span(monday + timedelta(5 if unit == "weekend" else 0), monday + timedelta(6))
 
@@ -83,24 +70,22 @@ def nearest_weekday(weekday: int, sign: int, today: date) -> Span:
     return one_day(today + timedelta(sign * ((sign * (weekday - today.weekday()) - 1) % 7 + 1)))
 
 
-def stretch(near: int, far: int, unit: str, sign: int, today: date) -> Span:
-    """From `near` to `far` units of rounded length away from today."""
-    ends = [today + timedelta(sign * count * _table("unit days")[unit]) for count in (near, far)]
-    return Span(min(ends), max(ends))
-
-
-def of_year(make: Callable[[int], Span], which: str, today: date) -> Span:
-    """The yearly span meant: 'last' is over, 'next' and 'coming' are to come, 'this' is the current one, '' has begun, and what
-    'begins' does so today or later."""
-    if which == "this":
-        begun = make(today.year - 1)
-        return begun if begun.end >= today else make(today.year)
-    for year in {"": (0, -1), "last": (0, -1, -2)}.get(which, (0, 1)):
-        start, end = make(today.year + year)
-        meant = {"": start <= today, "last": end < today, "begins": start >= today}.get(which, start > today)
-        if meant:
-            break
-    return Span(start, end)
+def recurring(make: Callable[[int], Span], at: int, which: str, today: date) -> tuple[Span, Span]:
+    """Of a span of every year or month, of which today's has the number `at`, the one that is meant: 'last' is over, 'next' and
+    'coming' are to come, 'this' is under way, or today's; else that which began last, and the one that begins next."""
+    spans = []
+    for number in range(at - 2, at + 3):
+        with contextlib.suppress(ValueError):  # no 31st
+            spans.append(make(number))
+    if which == "last":
+        meant = max(span for span in spans if span.end < today)
+    elif which in ("next", "coming"):
+        meant = min(span for span in spans if span.start > today)
+    elif which == "this":
+        meant = spans[1] if spans[1].end >= today else spans[2]
+    else:
+        return max(span for span in spans if span.start <= today), min(span for span in spans if span.start >= today)
+    return meant, meant
 
 
 def in_words(span: Span, chinese: bool) -> str:
@@ -167,22 +152,10 @@ def number(word: str) -> int:
     return total + digit
 
 
-def _count(words: str) -> tuple[int, int]:
-    """The least and the most that a count can mean: 3 is (3, 3), 两三 (2, 3), a few (2, 5)."""
-    digits = [_table("zh digit").get(character, -1) for character in words]
-    if len(digits) == 2 and min(digits) >= 0:
-        return min(digits), max(digits)
-    vague = next((word for word in words.split() if word in _table("vague")), "")
-    least, most = _table("vague")[vague] if vague else (number(words),) * 2
-    return least, most
-
-
 # -- what an expression means --------------------------------------------------------------------------------------------
 
-_PAST, _COMING, _UNSETTLED = -1, 1, 0
 _LUNAR = ("农历", "阴历", "旧历", "农历的", "闰")
 _JUST = 31  # days for which a date without a year is the last one still, whose next is nearly a year away
-_RECENT = 183  # days within which a date without a year, told in the past tense, is sure to be the last one
 
 
 class Mention(NamedTuple):
@@ -208,6 +181,11 @@ class _Expression:
     def __init__(self, match: re.Match[str], today: date) -> None:
         self.match, self.today = match, today
         self.reader, _, self.number = (match.lastgroup or "").partition("_")
+        self.chinese = _pattern("cjk").search(match[0]) is not None
+        # last, next, coming, this or nothing, of English; week, 周, the last character of 星期
+        word = self["which"].rpartition(" ")[2]
+        self.which = {"past": "last", "the": ""}.get(word, word)
+        self.unit = self["unit"] if self["unit"].isascii() else self["unit"][-1]
 
     def __getitem__(self, part: str) -> str:
         """A part in lower case; empty where it has none."""
@@ -215,7 +193,7 @@ class _Expression:
         return (self.match[name] or "").lower() if name in self.match.re.groupindex else ""
 
     def names(self, span: Span, relative: bool = True, annotated: bool = False, other: Span | None = None) -> Mention:
-        return Mention(*self.match.span(), span, relative, annotated, other)
+        return Mention(*self.match.span(), span, relative, annotated, other if other != span else None)
 
     def behind(self, cue: str) -> re.Match[str] | None:
         """The cue that stands right before it."""
@@ -224,56 +202,6 @@ class _Expression:
     def follows(self, cue: str) -> re.Match[str] | None:
         """The cue that begins right after it."""
         return _pattern(cue).match(self.match.string, self.match.end())
-
-    @property
-    def chinese(self) -> bool:
-        return _pattern("cjk").search(self.match[0]) is not None
-
-    @property
-    def unit(self) -> str:
-        """week, 周, the last character of 星期."""
-        return self["unit"] if self["unit"].isascii() else self["unit"][-1]
-
-    @property
-    def which(self) -> str:
-        """last, next, coming, this or nothing, of English."""
-        word = self["which"].rpartition(" ")[2]
-        return {"past": "last", "the": ""}.get(word, word)
-
-    def direction(self, *, weekly: bool = False) -> int:
-        """What the words of its clause say of a date that may be either; `weekly` if it is a weekday, which may be any week's."""
-        text, (start, end) = self.match.string, self.match.span()
-        edges = [edge.end() for edge in _pattern("clause end").finditer(text, max(0, start - 200), start)]
-        stop = _pattern("clause end").search(text, end, end + 120)
-        clause = text[max([0, start - 200, *edges]) : stop.start() if stop else end + 120]
-        if (
-            _quoted(text, start)
-            or _pattern("elsewhen").search(text, max(0, start - 200), start)
-            or _pattern("doubt").search(clause)
-            or self.behind("no one day")
-            or (weekly and not self.chinese and not _pattern("goes on").match(text, end))
-        ):
-            return _UNSETTLED
-        return bool(_pattern("coming").search(clause)) - bool(_pattern("past").search(clause))
-
-    def either(self, past: Span, coming: Span, *, period: int) -> Mention:
-        """What comes every `period` days: the last one or the next, as its clause says; both where that does not."""
-        ago = (self.today - past.end).days
-        just = period > 31 and 0 < ago <= _JUST
-        way = _UNSETTLED if ago <= 0 or ago == period == 7 else self.direction(weekly=period == 7)
-        if (way == _COMING and not just) or (way == _PAST and ago <= _RECENT):
-            return self.names(coming if way == _COMING else past, period <= 31, True)
-        return self.names(
-            past, period <= 31, False, coming if coming != past and not (just and way != _COMING) else None
-        )
-
-
-def _quoted(text: str, start: int) -> bool:
-    """Does somebody else's speech go on there, whose day may be another?"""
-    before = text[max(0, start - 1000) : start]
-    return before.count('"') % 2 == 1 or any(
-        before.count(opens) > before.count(ends) for opens, ends in ("“”", "「」", "『』")
-    )
 
 
 def _part(words: str, sort: str) -> tuple[int, int]:
@@ -294,15 +222,11 @@ def _within_year(e: _Expression) -> Callable[[int], Span]:
     if e["month"]:
         month, days = number(e["month"]), _days(e)
         return lambda year: in_month(year * 12 + month - 1, *days)
-    if e["holiday"]:
-        rule = _table("holiday")[" ".join(re.sub("['’]", "", e["holiday"]).split())]
-        return lambda year: holiday(year, *rule)
-    months: tuple[int, ...] = (1, 12)
+    first, last = _part(e["part"], "year part") if e["part"] else (1, 12)
     if e["season"]:
-        months = _table("season")[e["season"]], _table("season")[e["season"]] + 2
-    elif e["part"]:
-        months = _part(e["part"], "year part")
-    return lambda year: in_year(year, *months)
+        first = _table("season")[e["season"]]
+        last = first + 2
+    return lambda year: whole_months(year * 12 + first - 1, last - first + 1)
 
 
 def _year(word: str, today: date) -> tuple[int, int | None]:
@@ -315,8 +239,8 @@ def _year(word: str, today: date) -> tuple[int, int | None]:
 
 
 def _read_date(e: _Expression, year: str = "") -> Mention | None:
-    """A month, a day of one, a holiday, a season or another part of a year; nothing for a day of the lunar calendar, which is
-    none of this one. A holiday is not annotated, as people mostly speak of it in general; last or next Christmas is."""
+    """A month, a day of one, a season or another part of a year; nothing for a day of the lunar calendar, which is none of
+    this one."""
     if e["month"] and (e.match.string[: e.match.start()].endswith(_LUNAR) or e.follows("lunar day")):
         return None
     if e["which"] in _table("offset"):  # 上个月底
@@ -326,15 +250,14 @@ def _read_date(e: _Expression, year: str = "") -> Mention | None:
     if year := year or e["year"]:
         of, distance = _year(year, e.today)
         return e.names(make(of), distance is not None, bool(distance))
-    if which := e.which:  # "next June" is this year's or not while that is to come
-        span = of_year(make, which, e.today)
-        return e.names(span, annotated=which != "this" and (which != "next" or span.start.year > e.today.year))
     if e["season"] and not e["which"]:
         return None
-    if not (e["month"] or e["holiday"] or e["season"]):
+    if not (e["month"] or e["season"]):
         return e.names(make(e.today.year))
-    found = e.either(of_year(make, "", e.today), of_year(make, "begins", e.today), period=365)
-    return found._replace(annotated=False) if e["holiday"] else found
+    span, other = recurring(make, e.today.year, e.which, e.today)
+    if e.which:  # "next June" is this year's or not while that is to come
+        return e.names(span, annotated=e.which != "this" and (e.which != "next" or span.start.year > e.today.year))
+    return e.names(span, False, other=None if 0 < (e.today - span.end).days <= _JUST else other)
 
 
 def _read_month(e: _Expression) -> Mention | None:
@@ -362,54 +285,37 @@ def _read_year(e: _Expression) -> Mention | None:
 
 def _read_ago(e: _Expression) -> Mention:
     """三天后 is not annotated: in a story it counts from another day."""
-    unit, sign = e.unit, 1 if e["ahead"] else -1
-    if unit in ("hour", "minute", "时", "钟"):
+    if e.unit in ("hour", "minute", "时", "钟"):
         return e.names(one_day(e.today))
     settled = not e.behind("hedge") and not (e["ahead"] and e.chinese)
-    least, most = _count(e["count"]) if e["count"] else (1, 1)
-    if least != most:
-        return e.names(stretch(least, most, unit, sign, e.today))
-    if not e["count"]:  # half a unit, in the next smaller one
-        halves = {"year": ("month", 6), "年": ("month", 6), "month": ("week", 2), "月": ("week", 2)}
-        unit, most = halves.get(unit, ("day", 0))
-    return e.names(calendar_unit(unit, sign * most, e.today), annotated=settled)
+    away = number(e["count"]) * (1 if e["ahead"] else -1)
+    return e.names(calendar_unit(e.unit, away, e.today), annotated=settled)
 
 
 def _read_rolling(e: _Expression) -> Mention | None:
-    """The past three months, 未来两周: so many units that end or begin with today."""
-    if e.unit not in _table("unit days") or e.which == "this":
-        return None
+    """The past three months, the last week, 未来两周: so many units of rounded length that end or begin with today."""
     sign = 1 if e["ahead"] or e.which in ("next", "coming") else -1
-    return e.names(stretch(0, _count(e["count"])[1], e.unit, sign, e.today))
+    far = e.today + timedelta(sign * number(e["count"] or "one") * _table("unit days")[e.unit])
+    return e.names(Span(min(far, e.today), max(far, e.today))) if e.which != "this" else None
 
 
 def _read_unit(e: _Expression) -> Mention | None:
     """last week, this morning, next Friday, the past month."""
-    which, unit = e.which, e["unit"]
-    offset = {"last": -1, "this": 0}.get(which, 1)
-    if e["count"]:
-        return _read_rolling(e)
+    unit = e["unit"]
+    offset = {"last": -1, "this": 0, "coming": int(unit != "weekend")}.get(e.which, 1)
     if unit in ("night", "morning", "afternoon", "evening"):
         return None if offset > 0 else e.names(one_day(e.today + timedelta(offset)), annotated=offset < 0)
     if unit not in _table("unit days"):
         return _named_weekday(e)
+    if e["count"]:
+        return _read_rolling(e)
     if unit == "day":
         return None
     # "the last month", "the past year" end today; "last month" is a month of the calendar.
     if offset and unit != "weekend" and (e["the"] or "past" in e["which"]):
-        return e.names(stretch(0, 1, unit, offset, e.today))
-    ended = unit == "weekend" and e.today.weekday() > 4
-    if unit == "weekend" and which in (
-        "this",
-        "coming",
-    ):  # the one that is, else the last or the next one by its clause
-        now, last = calendar_unit(unit, 0, e.today), calendar_unit(unit, -1, e.today)
-        if ended or which == "coming":
-            return e.names(now, annotated=not ended)
-        found = e.either(last, now, period=7)
-        return found if found.annotated else e.names(now, other=last)
-    settled = offset and not e["the"] and not (ended and "this" in e["which"])
-    return e.names(calendar_unit(unit, offset, e.today), annotated=bool(settled))
+        return _read_rolling(e)
+    ended = unit == "weekend" and e.today.weekday() > 4 and "this" in e["which"]
+    return e.names(calendar_unit(unit, offset, e.today), annotated=bool(offset and not e["the"] and not ended))
 
 
 def _named_weekday(e: _Expression) -> Mention | None:
@@ -428,28 +334,23 @@ def _named_weekday(e: _Expression) -> Mention | None:
         return e.names(after, annotated=sure and (away > 1 or which == "coming"))
     if which == "next":
         return e.names(week, annotated=sure) if away < 3 else e.names(after, other=week)
-    if week.start < today:  # this Friday is that of this week, unless that is over and yet to come by its clause
-        return e.either(week, after, period=7)
-    return e.names(week, annotated=e.direction(weekly=True) != _PAST)
+    return e.names(week, other=after) if week.start < today else e.names(week, annotated=True)
 
 
 def _read_week(e: _Expression) -> Mention:
     """上周, 这周末, 下周五."""
     offset, day = _table("offset")[e["which"]], e["day"]
-    if day in ("", "末"):
-        return e.names(calendar_unit("weekend" if day else "week", offset, e.today), annotated=offset != 0)
-    named = calendar_unit("week", offset, e.today).start + timedelta(_table("weekday")[day])
-    against = _PAST if named > e.today else _COMING  # 这周六我去了, said before it, is a slip
-    return e.names(one_day(named), annotated=offset != 0 or e.direction() != against)
+    span = calendar_unit("weekend" if day == "末" else "week", offset, e.today)
+    named = span if day in ("", "末") else one_day(span.start + timedelta(_table("weekday")[day]))
+    return e.names(named, annotated=offset != 0)
 
 
 def _read_weekday(e: _Expression) -> Mention | None:
     """A bare Friday may be the last one or the next. `Friday, 5 May` and 5月5日（周五） are left to their dates."""
     if e.follows("date ahead") or e.behind("date before"):
         return None
-    weekday = _table("weekday")[e["day"][:3]]
-    past, coming = (nearest_weekday(weekday, sign, e.today) for sign in (-1, 1))
-    return e.either(past, coming, period=7)
+    past, coming = (nearest_weekday(_table("weekday")[e["day"][:3]], sign, e.today) for sign in (-1, 1))
+    return e.names(past, other=coming)
 
 
 def _read_dayword(e: _Expression) -> Mention | None:
@@ -462,12 +363,8 @@ def _read_dayword(e: _Expression) -> Mention | None:
 
 def _read_monthday(e: _Expression) -> Mention:
     """on the 11th, 19号: a day of a month that nothing names."""
-    days = []
-    for offset in (-2, -1, 0, 1, 2):
-        with contextlib.suppress(ValueError):  # no 31st
-            days.append(in_month(month_index(e.today) + offset, number(e["day"]), number(e["day"])))
-    past, coming = max(day for day in days if day.start <= e.today), min(day for day in days if day.start >= e.today)
-    return e.either(past, coming, period=31)
+    past, coming = recurring(lambda at: in_month(at, *_days(e)), month_index(e.today), "", e.today)
+    return e.names(past, other=coming)
 
 
 _READERS: dict[str, Callable[[_Expression], Mention | None]] = {
@@ -492,15 +389,24 @@ def mentioned(text: str, today: date) -> list[Mention]:
         matches.sort(key=lambda m: (m.start(), -m.end()))
     found: list[Mention] = []
     end = 0
-    for expression in (_Expression(match, today) for match in matches):
-        if expression.match.start() < end:
+    for match in matches:
+        if match.start() < end:
             continue
-        end = expression.match.end()
+        end = match.end()
         with contextlib.suppress(ValueError, OverflowError):  # 31 February, or beyond the years 1 to 9999
+            expression = _Expression(match, today)
             mention = _READERS[expression.reader](expression)
             if mention and mention.span.start <= mention.span.end:
                 found.append(mention._replace(annotated=mention.annotated and not _quoted(text, mention.start)))
     return found
+
+
+def _quoted(text: str, start: int) -> bool:
+    """Does somebody else's speech go on there, whose day may be another?"""
+    before = text[max(0, start - 1000) : start]
+    return before.count('"') % 2 == 1 or any(
+        before.count(pair[0]) > before.count(pair[1]) for pair in ("“”", "「」", "『』")
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -511,7 +417,7 @@ def annotate(text: str, today: date) -> str:
     are: today and this week, which the heading of a session tells, and what may mean several dates (`Friday?`).
     """
     lowered = simplified(text.lower())  # a look that spares most texts the patterns
-    if not any(cue in lowered for cue in _parts()["cues"].split()) and not _pattern("a month").search(lowered):
+    if not any(cue in lowered for cue in _parts()["cues"].split()):
         return text
     bare, brackets, at = "", dict[int, str](), 0  # an annotated text is read as the plain one
     for m in _pattern("bracket").finditer(text):
@@ -524,9 +430,8 @@ def annotate(text: str, today: date) -> str:
             chinese = _pattern("cjk").search(bare, mention.start, mention.end) is not None
             label = in_words(mention.span, chinese)
             brackets[mention.end] = f"[{label}]" if chinese else f" [{label}]"
-    places = sorted(brackets)
-    pieces = [bare[start:end] + brackets[end] for start, end in zip([0, *places], places, strict=False)]
-    return "".join([*pieces, bare[places[-1] if places else 0 :]])
+    ends = sorted({*brackets, len(bare)})
+    return "".join(bare[start:end] + brackets.get(end, "") for start, end in pairwise([0, *ends]))
 
 
 def nearest(mention: Mention, today: date) -> Span:
