@@ -211,33 +211,29 @@ class Origins:
         self.folder = folder
         self._imported: dict[str, Imported] = {}
         self._read = 0  # the bytes of the record, as it was read last or added to
-        self._sessions: dict[bool, dict[str, str]] = {}
+        self._sessions: dict[str, str] | None = None
 
-    def _record(self) -> dict[str, Imported]:
-        """What is recorded, by origin; read again where another process has imported, too."""
+    def of(self, origin: str) -> Imported | None:
+        """What has been imported from `origin`; None where nothing has. Another process may have imported, too."""
         where = self.folder.bookkeeping(IMPORTS)
-        size = os.lstat(where).st_size if safe.exists(where) else 0
+        size = os.path.getsize(where) if safe.exists(where) else 0
         if size != self._read:
             self._imported, self._read = {}, size
             for entry in values(where):
                 with contextlib.suppress(KeyError, TypeError):
                     self._note(entry["origin"], str(entry["path"]), list(map(str, entry["parts"])))
-        return self._imported
+        return self._imported.get(origin)
 
     def _note(self, origin: str, path: str, parts: list[str]) -> None:
         before = self._imported[origin].parts if origin in self._imported else []
         self._imported[origin] = Imported(path, [*before, *parts])
-
-    def of(self, origin: str) -> Imported | None:
-        """What has been imported from `origin`; None where nothing has."""
-        return self._record().get(origin)
 
     def add(self, origin: str, path: str, parts: list[str]) -> None:
         """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock.
 
         Not fsynced line by line: what a power cut takes from the record is found again in the sessions themselves.
         """
-        self._record()
+        self.of(origin)
         self._note(origin, path, parts)
         entry = {"origin": origin, "path": path, "parts": parts}
         self._read = safe.log(self.folder.bookkeeping(IMPORTS), line(entry), durably=False)
@@ -247,22 +243,17 @@ class Origins:
         return next(self.folder.standing(path), None)
 
     def session(self, origin: str) -> str | None:
-        """Where the session from `origin` lies now, moved or renamed by hand as it may be; None where it is gone.
-
-        An origin that is not recorded is looked for only in sessions that are not either, so that one more conversation
-        does not read all that were taken before it.
-        """
-        recorded = self._record()
-        imported = recorded.get(origin)
+        """Where the session from `origin` lies now, as recorded, or by its front matter among those at no recorded place, to
+        which a person may have moved it; None where it is gone."""
+        imported = self.of(origin)
         path = self.place(imported.path) if imported else None
         if path and self._origin(path) in (origin, ""):
             return path
-        everywhere = imported is not None
-        if everywhere not in self._sessions:
-            known = set[str]() if everywhere else {one.path for one in recorded.values()}
+        if self._sessions is None:
+            known = {one.path for one in self._imported.values()}
             paths = [path for path in self.folder.paths() if "sessions" in path.split("/")[:2]]
-            self._sessions[everywhere] = {self._origin(path): path for path in paths if live(path) not in known}
-        return self._sessions[everywhere].get(origin)
+            self._sessions = {self._origin(path): path for path in paths if live(path) not in known}
+        return self._sessions.get(origin)
 
     def _origin(self, path: str) -> str:
         """The origin in a session's front matter, or nothing."""

@@ -41,13 +41,14 @@ class Transcript:
             else:
                 self.folder.append(self.path, turn)
                 lines = len(standing.lines)
-            journal.note_turn(self.folder, self.path, turn)
+            journal.note_turn(self.folder, self.path, format_turn(speaker, clock, text, at.date()))
             return lines + 1
 
     def _standing(self) -> Memory | None:
         """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""
         try:
-            safe.settle(self.folder.absolute(self.path)).close()
+            with contextlib.suppress(NotFound):
+                safe.settle(self.folder.absolute(self.path)).close()
             self.path = self.folder.locate(self.path)
             memory = self.folder.memory(self.path)
         except FilememError:
@@ -124,14 +125,8 @@ def first_words(text: str) -> str:
 
 # -- turns that an editor saved over ---------------------------------------------------------------------------------
 
-# An editor that empties a file, waits and writes what it had loaded saves over the turns that were kept meanwhile. They are
-# offered back; nothing is put back unasked. What a person has changed within a turn is no loss.
-
-Turn = tuple[str, str, str]  # speaker, clock, words, however its lines are broken
-
-
-def _key(turn: Passage) -> Turn:
-    return turn.speaker, turn.time, " ".join(turn.text.split())
+# An editor that writes what it had loaded saves over the turns that were kept meanwhile. They are offered back, and stand behind
+# the others then, each with its date. What a person has changed within a turn is no loss.
 
 
 def _missing(session: Memory, said: Iterable[str]) -> list[str]:
@@ -142,15 +137,17 @@ def _missing(session: Memory, said: Iterable[str]) -> list[str]:
     for turn in said:
         for key in map(_key, passages.turns(turn.split("\n"))[:1]):
             here[key] -= 1
-            if here[key] < 0:
-                gone.append((key, turn))
-    changed = Counter(key[:2] for key, count in here.items() for _ in range(count))
+            gone += [(key[:2], turn)] if here[key] < 0 else []
+    changed = Counter(key[:2] for key in here.elements())
     left = []
-    for key, turn in gone:
-        changed[key[:2]] -= 1
-        if changed[key[:2]] < 0:
-            left.append(turn)
+    for head, turn in gone:
+        changed[head] -= 1
+        left += [turn] if changed[head] < 0 else []
     return left
+
+
+def _key(turn: Passage) -> tuple[str, str, str]:
+    return turn.speaker, turn.time, " ".join(turn.text.split())
 
 
 def lost(folder: Folder) -> dict[str, list[str]]:
@@ -165,33 +162,9 @@ def lost(folder: Folder) -> dict[str, list[str]]:
 
 
 def put_back(folder: Folder, path: str) -> int:
-    """Put the lost turns of a session back, each behind the one that it followed; returns how many there were."""
+    """Add the lost turns of a session at its end; returns how many there were."""
     with folder.locked():
-        said = journal.noted_turns(folder).get(live(path), [])
-        gone = _missing(folder.memory(path), said)
+        gone = _missing(folder.memory(path), journal.noted_turns(folder).get(live(path), []))
         if gone:
-            folder.edit(path, lambda data: _with(Memory(path, data), said))
+            folder.append(path, "".join(gone))
     return len(gone)
-
-
-def _with(session: Memory, said: list[str]) -> bytes:
-    """A session's bytes with the turns that it lost, each behind the one that was said before it and is there."""
-    gone, ends = Counter(_missing(session, said)), dict[Turn, list[int]]()
-    turns = [turn for turn in session.passages if turn.speaker]
-    for turn in turns:
-        ends.setdefault(_key(turn), []).append(turn.end_line)
-    lines = session.data.splitlines(keepends=True)
-    at = turns[0].line - 1 if turns else len(lines)
-    put = dict[int, list[str]]()
-    for text in said:
-        if gone[text] > 0:
-            gone[text] -= 1
-            put.setdefault(at, []).append(text)
-        elif there := ends.get(_key(passages.turns(text.split("\n"))[0])):
-            at = there.pop(0)
-    end = b"\r\n" if session.data.count(b"\r\n") * 2 > session.data.count(b"\n") else b"\n"
-    for place in sorted(put, reverse=True):
-        if place and not lines[place - 1].endswith(b"\n"):
-            lines[place - 1] += end
-        lines.insert(place, "".join(put[place]).encode("utf-8", "replace").replace(b"\n", end))
-    return b"".join(lines)
