@@ -17,7 +17,7 @@ from filemem.files.memory import LARGEST, SPOKEN, FileDate, Memory, is_archived,
 from filemem.files.passages import TURN_HEAD, Passage
 from filemem.grep import GrepPage, Line, reading
 from filemem.text import tokens
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import counted, escape_controls, one_line
 
 if TYPE_CHECKING:
     from filemem.search import Found, Hit
@@ -31,8 +31,8 @@ LONG, AROUND = 500, 60  # characters of a line, of a longer one grep shows so ma
 LEAST_CUT = 200  # characters that are worth the line that says how to see them
 MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 1500  # in one answer of grep
+MOST_HITS = 200  # passages of a search
 HEAD = 8192  # bytes of a file in which its front matter is looked for
-LIMITS = (10, 20, 40, 80, 200)  # of a search, of which an answer names the next
 _CITED = re.compile(r"(?:archive/)?sessions/[^\s\"',:\[\]]+:\d+")
 _SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
@@ -40,11 +40,11 @@ KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 def _heading(path: str, when: FileDate | None, *notes: str) -> str:
     """The line over a file's lines: path, weekday, and what is to be noted of it; the date where the path does not tell it."""
-    date = ""
-    if when and when == when_of(path):
-        date = "" if when.month else f"{when.date:%a}"
-    elif when:
-        date = f"{when.date:%B %Y}" if when.month else f"{spelt(when.date)}{' ' + when.time if when.time else ''}"
+    told = when == when_of(path)
+    if when and when.month:
+        date = "" if told else f"{when.date:%B %Y}"
+    else:
+        date = (f"{when.date:%a}" if told else f"{spelt(when.date)} {when.time or ''}".strip()) if when else ""
     return "  ".join(filter(None, (path, date, *notes)))
 
 
@@ -52,11 +52,11 @@ def _fate(folder: Folder, path: str) -> str:
     """What has become of a memory: `superseded by PATH`, which tells what was, else `archived` where it lies there."""
     with contextlib.suppress(FilememError):
         data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
-        if b"superseded_by" in data:
-            plainly = _SUPERSEDED_BY.match(data)  # to read YAML takes as long as a grep
-            by = plainly[1].decode() if plainly else folder.memory(path).particular("superseded_by")
-            if by:
-                return f"superseded by {one_line(by)}"
+        plainly = _SUPERSEDED_BY.match(data)  # to read YAML takes as long as a grep
+        if b"superseded_by" in data and (
+            by := plainly[1].decode() if plainly else folder.memory(path).particular("superseded_by")
+        ):
+            return f"superseded by {one_line(by)}"
     return "archived" if is_archived(path) else ""
 
 
@@ -93,12 +93,8 @@ class _Days:
         self._path = path
         self._hidden = set() if whole else hidden_lines(folder, path)
         self._last = self._file = _day_of(when_of(path))
-        self._turns: list[tuple[int, dt.date | None]] = [(0, self._file)]
-        if kind_of(path) in SPOKEN and self._file:
-            with contextlib.suppress(FilememError):
-                memory = Memory(path, folder.read(path, LARGEST + 1))
-                found = memory.passages if len(memory.data) <= LARGEST and not memory.binary else []
-                self._turns += [(passage.line, passage.day or self._file) for passage in found]
+        turns = _passages(folder, path) if kind_of(path) in SPOKEN and self._file else []
+        self._turns = [(0, self._file), *((turn.line, turn.day or self._file) for turn in turns)]
 
     def shown(self, text: str, line: int, longest: int = LONGEST_LINE) -> str:
         """A line as the tools show it, its day in brackets behind its clock where neither it nor the line above tells."""
@@ -118,10 +114,16 @@ def hidden_lines(folder: Folder, path: str) -> set[int]:
     found = journal.pending_deletions(folder)
     if not found or found.hides(path, 0):
         return {0} if found else set()
+    hidden = (one for one in _passages(folder, path) if found.hides(path, one.line))
+    return {number for one in hidden for number in range(one.line, one.end_line + 1)}
+
+
+def _passages(folder: Folder, path: str) -> list[Passage]:
+    """The passages of a file that is small enough to have some."""
     with contextlib.suppress(FilememError):
-        passages = Memory(path, folder.read(path, LARGEST)).passages
-        return {n for one in passages if found.hides(path, one.line) for n in range(one.line, one.end_line + 1)}
-    return set()
+        memory = Memory(path, folder.read(path, LARGEST + 1))
+        return memory.passages if len(memory.data) <= LARGEST and not memory.binary else []
+    return []
 
 
 def _day_of(when: FileDate | None) -> dt.date | None:
@@ -139,7 +141,7 @@ def page(
 
     For a model a line is clipped at LONGEST_LINE characters, at WHOLE_LINE where it is the only one asked for.
     """
-    when, wanted, days = when_of(path), lines or 10**9, _Days(folder, path, whole=whole)
+    wanted, days = lines or 10**9, _Days(folder, path, whole=whole)
     longest = UNCLIPPED if whole else WHOLE_LINE if wanted == 1 else LONGEST_LINE
     shown: list[str] = []
     spent = last = 0
@@ -154,7 +156,7 @@ def page(
     if total and line > total:
         raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
     note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""
-    head = f"{_heading(path, when, _fate(folder, path), note)}  {total:,} line{'s' * (total != 1)}"
+    head = f"{_heading(path, when_of(path), _fate(folder, path), note)}  {counted(total, 'line')}"
     if not total:
         return f"{head}\n(no text)"
     if last:
@@ -170,8 +172,8 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any], *, whole: bo
     """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
     `whole`, as the files have them."""
     shown, following, cut = _lines_within(folder, found, whole=whole)
-    counted = _looked_at(found.total, "line", len(found.by_file), found.files, found.archived_files)
-    out = [counted, *shown, *found.notes]
+    looked_at = _looked_at(found.total, "line", len(found.by_file), found.files, found.archived_files)
+    out = [looked_at, *shown, *found.notes]
     if cut:
         call = _call("open", path=cut.path, line=cut.line, lines=1)
         out.append(f"… marks what was left out of long lines; {call} shows the first whole.")
@@ -200,19 +202,16 @@ def _around(text: str, places: list[tuple[int, int]]) -> str:
 
 
 def _told_again(folder: Folder, found: GrepPage) -> dict[tuple[str, int], list[tuple[str, int]]]:
-    """The lines of a fact, its line in a summary and its turn, of which the first is shown and the others are named with it."""
-    shown = {f"{live(line.path)}:{line.line}": (line.path, line.line) for line in found.lines}
-    first = {key: key for key in shown}  # by line, the first that tells the same
-    order = {key: place for place, key in enumerate(shown)}
-    for line in found.lines:
-        for other in _retold(folder, line.path, line.text, line.line):
-            tops = {first[f"{live(line.path)}:{line.line}"], first.get(other, "")} - {""}
-            top = min(tops, key=order.__getitem__)
-            first = {key: top if its in tops else its for key, its in first.items()}
+    """A fact, its line in a summary and its turn tell the same: the first of them that is shown, with the others."""
+    first: dict[str, tuple[str, int]] = {}
     out: dict[tuple[str, int], list[tuple[str, int]]] = {}
-    for key, top in first.items():
-        if key != top:
-            out.setdefault(shown[top], []).append(shown[key])
+    for line in found.lines:
+        here = (line.path, line.line)
+        places = [f"{live(line.path)}:{line.line}", *_retold(folder, line.path, line.text, line.line)]
+        top = next((first[place] for place in places if place in first), here)
+        first |= {place: top for place in places if place not in first}
+        if top != here:
+            out.setdefault(top, []).append(here)
     return out
 
 
@@ -229,34 +228,32 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
     """The lines that fit, under their files' headings, one match at least; the offset of the next, 0 at the end; and the first
     that is shown in part. For a model what tells the same is one."""
     out: list[str] = []
-    alone = whole or not all(line.matches for line in found.lines)
-    again = {} if alone else _told_again(folder, found)
-    folded = {place for others in again.values() for place in others}
+    again = {} if whole or not all(line.matches for line in found.lines) else _told_again(folder, found)
+    folded, kept_back = {place for others in again.values() for place in others}, journal.pending_deletions(folder)
     path, spent, matched, skipped, days, cut = "", 0, 0, False, None, None
-    kept_back = journal.pending_deletions(folder)
     for shown in found.lines:
-        full = spent > GREP_TOKENS
-        if (shown.path, shown.line) in folded:
+        here, before = (shown.path, shown.line), len(out)
+        if here in folded:
             matched += 1
             continue
-        if full and shown.matches:
-            return out, found.offset + matched, cut
-        if full:
+        if spent > GREP_TOKENS:
+            if shown.matches:
+                return out, found.offset + matched, cut
             skipped = True
             continue
-        before = len(out)
         if shown.path != path:
             path, days = shown.path, None if whole else _Days(folder, shown.path)
             out.append(_heading(path, when_of(path), _fate(folder, path)))
         elif shown.gap or skipped:
             out.append("      …")
-        long = days is not None and shown.matches and len(shown.text) > LONG
-        kept = _around(shown.text, found.pattern.places(shown.text)) if long else shown.text
-        kept = kept if len(shown.text) - len(kept) > LEAST_CUT else shown.text
-        cut = cut or (shown if kept != shown.text else None)
-        text = days.shown(kept, shown.line) if days else line_text(kept, None, path, shown.line)
-        if others := [one for one in again.get((shown.path, shown.line), ()) if not kept_back.hides(*one)]:
-            text += f" [also {', '.join(f'{other}:{line}' for other, line in others)}]"
+        text = shown.text
+        if days and shown.matches and len(text) > LONG:
+            around = _around(text, found.pattern.places(text))
+            if len(text) - len(around) > LEAST_CUT:
+                text, cut = around, cut or shown
+        text = days.shown(text, shown.line) if days else line_text(text, None, path, shown.line)
+        if others := [f"{other}:{line}" for other, line in again.get(here, ()) if not kept_back.hides(other, line)]:
+            text += f" [also {', '.join(others)}]"
         out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
         spent += sum(tokens.count(entry) for entry in out[before:]) if not whole else 0
         matched += shown.matches
@@ -266,7 +263,7 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
 def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> str:
     """`12 lines in 4 of 214 files, 2 of them archived`."""
     kept = f", {archived:,} of them archived" if archived else ""
-    return f"{number:,} {noun}{'s' * (number != 1)} in {files:,} of {of:,} file{'s' * (of != 1)}{kept}"
+    return f"{counted(number, noun)} in {files:,} of {counted(of, 'file')}{kept}"
 
 
 # -- search_files ------------------------------------------------------------------------------------------------
@@ -278,36 +275,28 @@ def searched(found: "Found") -> str:
     files = dict.fromkeys(hit.path for hit in hits)
     archived = sum(is_archived(path) for path in files)
     out = [_looked_at(len(hits), "passage", len(files), found.files, archived) + found.strength, *found.notes]
-    shown = {(hit.path, hit.line) for hit in hits}
-    path, begun = "", set[str]()
+    shown, path, begun = {(hit.path, hit.line) for hit in hits}, "", set[str]()
     for hit in hits:
         if hit.path != path:
             path = hit.path
             named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
             lies = "archived" if is_archived(path) and "superseded by" not in hit.note else ""
-            notes = ("more",) if path in begun else (named, lies, hit.note)
-            out.append(_heading(path, hit.when, *notes))
+            out.append(_heading(path, hit.when, *(("more",) if path in begun else (named, lies, hit.note))))
             begun.add(path)
-        if hit.before and (path, hit.before.line) not in shown:
-            shown.add((path, hit.before.line))
-            out.append(_lead(hit, hit.before))
+        if (lead := hit.before) and (path, lead.line) not in shown:  # its end is what was replied to
+            shown.add((path, lead.line))
+            text = " ".join(lead.text.split())
+            text = text if len(text) <= LONGEST_LEAD else "… " + text[-LONGEST_LEAD:]
+            text = line_text(text, lead.day or _day_of(hit.when), path, lead.line)
+            out.append(f"{lead.line:>4}- {escape_controls(lead.speaker)}: {text}")
         out.append(_passage(hit))
     if cut := next((hit for hit in hits if hit.cut), None):
         call = _call("open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1)
         out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
     if found.more:
-        limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])
-        asks = f"; limit: {limit} shows more" if limit > len(hits) else ""
+        asks = f"; limit: {min(2 * max(len(hits), 5), MOST_HITS)} shows more" if len(hits) < MOST_HITS else ""
         out.append(f"{found.more:,} weaker left out{asks}.")
     return "\n".join(out)
-
-
-def _lead(hit: "Hit", before: Passage) -> str:
-    """The turn that a passage leans on, on one line, its end where it is long: that is what was replied to."""
-    text = " ".join(before.text.split())
-    text = text if len(text) <= LONGEST_LEAD else "… " + text[-LONGEST_LEAD:]
-    day = before.day or _day_of(hit.when)
-    return f"{before.line:>4}- {escape_controls(before.speaker)}: {line_text(text, day, hit.path, before.line)}"
 
 
 def _passage(hit: "Hit") -> str:

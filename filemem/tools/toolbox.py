@@ -20,22 +20,10 @@ _SCHEMAS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "prompts/tools.json").read_text(encoding="utf-8")
 )
 _TOOLS: dict[str, dict[str, Any]] = {one["function"]["name"]: one["function"]["parameters"] for one in _SCHEMAS}
-_EXAMPLES = {
-    "pattern": "oolong",
-    "query": "What tea do I like?",
-    "path": "profile.md",
-    "text": "Prefers oolong tea.",
-    "id": "profile.md",
-}
+_EXAMPLES = {"pattern": "oolong", "query": "What tea do I like?", "text": "Prefers oolong tea."}  # else profile.md
+_FROM_NOUGHT = ("context", "offset")  # other numbers are from 1
+_MOST = {"context": 20, "limit": 200, "importance": 10}  # other numbers up to a billion
 LONGEST_ERROR = 1000  # characters
-_BOUNDS = {
-    "context": (0, 20),
-    "offset": (0, 10**9),
-    "limit": (1, 200),
-    "line": (1, 10**9),
-    "lines": (1, 10**6),
-    "importance": (1, 10),
-}
 LONGEST_TEXT = 10_000  # characters of an argument
 
 
@@ -65,31 +53,19 @@ class Toolbox:
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
-    def _grep(
-        self, pattern: str, path: str | None = None, speaker: str | None = None, context: int = 0, offset: int = 0
-    ) -> str:
-        corpus = index.of(self._folder).corpus()
-        found = grep(
-            self._folder,
-            corpus,
-            pattern,
-            path=path,
-            said_by=filters.said_by(corpus, speaker),
-            context=context,
-            offset=offset,
-            current=self.current,
-            brackets=True,
-        )
+    def _grep(self, pattern: str, speaker: str | None = None, **asked: Any) -> str:
+        corpus, path = index.of(self._folder).corpus(), asked.get("path")
+        said_by = filters.said_by(corpus, speaker)
+        found = grep(self._folder, corpus, pattern, said_by=said_by, current=self.current, brackets=True, **asked)
         self.hits = found.total
         self.places = [f"{line.path}:{line.line}" for line in found.lines if line.matches]
         if not found.total and (line := example(self._folder, corpus, path)):
             shown = one_line(line, answers.LONGEST_LEAD)
             found.notes.append(f"A line here reads {shown!r}; search_files finds what is said in other words.")
-        asked = {"pattern": pattern, "path": path, "speaker": speaker, "context": context or None}
-        return answers.grepped(self._folder, found, asked)
+        return answers.grepped(self._folder, found, {"pattern": pattern, "speaker": speaker, **asked})
 
-    def _search_files(self, query: str, **filters: Any) -> str:
-        found = search_files(index.of(self._folder), query, today=self._now().date(), current=self.current, **filters)
+    def _search_files(self, query: str, **asked: Any) -> str:
+        found = search_files(index.of(self._folder), query, today=self._now().date(), current=self.current, **asked)
         self.hits = len(found.hits)
         self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
         return answers.searched(found)
@@ -101,20 +77,21 @@ class Toolbox:
             with contextlib.suppress(NotFound):
                 self._folder.locate(cited)
                 path, line = cited, max(1, int(number))
-        where = self._folder.locate(path)
-        shown = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
+        where, shown = self._page(path, line, lines)
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
         self.places = [f"{where}:{line}"]
         if self.noting:
             journal.note_recall(self._folder, where, journal.OPENED, self._now())
-        closed = []
-        while len(self.open_files) > self._config.open_files:
-            closed.append(next(iter(self.open_files)))
-            del self.open_files[closed[-1]]
-        if closed:
+        if closed := [*self.open_files][: -self._config.open_files]:
+            self.open_files = {path: asked for path, asked in self.open_files.items() if path not in closed}
             shown += f"\nClosed {', '.join(closed)}: at most {self._config.open_files} files are open at once."
         return shown
+
+    def _page(self, path: str, line: int, lines: int | None) -> tuple[str, str]:
+        """Where a file lies now, and its lines."""
+        where = self._folder.locate(path)
+        return where, answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
 
     def _close(self, path: str) -> str:
         path = path.removeprefix("./")
@@ -130,15 +107,12 @@ class Toolbox:
         """The open files as they are on disk now, each path with its numbered lines; one that is gone says so."""
         shown: dict[str, str] = {}
         opened, self.open_files = self.open_files, {}
-        for path, (line, lines) in opened.items():
-            where = path
+        for path, asked in opened.items():
             try:
-                where = self._folder.locate(path)
-                text = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
+                where, text = self._page(path, *asked)
             except FilememError as error:
-                text = str(error)
-            self.open_files[where] = (line, lines)
-            shown[where] = text
+                where, text = path, str(error)
+            self.open_files[where], shown[where] = asked, text
         return list(shown.items())
 
 
@@ -161,17 +135,17 @@ def checked(name: str, arguments: str | dict[str, Any], schema: dict[str, Any]) 
     # Models fill what they leave out with null or with empty text.
     told = {key: value for key, value in arguments.items() if value is not None and str(value).strip()}
     for needed in (one for one in needs if one not in told):
-        raise FilememError(f'{name} needs {needed}; call it as {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
+        value = _EXAMPLES.get(needed, "profile.md")
+        raise FilememError(f'{name} needs {needed}; call it as {name} {{"{needed}": "{value}"}}.')
     return told
 
 
 def _fault(key: str, value: Any, kind: str) -> str:
     """What is wrong with the type or size of an argument; empty where nothing is."""
-    least, most = _BOUNDS.get(key, (0, 0))
-    if kind == "string":
-        if not isinstance(value, str):
-            return f"takes text, not {one_line(json.dumps(value, default=str), 60)}"
+    if isinstance(value, bool) or not isinstance(value, str if kind == "string" else int):
+        wants = "text" if kind == "string" else "a whole number"
+        return f"takes {wants}, not {one_line(json.dumps(value, default=str), 60)}"
+    if isinstance(value, str):
         return f"is {len(value):,} characters long; send at most {LONGEST_TEXT:,}" if len(value) > LONGEST_TEXT else ""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return f"takes a whole number, not {one_line(json.dumps(value, default=str), 60)}"
+    least, most = int(key not in _FROM_NOUGHT), _MOST.get(key, 10**9)
     return "" if least <= value <= most else f"is a whole number from {least:,} to {most:,}"
