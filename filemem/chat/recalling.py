@@ -62,8 +62,8 @@ def recall(
 
 def _shown(found: Found, count: int) -> str:
     """The best `count` of the passages found."""
-    best = sorted(found.hits, key=lambda hit: -hit.score)[:count]
-    part = found._replace(hits=[hit for hit in found.hits if hit in best], more=0)
+    best = {*sorted(range(len(found.hits)), key=lambda place: -found.hits[place].score)[:count]}
+    part = found._replace(hits=[hit for place, hit in enumerate(found.hits) if place in best], more=0)
     shown = _NO_CALLS.sub("", escape_controls(answers.searched(part)))
     return f"shown {count} of {len(found.hits) + found.more}: {shown}"
 

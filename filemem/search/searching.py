@@ -468,7 +468,8 @@ def sorted_out(hits: list[Hit], asked: filters.Named, *, bare: bool) -> tuple[li
         spans = [(first - around, last + around) for first, last in asked.only]
         inside = [hit for hit in hits if hit.score >= NOTED * hits[0].score and hit.is_of(spans)]
         if inside and (bare or max(hit.strength for hit in inside) >= ranking.PARTIAL):
-            rest = [hit for hit in hits if hit not in inside]
+            known = {*map(id, inside)}
+            rest = [hit for hit in hits if id(hit) not in known]
             return inside, rest, f"; of {label} and {AROUND} days around it" if around else f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""
     return hits, [], said and f"; {said} of {label}{OTHERS_TOO}"

@@ -32,7 +32,7 @@ LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older 
 LONG, OFTEN = 300, 3  # characters of a text, chats in which it stands: then a program says it, such as its examples
 MOST_LONG = 1000  # texts that are counted
 MOST_CALLS = 1000  # responses whose calls of the client's functions are known
-_SEARCHES = threading.BoundedSemaphore(8)  # more at once are no faster, and each holds what it reads of a user's files
+_SEARCHES = threading.BoundedSemaphore(2)  # more at once are no faster: they wake each other, and each takes memory
 Said = tuple[tuple[str, str], ...]
 
 
