@@ -123,7 +123,11 @@ def test_setting_a_key_changes_nothing_else(
     text = (source if whole else f"---\n{source}---\n{body}").replace("\n", newline)
     data = (mark + text).encode()
     path = "facts/a.yaml" if whole else "facts/a.md"
-    after = set_front(path, data, key, value[0])
+    try:
+        after = set_front(path, data, key, value[0])
+    except ValueError as error:  # a person's own, which stays
+        assert str(error) == f"{key} stands on several lines"
+        return
     memory = Memory(path, after)
     assert same(
         front.load("\n".join([*(memory.lines if whole else memory.lines[1 : memory.front_end - 1]), ""]))[0] or {},
@@ -154,8 +158,6 @@ def important(data: bytes) -> bytes:
         ("---\nk: 5   # why\n---\n", "---\nk: 7   # why\n---\n"),
         ("---\nk: # why\n---\n", "---\nk: 7 # why\n---\n"),
         ("---\na: |\n  k: 5\n\n  ---\nk: 5\n---\nk: 5\n", "---\na: |\n  k: 5\n\n  ---\nk: 7\n---\nk: 5\n"),
-        ("---\nk: |\n  text\n\n  ---\n  # text\n# comment\n---\n", "---\nk: 7\n# comment\n---\n"),
-        ("---\nk:\n# above\n- a\n# between\n- b\n\n# below\nz: 1\n---\n", "---\nk: 7\n# above\n\n# below\nz: 1\n---\n"),
         ("---\n{a: 1, k: 2}\n---\n", "---\n{a: 1, k: 7}\n---\n"),
     ],
 )
@@ -177,6 +179,8 @@ def test_a_file_in_another_encoding_keeps_it() -> None:
         b"---\n- a list\n---\n",
         b"---\n{a: 1}\n---\n",
         b"---\na: &x 1\nb: *x\n---\n",
+        b"---\nimportance: |\n  text\n# comment\n---\n",
+        b"---\nimportance:\n# above\n- a\n---\n",
         b"\0binary",
         "---\na: 1\n---\n".encode("utf-16"),
         "---\na: 茶茶\n---\n".encode() + b"\xff",

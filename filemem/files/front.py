@@ -48,7 +48,7 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
     """
     plainly = "write it as plain `key: value` lines"
     try:
-        wrong = unbounded(source)
+        wrong = _unbounded(source)
         if wrong:
             return None, [Fault(above + 1, f"the YAML {wrong}", plainly)]
         loader = _Loader(source, above)
@@ -66,7 +66,7 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
     return {str(key): entry for key, entry in value.items()}, sorted(loader.faults)
 
 
-def unbounded(source: str) -> str:
+def _unbounded(source: str) -> str:
     """How the YAML could nest or grow without bound; empty where it cannot."""
     indents = (len(line) - len(line.lstrip(" \t-?:")) for line in source.split("\n"))
     if source.count("[") + source.count("{") + max(indents) <= DEEPEST and "*" not in source:
@@ -84,7 +84,8 @@ def unbounded(source: str) -> str:
 def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
     """`source` with `key` set to a YAML value on one line; every character that is not that value's stays.
 
-    Raises ValueError where `source` is broken, or so written that this would change the meaning of another key.
+    Raises ValueError where `source` is broken, where a person has written the value over several lines, or where this would
+    change the meaning of another key.
     """
     before, _ = load(source)
     if before is None:
@@ -93,7 +94,14 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
     pairs = nodes.value if nodes else []
     pair = next((pair for pair in reversed(pairs) if pair[0].value == key), None)
     if pair:
-        after = _set(source, pair[0], pair[1], value)
+        start, end = pair[1].start_mark.index, pair[1].end_mark.index
+        colon = source.index(":", pair[0].end_mark.index) + 1
+        if start == end:  # nothing stands there, save a comment perhaps
+            after = f"{source[:colon]} {value}{source[colon:]}"
+        elif "\n" in source[colon:end]:
+            raise ValueError(f"{key} stands on several lines")
+        else:
+            after = source[:start] + value + source[end:]
     elif pairs and not source.endswith("\n"):  # behind a block of text without a last newline, one would add to it
         start = pairs[0][0].start_mark.index
         after = f"{source[:start]}{key}: {value}{newline}{source[start:]}"
@@ -104,35 +112,6 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
     if repr(sorted((load(after)[0] or {}).items(), key=str)) != repr(sorted(wanted.items(), key=str)):
         raise ValueError(f"{key} cannot be set without touching other lines")
     return after
-
-
-def _set(source: str, name: yaml.Node, node: yaml.Node, value: str) -> str:
-    """`source` with the value of one key replaced."""
-    colon = source.index(":", name.end_mark.index) + 1
-    start, end = node.start_mark.index, node.end_mark.index
-    if start == end:  # nothing stands there, save a comment perhaps
-        return f"{source[:colon]} {value}{source[colon:]}"
-    block = getattr(node, "style", None) in ("|", ">")
-    if block or (isinstance(node, yaml.CollectionNode) and not node.flow_style):
-        end = start + len(_content(source[start:end], block))
-    if not block and "\n" in source[colon:start]:  # a list or mapping on lines of its own; what stands above it stays
-        above = source.rindex("\n", colon, start)
-        above -= source[above - 1] == "\r"
-        return f"{source[:colon]} {value}{source[colon:above]}{source[end:]}"
-    return source[:start] + value + source[end:]
-
-
-def _content(text: str, block: bool) -> str:
-    """A value on several lines without the blank lines and comments that follow it."""
-    lines = text.split("\n")
-    indents = [len(line) - len(line.lstrip(" ")) for line in lines]
-    inner = next((indent for line, indent in zip(lines[1:], indents[1:], strict=True) if line.strip()), 0)
-    while len(lines) > 1:
-        comment = lines[-1].lstrip().startswith("#") and (not block or indents[len(lines) - 1] < inner)
-        if lines[-1].strip() and not comment:
-            break
-        lines.pop()
-    return "\n".join(lines).removesuffix("\r")
 
 
 def quoted(text: str) -> str:
