@@ -146,7 +146,7 @@ class User:
 
     def grep(self, pattern: str, path: str | None = None) -> list[Match]:
         """Every line that matches a regular expression, newest file first, archived files after live ones."""
-        return matches(self.folder, index.of(self.folder).corpus(), pattern, path=path)
+        return matches(self.folder, pattern, path=path)
 
     def open_file(self, path: str) -> Memory:
         """The memory at a path, wherever it lies now; raises NotFound with the nearest paths, or Refused."""

@@ -1,4 +1,4 @@
-"""Whatever stands in the files, grep by way of the index finds the lines that Python's `re` finds in them, line by line."""
+"""Whatever stands in the files, grep finds the lines that Python's `re` finds in them, line by line."""
 
 import re
 import tempfile
@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filemem.files.folder import Folder
-from filemem.grep import PlainFiles, matches
-from filemem.index import Index
+from filemem.grep import matches
 
 PATHS = [
     "sessions/2026/2026-05-04-0930-tea.md",
@@ -57,29 +56,19 @@ date: 2026-05-04
 """.split("\n")
 
 
-def _texts(plain: bool) -> st.SearchStrategy[str]:
-    """Files; `plain` ones are transcripts in ASCII, which the index reads in a way of its own."""
-    words = [word for word in WORDS + SPACES if not plain or (word.isascii() and word != "\r")]
-    shapes = [shape for shape in SHAPES if not plain or (shape.isascii() and shape.startswith(("- **Ann** 09", "  ")))]
-    said = st.lists(st.sampled_from(words), max_size=6).map("".join)
-    lines = st.builds(str.format, st.sampled_from(shapes), said, said, said)
+def _texts() -> st.SearchStrategy[str]:
+    said = st.lists(st.sampled_from(WORDS + SPACES), max_size=6).map("".join)
+    lines = st.builds(str.format, st.sampled_from(SHAPES), said, said, said)
     body = st.lists(lines, min_size=1, max_size=6).map("\n".join)
-    fronts = [
-        "",
-        "---\ndate: 2026-05-04\n---\n",
-        "---\nbirthday: 1990-04-17\ntags: [tea]\n---\n",
-        "---\nx: [\n---\n",
-        "\ufeff",
-    ]
-    return st.builds(str.__add__, st.sampled_from(fronts[: 2 if plain else 5]), body)
+    fronts = ["", "---\ndate: 2026-05-04\n---\n", "---\ntags: [tea]\n---\n", "---\nx: [\n---\n", "\ufeff"]
+    return st.builds(str.__add__, st.sampled_from(fronts), body)
 
 
 @st.composite
 def _cases(draw: st.DrawFn) -> tuple[dict[str, str], str]:
     """Files, and a pattern cut out of one of their lines, or of two pieces of it."""
     texts = {
-        path: draw(_texts(draw(st.booleans())))
-        for path in draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=4, unique=True))
+        path: draw(_texts()) for path in draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=4, unique=True))
     }
     line = draw(st.sampled_from([line for text in texts.values() for line in text.split("\n")]))
     start = draw(st.integers(0, len(line)))
@@ -106,7 +95,7 @@ def _by_re(texts: dict[str, str], pattern: str) -> set[tuple[str, int]]:
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_cases())
 def test_grep_finds_what_re_finds(case: tuple[dict[str, str], str]) -> None:
-    """By the index, and without one; grep may find more only where it matches a turn as the tools show it."""
+    """grep may find more only where it matches a turn as the tools show it."""
     texts, pattern = case
     with tempfile.TemporaryDirectory() as root:
         for path, text in texts.items():
@@ -115,18 +104,16 @@ def test_grep_finds_what_re_finds(case: tuple[dict[str, str], str]) -> None:
             where.write_bytes(text.encode())
         folder = Folder(str(Path(root, "ann")), "ann")
         wanted = _by_re(texts, pattern)
-        bare = {(match.path, match.line) for match in matches(folder, PlainFiles(folder), pattern)}
-        by_index = {(match.path, match.line) for match in matches(folder, Index(folder).corpus(), pattern)}
-        assert by_index == bare
-        assert wanted <= by_index
-        for path, line in by_index - wanted:
+        found = {(match.path, match.line) for match in matches(folder, pattern)}
+        assert wanted <= found
+        for path, line in found - wanted:
             assert re.match(r"- \*\*", texts[path].removeprefix("\ufeff").split("\n")[line - 1])
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_grep_finds_a_turn_by_any_piece_of_how_the_tools_show_it(data: st.DataObject) -> None:
-    """`Sam: …`, and with the clock, and the date, that it has; by the index, and without one."""
+    """`Sam: …`, and with the clock, and the date, that it has."""
     name = data.draw(st.sampled_from(["Sam", "小美", "Ünal X", "ann"]))
     at = data.draw(st.sampled_from(["", " 09:30", " 2026-05-05 00:10", " 2026-05-05"]))
     said = "".join(data.draw(st.lists(st.sampled_from(WORDS + SPACES[:6]), max_size=4)))
@@ -139,5 +126,4 @@ def test_grep_finds_a_turn_by_any_piece_of_how_the_tools_show_it(data: st.DataOb
         where.write_text(f"- **{name}**{at}: {said}\n", newline="")
         folder = Folder(str(Path(root, "ann")), "ann")
         pattern = data.draw(st.sampled_from(["", "^" if start == 0 else ""])) + re.escape(piece)
-        assert [match.line for match in matches(folder, PlainFiles(folder), pattern)] == [1]
-        assert [match.line for match in matches(folder, Index(folder).corpus(), pattern)] == [1]
+        assert [match.line for match in matches(folder, pattern)] == [1]

@@ -12,7 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, PatternError, compile_pattern
-from filemem.text.expression import fold
 
 
 def matching(pattern: str, *lines: str) -> list[str]:
@@ -78,40 +77,6 @@ def test_long_patterns_are_refused() -> None:
     assert matching("x" * LONGEST_PATTERN, "x" * LONGEST_PATTERN) == ["x" * LONGEST_PATTERN]
 
 
-# What must be there
-
-
-def test_fold_makes_equal_what_matches_without_regard_to_case() -> None:
-    """For every letter that may stand in a literal, all that `re` takes for it folds to the same."""
-    cased = [char for code in range(sys.maxunicode + 1) if (char := chr(code)).lower() != char or char.upper() != char]
-    text = "".join(cased)
-    wrong = []
-    for char in cased:
-        required = compile_pattern("(?i)" + char).literals
-        if required:
-            (only,) = required
-            wrong += [char + other for other in re.findall(re.escape(char), text, re.I) if fold(other) not in only]
-    assert wrong == []
-
-
-def test_literals_are_what_every_match_holds() -> None:
-    for pattern, literals in {
-        "Oolong": [{"oolong"}],
-        "tea.*oolong": [{"oolong"}, {"tea"}],
-        "(green|black) tea": [{"green", "black"}, {" tea"}],
-        "colou?r": [{"colo"}, {"r"}],
-        "[Tt]ea": [{"tea"}],
-        "(ab)+c": [{"ab"}, {"c"}],
-        "tea|": [],
-        r"\d+": [],
-        "(?=tea)t": [{"t"}],
-        "(?!tea)": [],
-        "αβγ": [{"α"}, {"γ"}],
-        "Istanbul": [{"istanbul"}],
-    }.items():
-        assert list(map(set, compile_pattern(pattern).literals)) == literals, pattern
-
-
 LETTERS = "abkKsSiIé茶ſıİΣσς\u212a\u0301\u0307"
 lines = st.text(alphabet=LETTERS + " 1", max_size=12)
 # Only single characters repeat without end, so that no example is slow to match.
@@ -125,16 +90,6 @@ expressions = st.recursive(
     ),
     max_leaves=6,
 )
-
-
-@given(st.data(), expressions, st.sampled_from([0, re.I]))
-def test_whatever_matches_may_match_once_folded(data: st.DataObject, expression: str, flags: int) -> None:
-    """Folding keeps the literals sound, whatever the letters, the case and the text around the line."""
-    regex = re.compile(expression, flags)
-    line = data.draw(st.from_regex(regex) | lines, label="line")
-    if regex.search(line):
-        pattern = compile_pattern(f"(?i){expression}" if flags else f"(?-i:{expression})")
-        assert pattern.may_match(fold(line)) and pattern.may_match(fold(f"x\n{line}\nΣ"))
 
 
 @given(expressions, st.lists(lines, max_size=8))

@@ -16,7 +16,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, NO_ANSWER, OffTheRecord, Transcript
-from filemem.grep import reading
+from filemem.grep import lines_of
 from filemem.models import Model, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, offline, prompt
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
@@ -429,7 +429,7 @@ class Conversation:
         """Is there such a line, `path:line`?"""
         path, _, line = place.rpartition(":")
         try:
-            return 0 < int(line) <= reading.count(self.user, self.user.locate(path))
+            return 0 < int(line) <= len(lines_of(self.user, self.user.locate(path)))
         except FilememError:
             return False
 

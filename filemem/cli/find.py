@@ -1,8 +1,7 @@
-"""Commands that find: search; call, as an agent does; grep, open and list, which load no index unless it is large."""
+"""Commands that find: search; call, as an agent does; grep, open and list, which load no index."""
 
-import contextlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -24,12 +23,10 @@ from filemem.errors import FilememError
 from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, only_asked, when_of
-from filemem.files.safe import listed
-from filemem.grep import Listed, PlainFiles, grep, newest_first
+from filemem.grep import grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
 
-WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; fewer files are read in the time it loads
 _SHOWN = "path line end_line date score text archived speaker time strength note has near lacks".split()  # with --json
 
 
@@ -110,9 +107,14 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     Exit code 1 where nothing was found.
     """
     user = call.the_user()
-    where, said_by = _listed(user, asked["speaker"])
+    said_by = None
+    if asked["speaker"]:
+        from filemem import index  # noqa: PLC0415  which a grep for words does without
+        from filemem.search import filters  # noqa: PLC0415
+
+        said_by = filters.said_by(index.of(user).corpus(), asked["speaker"])
     how = {"path": asked["path"], "context": asked["context"], "offset": offset}
-    found = grep(user, where, pattern, said_by=said_by, page=200 if colours() and not call.json else 10**9, **how)
+    found = grep(user, pattern, said_by=said_by, page=200 if colours() and not call.json else 10**9, **how)
     if not call.json:
         given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
         yield from answer(answers.grepped(user, found, given, whole=True))
@@ -125,23 +127,6 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
         left = found.total - found.next_offset
         say_dim(f"{left:,} more lines match; --offset {found.next_offset} shows the next.")
     return 0 if found.total else 1
-
-
-def _listed(folder: Folder, speaker: str | None) -> tuple[Listed, Callable[[str], bool] | None]:
-    """The folder as it is, or the index where that is large enough to be worth loading for one search or knows who speaks."""
-    size = 0
-    with contextlib.suppress(FilememError, OSError), listed(folder.bookkeeping("index")) as entries:
-        size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
-    if size <= WORTH_LOADING and not speaker:
-        return PlainFiles(folder), None
-    from filemem import index  # noqa: PLC0415  which a small folder does without
-
-    corpus = index.of(folder).corpus()
-    if not speaker:
-        return corpus, None
-    from filemem.search import filters  # noqa: PLC0415
-
-    return corpus, filters.said_by(corpus, speaker)
 
 
 @command(

@@ -7,20 +7,18 @@ import contextlib
 import datetime as dt
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import globs
 from filemem.files.folder import CurrentConversation, Folder, Stat
-from filemem.files.memory import LARGEST, is_archived, when_of
-from filemem.files.passages import TURN_HEAD, as_shown, texts_as_shown
-from filemem.grep import pattern, reading
+from filemem.files.memory import Memory, is_archived, when_of
+from filemem.files.passages import TURN_HEAD, as_shown
+from filemem.grep import pattern
 from filemem.grep.pattern import Pattern
-from filemem.text.expression import fold
 
 PAGE = 50  # matching lines in one answer
-EXAMPLE = 20_000  # bytes of a file in which one is looked for
 _BEGINS = re.compile(r"[\^:]|\.(?![*+])|\\[AsSWDxuUN0]|\(\?(?!:)| (?![^\W\d_])")
 """What a pattern has that can match how the tools begin a turn and not how its file does."""
 _A_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d ?(?:of )?[A-Za-z]{3}|[A-Za-z]{3} ?\d|月")  # may a pattern name a day?
@@ -29,28 +27,12 @@ NEAR = 62  # days between a line's own and one that stands in brackets behind it
 MOST_HELD = 20_000_000  # characters of matching lines in one answer, however many lines are asked for
 
 
-class Listed(Protocol):
-    """The files as they are at one moment: of an index, which can tell which of them may hold a string, or of a bare folder."""
-
-    @property
-    def files(self) -> int: ...
-    def listing(self) -> Iterable[Stat]: ...
-    def files_with(self, literals: Iterable[Collection[str]]) -> Mapping[str, Stat] | None: ...
-
-
-class PlainFiles:
-    """A folder without an index: every file may hold anything."""
-
-    def __init__(self, folder: Folder) -> None:
-        self._stats = list(folder.files())
-        self.files = len(self._stats)
-
-    def listing(self) -> list[Stat]:
-        """Every file."""
-        return self._stats
-
-    def files_with(self, literals: Iterable[Collection[str]]) -> None:
-        """None: no telling."""
+def lines_of(folder: Folder, path: str) -> list[str]:
+    """The lines of a file as an editor numbers them; raises FilememError, also where it is no text."""
+    memory = Memory(path, folder.read(path))
+    if memory.binary:
+        raise FilememError(f"{path} is no text file; nothing in it can be shown.")
+    return memory.lines
 
 
 class Line(NamedTuple):
@@ -91,7 +73,6 @@ class GrepPage(NamedTuple):
 
 def grep(
     folder: Folder,
-    listed: Listed,
     expression: str,
     *,
     path: str | None = None,
@@ -109,7 +90,7 @@ def grep(
     """
     compiled = pattern.compile_pattern(expression)
     days = _days_of(compiled) if brackets else []
-    files, stats = _chosen(folder, listed, compiled, path, days)
+    stats = _chosen(folder, path)
     asked = _Sought(compiled, said_by, days, current)
     notes: list[str] = []
     held: list[Match] = []
@@ -128,13 +109,13 @@ def grep(
     end = offset + len(held)
     archived = sum(is_archived(name) for name in found)
     shown = list(_with_context(folder, held, context))
-    return GrepPage(compiled, shown, total, found, files, archived, offset, end if end < total else 0, notes)
+    return GrepPage(compiled, shown, total, found, len(stats), archived, offset, end if end < total else 0, notes)
 
 
-def matches(folder: Folder, listed: Listed, expression: str, *, path: str | None = None) -> list[Match]:
+def matches(folder: Folder, expression: str, *, path: str | None = None) -> list[Match]:
     """Every line that matches."""
-    compiled = pattern.compile_pattern(expression)
-    return list(_matches(folder, _Sought(compiled), _chosen(folder, listed, compiled, path, [])[1], []))
+    asked = _Sought(pattern.compile_pattern(expression))
+    return list(_matches(folder, asked, _chosen(folder, path), []))
 
 
 class _Sought(NamedTuple):
@@ -165,24 +146,13 @@ def _is_near(path: str, days: Iterable[dt.date]) -> bool:
     )
 
 
-def _chosen(
-    folder: Folder, listed: Listed, compiled: Pattern, path: str | None, days: Sequence[dt.date]
-) -> tuple[int, list[Stat]]:
-    """How many files are asked for, and those of them that may match, newest first, archived ones last.
-
-    Raises NotFound where `path` names none.
-    """
+def _chosen(folder: Folder, path: str | None) -> list[Stat]:
+    """The files asked for, newest first, archived ones last. Raises NotFound where `path` names none."""
     wanted = globs.matcher(path) if path else None
-    files = sum(wanted(stat.path) for stat in listed.listing()) if wanted else listed.files
-    if wanted and not files:
-        raise NotFound(globs.no_match_message(path or "", folder.nearest(path or "")))
-    likely = listed.files_with(compiled.literals)
-    if likely is not None and days:
-        likely = {**likely, **{stat.path: stat for stat in listed.listing() if _is_near(stat.path, days)}}
-    stats = [
-        stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)
-    ]
-    return files, sorted(stats, key=newest_first)
+    stats = [stat for stat in folder.files() if not wanted or wanted(stat.path)]
+    if path and not stats:
+        raise NotFound(globs.no_match_message(path, folder.nearest(path)))
+    return sorted(stats, key=newest_first)
 
 
 def newest_first(stat: Stat) -> tuple[bool, int, int, str]:
@@ -192,14 +162,12 @@ def newest_first(stat: Stat) -> tuple[bool, int, int, str]:
     return is_archived(stat.path), -(when.date.toordinal() if when else 0), -clock, stat.path
 
 
-def example(folder: Folder, listed: Listed, path: str | None) -> str:
+def example(folder: Folder, path: str | None) -> str:
     """A line of the newest conversation among the files that `path` names, to show what lines look like; empty without one."""
-    wanted = globs.matcher(path) if path else None
-    paths = (stat.path for stat in listed.listing() if not wanted or wanted(stat.path))
-    newest = max((path for path in paths if path.startswith("sessions/")), default="")
     with contextlib.suppress(FilememError):
-        head = reading.memory(newest, folder.read(newest, EXAMPLE)).lines if newest else ()
-        return next((line for line in head if TURN_HEAD.match(line)), "")
+        paths = (stat.path for stat in _chosen(folder, path))
+        newest = max((path for path in paths if path.startswith("sessions/")), default="")
+        return next((line for line in (lines_of(folder, newest) if newest else ()) if TURN_HEAD.match(line)), "")
     return ""
 
 
@@ -221,12 +189,7 @@ def _lines(
     for stat in stats:
         near = _is_near(stat.path, asked.days)
         try:
-            if stat.size > LARGEST:
-                lines: Iterable[tuple[int, str]] = reading.lines(folder, stat.path, pattern.LONGEST_LINE)
-            else:
-                memory = reading.memory(stat.path, folder.read(stat.path))
-                lines = enumerate(memory.lines, 1) if near or _may_match(asked.pattern, memory.text) else ()
-            for number, line, day in _spoken(lines, asked, stat.path):
+            for number, line, day in _spoken(lines_of(folder, stat.path), asked, stat.path):
                 if current and current.path == stat.path and number >= current.line:
                     break
                 yield (stat.path, number, line), line
@@ -234,20 +197,18 @@ def _lines(
                     yield (stat.path, number, line), shown
                 if near and day and (dated := _with_days(line, day)) != line:
                     yield (stat.path, number, line), dated
-        except reading.NotText:
-            notes.append(f"{stat.path} is no text file and was passed over.")
         except FilememError as error:
             notes.append(f"{stat.path} was passed over: {error}")
 
 
-def _spoken(lines: Iterable[tuple[int, str]], asked: _Sought, path: str) -> Iterator[tuple[int, str, dt.date | None]]:
+def _spoken(lines: list[str], asked: _Sought, path: str) -> Iterator[tuple[int, str, dt.date | None]]:
     """The lines of the speakers asked for, each with the day from which its words count."""
     when, speaker = when_of(path), ""
     day = when.date if when and not when.month else None
     if asked.said_by is None and not asked.days:
-        yield from ((number, line, day) for number, line in lines)
+        yield from ((number, line, day) for number, line in enumerate(lines, 1))
         return
-    for number, line in lines:
+    for number, line in enumerate(lines, 1):
         if head := TURN_HEAD.match(line):
             speaker = head[1]
             with contextlib.suppress(ValueError):
@@ -269,28 +230,14 @@ def _with_days(line: str, day: dt.date) -> str:
     return _BRACKET.sub(both, dates.annotate(line, day))
 
 
-def _may_match(compiled: Pattern, text: str) -> bool:
-    """False where no line of this text can match, as it stands or as the tools show it."""
-    if compiled.may_match(fold(text)):
-        return True
-    shown = texts_as_shown(text) if _BEGINS.search(compiled.text) and "**" in text else ()
-    return any(compiled.may_match(fold(each)) for each in shown)
-
-
 def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:
     """The lines to show for a page of matches: around each up to `context` others, as the file has them now, no line twice."""
-    by_path: dict[str, dict[int, str]] = {}
-    for match in held:
-        by_path.setdefault(match.path, {})[match.line] = match.text
-    for path, matching in by_path.items():
-        wanted, before = matching, 0
-        if context:
-            near = {number for line in matching for number in range(line - context, line + context + 1)}
-            around = reading.lines(folder, path, pattern.LONGEST_LINE, max(1, min(near)))
-            wanted = {
-                n: line for n, line in itertools.islice(around, max(near) - max(1, min(near)) + 1) if n in near
-            } | matching
-        for number in sorted(wanted):
+    for path, group in itertools.groupby(held, key=lambda match: match.path):
+        matching, before = {match.line: match.text for match in group}, 0
+        lines = lines_of(folder, path) if context else []
+        near = {number for line in matching for number in range(line - context, line + context + 1)}
+        for number in sorted(matching.keys() | {number for number in near if 0 < number <= len(lines)}):
             gap = before > 0 and number > before + 1 and context > 0
-            yield Line(path, number, wanted[number], number in matching, gap)
+            text = matching[number] if number in matching else lines[number - 1]
+            yield Line(path, number, text, number in matching, gap)
             before = number

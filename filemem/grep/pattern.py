@@ -7,12 +7,12 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from re import _constants as op  # type: ignore[attr-defined]
 from typing import TypeVar
 
 from filemem.errors import FilememError
 from filemem.grep.matcher import MEMORY, Child
 from filemem.text import expression
-from filemem.text.expression import fold
 
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
@@ -57,22 +57,15 @@ class Pattern:
         self.text = text
         self._regex = regex
         self._longest = expression.longest_line(nodes, STEPS)  # longer ones are matched in a child
-        # The most telling first, so that most texts are turned down by one test.
-        self.literals = sorted(expression.required(nodes), key=expression.shortest, reverse=True)
-        """Every line that matches holds, once folded (`fold`), one string of each of these sets."""
-
-    def may_match(self, folded: str) -> bool:
-        """False where no line of this text, folded by `fold`, can match."""
-        return all(any(string in folded for string in strings) for strings in self.literals)
 
     def places(self, line: str) -> list[tuple[int, int]]:
-        """Where a matching line matches, MOST_PLACES at most; where finding that out might take long, where what it must hold
-        stands; empty where that cannot be told either."""
-        if len(line) <= self._longest:
-            return [match.span() for match in itertools.islice(self._regex.finditer(line), MOST_PLACES)]
-        folded = fold(line)
-        found = {(folded.find(string), len(string)) for strings in self.literals for string in strings}
-        return sorted((at, at + length) for at, length in found if at >= 0)[:MOST_PLACES]
+        """Where a matching line matches, MOST_PLACES at most; where finding that out might take long, where words of the
+        pattern stand."""
+        regex = self._regex
+        if len(line) > self._longest:
+            words = re.findall(r"\w{2,}", _NO_LITERAL.sub(" ", self.text)) or [line]
+            regex = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
+        return [match.span() for match in itertools.islice(regex.finditer(line), MOST_PLACES)]
 
     def search(self, lines: Iterable[tuple[Key, str]], seconds: float = SECONDS) -> Iterator[Key]:
         """The key of each line that matches, in order, some lines at a time.
@@ -83,7 +76,7 @@ class Pattern:
         """
         with contextlib.ExitStack() as held:
             child: Child | None = None
-            for batch in self._batches(lines):
+            for batch in _batches(lines):
                 far = [line for _, line in batch if len(line) > self._longest]
                 if far and child is None:
                     child = held.enter_context(contextlib.closing(self._child()))
@@ -98,21 +91,6 @@ class Pattern:
                         found.append(key)
                 seconds -= time.monotonic() - started
                 yield from found
-
-    def _batches(self, lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
-        """The lines that may match, BATCH_LINES or BATCH_CHARS of them at a time."""
-        batch: list[tuple[Key, str]] = []
-        size = 0
-        for key, whole in lines:
-            line = whole[:LONGEST_LINE]
-            if not self.literals or self.may_match(fold(line)):
-                batch.append((key, line))
-                size += len(line)
-                if size >= BATCH_CHARS or len(batch) >= BATCH_LINES:
-                    yield batch
-                    batch, size = [], 0
-        if batch:
-            yield batch
 
     def _child(self) -> Child:
         """A child that has begun: how long a process takes for that says nothing of the pattern."""
@@ -135,6 +113,20 @@ class Pattern:
             more = f"matching takes more than {MEMORY >> 20} MB"
             raise PatternError(f"pattern: {more}; simplify it: write [ab]* for (a|b)*, for example")
         return answer
+
+
+def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
+    """The lines, BATCH_LINES or BATCH_CHARS of them at a time."""
+    batch: list[tuple[Key, str]] = []
+    size = 0
+    for key, line in lines:
+        batch.append((key, line[:LONGEST_LINE]))
+        size += len(line)
+        if size >= BATCH_CHARS or len(batch) >= BATCH_LINES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 _TOO_LONG = (
@@ -164,7 +156,7 @@ def compile_pattern(text: str) -> Pattern:
         raise _explained(said, int(place or 0)) from None
     except (OverflowError, RecursionError) as error:
         raise _explained(str(error) if isinstance(error, OverflowError) else "groups nested too deeply", None) from None
-    if any("\n" in string for strings in found.literals for string in strings):
+    if (op.LITERAL, ord("\n")) in list(nodes):
         raise PatternError("pattern: a line break, and grep looks at one line at a time; search for one line's text")
     return found
 

@@ -10,7 +10,7 @@ from filemem.files import journal, passages, safe, transcript
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
-from filemem.grep import reading
+from filemem.grep import lines_of
 from filemem.text.plain import counted, one_line
 
 _COPY = re.compile(
@@ -73,7 +73,7 @@ def _references(folder: Folder, memory: Memory, lengths: dict[str, int | None]) 
         if not match["line"]:
             return ""
         try:
-            count = lengths[where] = lengths[where] or reading.count(folder, where)
+            count = lengths[where] = lengths[where] or len(lines_of(folder, where))
         except (FilememError, OSError):
             return "cannot be read"
         return "" if 1 <= int(match["line"]) <= count else f"has only {count} lines"

@@ -1,13 +1,13 @@
-"""What can be said of a regular expression without running it: what it costs at most, and what it cannot do without.
+"""What can be said of a regular expression without running it: what it costs at most.
 
-Both are read off the tree that `re` itself parses (`re._parser`, in every Python from 3.11 on).
+That is read off the tree that `re` itself parses (`re._parser`, in every Python from 3.11 on).
 """
 
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Set
-from re import _casefix, _parser  # type: ignore[attr-defined]
+from collections.abc import Iterable, Iterator
 from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 Nodes = Iterable[tuple[Any, Any]]
@@ -112,84 +112,3 @@ def matches_in_pieces(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int
             last = min(first + PIECE, at + len(line.rstrip("\n")))
             yield from (match.span() for match in pattern.finditer(text, first, last) if match.end() > match.start())
         at += len(line)
-
-
-# What must be there
-
-
-def fold(text: str) -> str:
-    """`text` without case, so that what `re` matches without regard to case is equal, but for `_plain`'s exceptions.
-
-    Beside lower-casing that is the dotted and the dotless Turkish i and the long s.
-    """
-    folded = text.lower()
-    if folded.isascii():
-        return folded
-    return folded.replace("i\u0307", "i").replace("ı", "i").replace("ſ", "s")
-
-
-def required(nodes: Nodes) -> list[frozenset[str]]:
-    """Sets of folded strings: whatever the expression matches holds, once folded, one string of every set."""
-    found: list[frozenset[str]] = []
-    run = ""
-    for part in _parts(nodes):
-        if isinstance(part, str) and part:
-            run += part
-            continue
-        if run:
-            found.append(frozenset((run,)))
-            run = ""
-        if part:
-            found.append(part)
-    return [*found, frozenset((run,))] if run else found
-
-
-def _parts(nodes: Nodes) -> Iterator["str | frozenset[str]"]:
-    """The expression as a row of folded characters; "" where it matches something else between them; a set of strings
-    one of which stands there."""
-    for operation, argument in nodes:
-        if operation is op.LITERAL:
-            yield _plain(argument)
-        elif operation is op.IN:
-            letters = {_plain(value) if kind is op.LITERAL else "" for kind, value in argument}
-            yield letters.pop() if len(letters) == 1 else ""
-        elif operation is op.SUBPATTERN:
-            yield from _parts(argument[3])
-        elif operation is op.ATOMIC_GROUP:
-            yield from _parts(argument)
-        elif operation is op.BRANCH:
-            yield _one_of(argument[1])
-        elif operation in _REPEATS:
-            least, most, body = argument
-            if least:
-                yield from _parts(body)
-            if (least, most) != (1, 1):
-                yield ""
-        elif operation not in (op.AT, op.ASSERT, op.ASSERT_NOT):
-            yield ""
-
-
-def _one_of(branches: Iterable[Nodes]) -> "str | frozenset[str]":
-    """The most telling set of every branch, in one; "" where a branch needs nothing."""
-    union: set[str] = set()
-    for branch in branches:
-        needed = required(branch)
-        if not needed:
-            return ""
-        union |= max(needed, key=shortest)
-    return frozenset(union)
-
-
-def shortest(strings: Set[str]) -> int:
-    """The length of the shortest string: how telling a set is."""
-    return min(map(len, strings))
-
-
-def _plain(code: int) -> str:
-    """The folded character, or "" for one that `re` also takes for a character that folds to another.
-
-    Sigma, for one, is folded by where it stands in its word, and the dot above goes with its i.
-    """
-    folded = fold(chr(code))
-    same = folded in ("i", "s") or (ord(folded) not in _casefix._EXTRA_CASES if len(folded) == 1 else False)
-    return folded if same and folded != "\u0307" else ""

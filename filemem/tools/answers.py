@@ -15,7 +15,7 @@ from filemem.files import journal, sections
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, SPOKEN, FileDate, Memory, is_archived, kind_of, live, when_of
 from filemem.files.passages import TURN_HEAD, Passage
-from filemem.grep import GrepPage, Line, reading
+from filemem.grep import GrepPage, Line, lines_of
 from filemem.text import tokens
 from filemem.text.plain import counted, escape_controls, one_line
 
@@ -145,14 +145,15 @@ def page(
     longest = UNCLIPPED if whole else WHOLE_LINE if wanted == 1 else LONGEST_LINE
     shown: list[str] = []
     spent = last = 0
-    for number, text in reading.lines(folder, path, 4 * longest, line):
-        entry = f"{number:>4}  {days.shown(text, number, longest)}"
+    of_file = lines_of(folder, path)
+    total = len(of_file)
+    for number, text in enumerate(of_file[line - 1 :], line):
+        entry = f"{number:>4}  {days.shown(text[: 4 * longest], number, longest)}"
         spent += tokens.count(entry)
         if len(shown) >= wanted or (spent > budget and shown):
             last = number - 1
             break
         shown.append(entry)
-    total = reading.count(folder, path)
     if total and line > total:
         raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
     note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""

@@ -54,12 +54,11 @@ class Toolbox:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
     def _grep(self, pattern: str, speaker: str | None = None, **asked: Any) -> str:
-        corpus, path = index.of(self._folder).corpus(), asked.get("path")
-        said_by = filters.said_by(corpus, speaker)
-        found = grep(self._folder, corpus, pattern, said_by=said_by, current=self.current, brackets=True, **asked)
+        said_by = filters.said_by(index.of(self._folder).corpus(), speaker) if speaker else None
+        found = grep(self._folder, pattern, said_by=said_by, current=self.current, brackets=True, **asked)
         self.hits = found.total
         self.places = [f"{line.path}:{line.line}" for line in found.lines if line.matches]
-        if not found.total and (line := example(self._folder, corpus, path)):
+        if not found.total and (line := example(self._folder, asked.get("path"))):
             shown = one_line(line, answers.LONGEST_LEAD)
             found.notes.append(f"A line here reads {shown!r}; search_files finds what is said in other words.")
         return answers.grepped(self._folder, found, {"pattern": pattern, "speaker": speaker, **asked})
