@@ -25,7 +25,6 @@ from filemem.index.corpus import Corpus
 from filemem.index.snapshot import MAGIC, Builder, Snapshot
 from filemem.index.tokenizer import Tokenizer
 from filemem.text import terms
-from filemem.text.expression import fold
 
 TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
 
@@ -156,7 +155,6 @@ def test_files_without_passages_are_counted(folder: Folder) -> None:
         file.truncate(LARGEST + 1)
     corpus = Index(folder).corpus()
     assert (corpus.files, corpus.count) == (8, 6)
-    assert set(corpus.files_with([{"zebra"}]) or ()) == {"picture.md", "large.md"}
 
 
 def test_another_process_that_holds_the_lock_delays_nobody_for_long(folder: Folder) -> None:
@@ -354,49 +352,3 @@ def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> N
     for token in {*expected, *terms.tokens(data.decode())} - terms.STOP:
         found = [dict(zip(numbers, times, strict=True)) for numbers, times in corpus.postings(token)]
         assert found == ([expected[token]] if token in expected else [])
-
-
-# -- grep --------------------------------------------------------------------------------------------------------
-
-_WORDS = st.sampled_from(
-    ["Oolong", "oolong-tea", "the", "other", "Straße", "café", "cafe\u0301s", "ıstanbul", "İzmir", "ſuch", "KELVIN", "的茶",
-     "ｆｕｌｌ", "x1y2", "don't", "snake_case", "日本語テキスト", "ﬁsh", "a" * 70, "b" * 64 + "cc", "{y: 1}", "tags:", "09:30",
-     "乌龙茶", "烏龍"]
-)  # fmt: skip
-_GAPS = st.sampled_from([" ", "", "\n", ", ", "_", "- **Ann** 09:30: ", "\n---\n"])
-_TEXT = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=12)
-
-
-@given(
-    _TEXT.map(lambda pairs: "".join(word + gap for word, gap in pairs)),
-    st.sampled_from(["sessions/2026-05-04-x.md", "facts/x.md", "facts/x.yaml", "n.txt"]),
-    st.integers(0, 200),
-    st.integers(1, 30),
-)
-@settings(max_examples=300, deadline=None)
-def test_no_file_that_has_a_string_is_left_out(text: str, path: str, start: int, length: int) -> None:
-    builder = Builder()
-    Tokenizer().tokenize_file(builder, path, (0, 0, 0, 0), text.encode())
-    builder.end()
-    corpus = Corpus(Snapshot().with_files(builder))
-    for line in text.split("\n"):
-        string = fold(line)[start % max(1, len(line)) :][:length]
-        found = corpus.files_with([{string}])
-        assert found is None or path in found
-
-
-def test_files_without_a_string_are_left_out(folder: Folder) -> None:
-    corpus = Index(folder).corpus()
-    tea, city = "sessions/2026/2026-05-04-0930-tea.md", "facts/2026-05-05-city.md"
-    for literals, paths in [
-        ([{"oolon"}], {tea, "facts/2026/2026-05-04-oolong.md"}),
-        ([{"oolong"}, {"bob"}], {tea}),
-        ([{"bob", "big app"}], {tea, city}),
-        ([{"aliases: [nyc"}], {city}),
-        ([{"zebra"}], set()),
-    ]:
-        found = corpus.files_with(literals)
-        assert found is not None and set(found) == paths
-        assert set(found.values()) == {stat for stat in folder.files() if stat.path in paths}
-    assert corpus.files_with([{"th"}]) is None
-    assert corpus.files_with([]) is None

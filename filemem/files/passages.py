@@ -10,7 +10,6 @@ from filemem.text.plain import printable
 ASSISTANT = "assistant"
 NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
-_HEADS = re.compile("^" + TURN_HEAD.pattern, re.MULTILINE)
 _TURN = re.compile(TURN_HEAD.pattern + "(?: (.*)|)$")
 DAY_HEADING = re.compile(r"#+ (\d{4}-\d\d-\d\d)\s*$")  # how older imports began another day
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
@@ -45,12 +44,6 @@ def as_shown(line: str) -> list[str]:
     name, day, clock = match.groups()
     ends = dict.fromkeys(("", clock and f" {clock}", day and f" {day}{f' {clock}' if clock else ''}"))
     return [f"{name}{end}:{line[match.end() :]}" for end in ends if end is not None]
-
-
-def texts_as_shown(text: str) -> list[str]:
-    """A whole text with each turn begun so, in one of these ways after the other."""
-    forms = (r"\1:", r"\1 \3:", r"\1 \2 \3:", r"\1 \2:")
-    return list(dict.fromkeys(_HEADS.sub(form, text) for form in forms)) if _HEADS.search(text) else []
 
 
 def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[Passage]:

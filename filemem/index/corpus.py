@@ -6,25 +6,21 @@ import bisect
 import contextlib
 import functools
 import itertools
-import re
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 from filemem.files.folder import Stat
 from filemem.files.memory import kind_of
 from filemem.files.passages import ASSISTANT
-from filemem.index.snapshot import ARCHIVED, REST, UNFILTERED, UNREAD, FileRow, Snapshot, Stats, key_of, token_of
+from filemem.index.snapshot import ARCHIVED, UNREAD, FileRow, Snapshot, Stats, key_of, token_of
 from filemem.text import terms
 
-MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with more, reading the files is no slower
 MOST_KNOWN = 10_000  # words whose forms, frequencies and places are held
 _IS_DERIVED = bytes(bool(n & terms.IS_DERIVED) for n in range(256))
 _CITES = bytes(bool(n & terms.CITES) for n in range(256))
 _ASKS_ONLY = bytes(bool(n & terms.ASKS_ONLY) for n in range(256))
 BY_ASSISTANT, ONLY_ASKING, QUOTING = 1, 2, 3
-_PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
-
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -280,77 +276,6 @@ class Corpus:
         )
         return [token for token in likely if self.frequency(token)][:count]
 
-    # -- grep ----------------------------------------------------------------------------------------------------
-
-    def files_with(self, literals: Iterable[Collection[str]]) -> dict[str, Stat] | None:
-        """The files, by path, that may have, for each set of folded strings, one of them; None: no telling.
-
-        A string's words stand in the vocabulary, at its ends as parts of longer ones, so a file without them is out.
-        """
-        chosen: set[int] | None = None
-        for strings in literals:
-            group: set[int] | None = set()
-            for string in strings:
-                files = self._files_with(string)
-                group = None if files is None or group is None else group | files
-            if group is not None:
-                chosen = group if chosen is None else chosen & group
-        if chosen is None:
-            return None
-        rows = self._tables.files
-        chosen.update(file for file, row in enumerate(rows) if row.marks & UNFILTERED)
-        return {rows[file].path: _stat(rows[file]) for file in sorted(chosen)}
-
-    def _files_with(self, string: str) -> set[int] | None:
-        """The files that may have a folded string; None: no telling."""
-        found: set[int] | None = None
-        for piece in sorted(_pieces(string), key=lambda piece: -len(piece.text)):
-            files = self._files_of(piece)
-            if files is not None:
-                found = files if found is None else found & files
-        return found
-
-    def _files_of(self, piece: _StringPiece) -> set[int] | None:
-        """The files that have a token with a piece in it; None where these are too many to look for."""
-        keys, starts, numbers = self._tables.keys, self._tables.starts, self._tables.numbers
-        if piece.open_left or piece.open_right:
-            wanted = piece.text.encode()
-            places = [place for place, key in enumerate(keys) if wanted in key]
-            places = [place for place in places if piece.fits(token_of(keys[place]).lstrip("[" + REST))]
-        else:
-            places = [self._place(token) for token in (piece.text, "[" + piece.text, REST + piece.text)]
-            places = [place for place in places if place >= 0]
-        if sum(starts[place + 1] - starts[place] for place in places) > MOST_POSTINGS:
-            return None
-        return {self._file_of(number) for place in places for number in numbers[starts[place] : starts[place + 1]]}
-
-
-class _StringPiece(NamedTuple):
-    """A piece of a string to grep for: a word, or where it is open to the left or right the end, start or middle of one."""
-
-    text: str
-    open_left: bool
-    open_right: bool
-
-    def fits(self, word: str) -> bool:
-        """May this be the piece of `word`?"""
-        if self.open_left:
-            return self.text in word if self.open_right else word.endswith(self.text)
-        return word.startswith(self.text) if self.open_right else word == self.text
-
-
-def _pieces(string: str) -> list[_StringPiece]:
-    """The pieces of a folded string whose words the index holds: ASCII words, pairs of Chinese characters."""
-    found = []
-    for match in _PIECE.finditer(string):
-        text, start, end = match[0], match.start(), match.end()
-        if text.isascii():
-            found.append(_StringPiece(text, _joins(string[start - 1 : start]), _joins(string[end : end + 1])))
-        else:
-            wanted = 1 if len(text) == 1 else 2
-            found += [_StringPiece(token, False, False) for token in terms.tokens(text) if len(token) == wanted]
-    return [piece for piece in found if not any(map(piece.fits, terms.STOP))]
-
 
 def _shorter(word: str) -> set[str]:
     """A word, and what one letter less makes of it: words that are one edit apart share one of these."""
@@ -361,11 +286,6 @@ def _stat(row: FileRow) -> Stat:
     """A file as `Folder.files` lists it."""
     modified, changed, size, inode = row.stats
     return Stat(row.path, max(modified, changed), size, inode)
-
-
-def _joins(neighbour: str) -> bool:
-    """May a word go on over this character, or over the end of the string (empty)?"""
-    return not neighbour or not neighbour.isascii()
 
 
 def _places(table: Sequence[int], value: int) -> Iterator[int]:

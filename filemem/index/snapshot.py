@@ -3,8 +3,7 @@
 A file of the cache is MAGIC, the CRC-32 of what follows, the length of a head in JSON, the head, and the tables one after the
 other, in the byte order of the machine. It is read and checked whole, so that a flipped or missing byte is noticed before it
 can make an answer wrong. A key is `stem NUL token` in UTF-8, so that sorted keys put the words of one stem side by side. Tokens
-of captions start with `[`; what stands in a file outside its passages (front matter, names, times) is kept for grep alone,
-under REST.
+of captions start with `[`.
 """
 
 from __future__ import annotations
@@ -20,13 +19,12 @@ from typing import Any, NamedTuple
 
 from filemem.text import terms
 
-MAGIC = b"filemem index 4\n"
+MAGIC = b"filemem index 5\n"
 NARROW = 1 << 16  # passages whose numbers fit two bytes
-REST = "~"
-ARCHIVED, UNFILTERED, UNREAD, UNSETTLED = 1, 2, 4, 8
-"""Marks of a file: it lies in the archive; grep must read it; it could not be read; it is to be read again."""
+ARCHIVED, UNREAD, UNSETTLED = 1, 2, 4
+"""Marks of a file: it lies in the archive; it could not be read; it is to be read again."""
 MOST_COUNTED = 255
-_LONGEST = 64  # characters of a token; `terms` cuts longer ones, so that grep cannot rely on them
+_LONGEST = 64  # characters of a token; `terms` cuts longer ones
 
 Stats = tuple[int, int, int, int]
 """Of a file: the times of modification and of inode change in nanoseconds, its size in bytes, its inode. Of these only the inode
@@ -51,16 +49,13 @@ class DamagedSnapshot(Exception):
 
 def key_of(token: str) -> bytes:
     """Where a token stands among the sorted keys."""
-    if token[0] == REST:
-        return f"{REST}\0{token[1:]}".encode()
     stem = token.removeprefix("[")
     return f"{terms.stem(stem) if token.isascii() else stem}\0{token}".encode()
 
 
 def token_of(key: bytes) -> str:
     """The token of a key."""
-    stem, _, token = key.decode().partition("\0")
-    return REST + token if stem == REST else token
+    return key.decode().partition("\0")[2]
 
 
 class Builder:
@@ -108,35 +103,21 @@ class Builder:
         self.flags.append(flags if number > self.first + self._begun else flags | terms.APART)
         self.lengths.append(min(length, MOST_COUNTED))
 
-    def rest(self, tokens: set[str]) -> None:
-        """What else stands in the file, for grep."""
-        tokens = tokens - terms.STOP
-        if self._begun == len(self.lines):
-            self.mark(UNFILTERED if tokens else 0)
-            return
-        for token in tokens:
-            self.postings[REST + token].append(self.first + self._begun)
-
     def keyed(self) -> dict[bytes, list[int]]:
         """For each key the passages that hold its token, ascending, one as often as it stands there."""
         self._cut_long_tokens()
         return {key_of(token): numbers for token, numbers in self.postings.items() if numbers}
 
     def _cut_long_tokens(self) -> None:
-        """Cut tokens as `terms.tokens` does; a file with one so long is always read by grep."""
-        ends = list(itertools.accumulate(row.passages for row in self.files))
-        for token in [token for token in self.postings if len(token) >= _LONGEST]:
-            numbers = self.postings[token]
-            for file in {bisect.bisect_right(ends, number - self.first) for number in numbers}:
-                self.files[file] = self.files[file]._replace(marks=self.files[file].marks | UNFILTERED)
-            if len(token) > _LONGEST and token[0] != "[":
-                del self.postings[token]
-                pieces = [token[at : at + _LONGEST] for at in range(0, len(token), _LONGEST)]
-                kept = [piece for piece in pieces if token[0] != REST and piece not in terms.STOP]
-                for piece in kept:
-                    self.postings[piece] = sorted([*self.postings[piece], *numbers])
-                for place in [number - self.first for number in numbers] if kept else ():
-                    self.lengths[place] = min(self.lengths[place] + len(kept) - 1, MOST_COUNTED)
+        """Cut tokens as `terms.tokens` does."""
+        for token in [token for token in self.postings if len(token) > _LONGEST and token[0] != "["]:
+            numbers = self.postings.pop(token)
+            pieces = [token[at : at + _LONGEST] for at in range(0, len(token), _LONGEST)]
+            kept = [piece for piece in pieces if piece not in terms.STOP]
+            for piece in kept:
+                self.postings[piece] = sorted([*self.postings[piece], *numbers])
+            for place in [number - self.first for number in numbers]:
+                self.lengths[place] = min(self.lengths[place] + len(kept) - 1, MOST_COUNTED)
 
 
 class Snapshot:

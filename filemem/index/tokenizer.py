@@ -1,4 +1,4 @@
-"""What the index takes from a memory's file: the tokens of its passages, and of the rest of its text for grep.
+"""What the index takes from a memory's file: the tokens of its passages.
 
 A passage's own words count for its length; those of its context (headings over it, front matter values) are searched along
 but don't. Stop words are left out. Transcripts as filemem writes them are read in a shorter way to the same result.
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from filemem.files import episode
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, FileDate, Memory, is_archived, when_of
 from filemem.files.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
-from filemem.index.snapshot import ARCHIVED, UNFILTERED, UNREAD, Builder, Stats
+from filemem.index.snapshot import ARCHIVED, UNREAD, Builder, Stats
 from filemem.text import terms
 from filemem.text.plain import LINK
 
@@ -65,14 +65,13 @@ class Tokenizer:
         memory = Memory(path, data or b"")
         if data is None or len(data) > LARGEST or memory.binary:
             when = when_of(path)
-            marks |= UNFILTERED if data is not None else UNFILTERED | UNREAD
+            marks |= 0 if data is not None else UNREAD
             builder.file(path, stats, when.date.toordinal() if when else 0, marks, {})
             return
         date = memory.date
         particulars = _particulars(memory) | _days([memory.passages[place].day for place, *_ in memory.windows])
         builder.file(path, stats, date.toordinal() if date else 0, marks, particulars)
         source = str(particulars.get("source", ""))
-        seen: set[str] = set()
         paused = pauses([passage.time for passage in memory.passages])
         for place, start, end in memory.windows:
             passage = memory.passages[place]
@@ -80,10 +79,7 @@ class Tokenizer:
             sums_up = [memory.passages[n].line == memory.episode_line for n in (place, max(0, place - 1))]
             marks = terms.IS_DERIVED if sums_up[0] or _retells(memory, source, passage.text, text) else 0
             marks |= terms.APART if paused[place] or start or any(sums_up) else 0
-            seen |= _passage(builder, passage.line, speaker, marks, text, terms.tokens(passage.context))
-        text = memory.text
-        rest = terms.vocabulary(text).union(terms.vocabulary(text.replace("ı", "i")) if "ı" in text else ())
-        builder.rest(rest - seen)
+            _passage(builder, passage.line, speaker, marks, text, terms.tokens(passage.context))
 
     def _speaker(self, name: str) -> int:
         """The number of a speaker; 0 is nobody."""
@@ -112,10 +108,9 @@ class Tokenizer:
         builder.file(path, stats, when.date.toordinal(), marks, {})
         words = _words_of(text, lines)
         context = terms.tokens("\n".join(above))
-        rest = {token for _, head in found for token in head.tokens}.union(*words[:start])
         paused = pauses([time for _, time in heads])
         if summed.text:
-            rest -= _windows(builder, start - 1, 0, terms.IS_DERIVED | terms.APART, summed.text, [])
+            _windows(builder, start - 1, 0, terms.IS_DERIVED | terms.APART, summed.text, [])
             paused[0] = True
         for (place, head), (end, _), pause in zip(found, [*found[1:], (len(lines), _NOBODY)], paused, strict=True):
             mark = terms.APART if pause else 0
@@ -127,12 +122,10 @@ class Tokenizer:
                 said += itertools.chain.from_iterable(words[place + 1 : end])
             del said[: len(head.tokens)]
             if "[" in speech or len(speech) > WHOLE:
-                rest.update(said)
-                rest -= _windows(builder, place + 1, head.speaker, mark, speech, context)
+                _windows(builder, place + 1, head.speaker, mark, speech, context)
             else:
                 builder.passage(place + 1, head.speaker, terms.flags(speech, said) | mark, said, context)
             context = []
-        builder.rest(rest)
         return True
 
     def _turns(self, lines: list[str], start: int) -> list[tuple[int, _Head]]:
@@ -179,23 +172,19 @@ def _words_of(text: str, lines: list[str]) -> list[list[str]]:
     return [line.translate(terms.ASCII_WORDS).split() if line.isascii() else terms.tokens(line) for line in lines]
 
 
-def _passage(builder: Builder, line: int, speaker: int, marks: int, text: str, context: list[str]) -> set[str]:
-    """Add one passage with these marks beside the flags of its text; gives the tokens that it puts in."""
+def _passage(builder: Builder, line: int, speaker: int, marks: int, text: str, context: list[str]) -> None:
+    """Add one passage with these marks beside the flags of its text."""
     speech, caption = terms.split_captions(text)
     said, shown = terms.tokens(speech), [token for token in terms.tokens(caption) if token not in terms.STOP]
-    tokens = {*said, *context, *shown}
     builder.passage(line, speaker, terms.flags(text, said) | marks, said, [*context, *["[" + word for word in shown]])
-    return tokens
 
 
-def _windows(builder: Builder, line: int, speaker: int, mark: int, text: str, context: list[str]) -> set[str]:
-    """Add a passage by its windows, the first marked so; gives the tokens that it puts in."""
+def _windows(builder: Builder, line: int, speaker: int, mark: int, text: str, context: list[str]) -> None:
+    """Add a passage by its windows, the first marked so."""
     derived = mark & terms.IS_DERIVED
-    found = set[str]()
     for first, last in windows(text):
         marks = terms.APART | derived if first else mark
-        found |= _passage(builder, line, speaker, marks, text[first:last], context)
-    return found
+        _passage(builder, line, speaker, marks, text[first:last], context)
 
 
 def _retells(memory: Memory, source: str, text: str, window: str) -> bool:
