@@ -115,9 +115,8 @@ class Conversation:
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done: list[str] = []  # what the program did about the last message
         self._taken_back = ""  # the turn that asked for it, while a message is answered that takes something back
-        self._summary = ""
-        self._summarised = 0  # turns that the running summary covers
-        self._start = 0  # index of the first turn in the prompt
+        self._summary = ""  # of the turns that have left the prompt
+        self._start = 0  # index of the first turn in it
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._recalled: dict[bool, str] = {}  # what a search found; True: for a model without tools
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
@@ -239,13 +238,12 @@ class Conversation:
             self.tools.current = CurrentConversation(self.transcript.path, turns[start].line)
         stands = self._stands or core_memory(self.user, self.now().date())
         name, how = prompt.contained(self.user.name), prompt.template("tools" if self.offered else "passages").strip()
-        summary = self._summarise(turns[:start])
         said = "".join(f"{prompt.MARK.sub('&lt;', one)}\n" for one in self._done)
         system = [
             ("rules", prompt.template("chat").strip().replace("{name}", name).replace("{reading}", how)),
             ("preferences", preferences_section(self.user.name, stands.preferences)),
             ("profile", prompt.data(PROFILE, stands.profile) if stands.profile else ""),
-            ("earlier in this conversation", prompt.data("summary", summary) if summary else ""),
+            ("earlier in this conversation", prompt.data("summary", self._summary) if self._summary else ""),
         ]
         pages = [page for page in self.tools.pages() if page not in self._told]  # what changed since is shown anew
         beside = [
@@ -287,40 +285,32 @@ class Conversation:
         return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:
-        """The index of the first turn in the prompt. It moves by a third of the window at a time, since each move has the
-        model write a summary and endpoints cache a prompt that begins as the last one did."""
-        budget = config.of(self.user).window_tokens
-        if not self._summarised and self.kept and self.transcript.path:  # of a conversation that is gone on with
-            self._summary, self._summarised = journal.running_summary(self.user, self.transcript.path, turns[:-1])
-            self._start = max(self._start, self._summarised)
-        sizes = [tokens.count(turn.text) for turn in turns]
-        if self._start >= len(turns) or sum(sizes[self._start :]) > budget:
-            start, spent = len(turns), 0
-            while start and (start == len(turns) or spent + sizes[start - 1] <= budget * 2 // 3):
-                start -= 1
-                spent += sizes[start]
-            while start < len(turns) - 1 and turns[start].speaker == ASSISTANT:
-                start += 1  # it opens with what a person said
-            self._start = start
-        return self._start
-
-    def _summarise(self, gone: list[Passage]) -> str:
-        """The running summary, brought up to the turns that have left the window, by the model; where it gives none the turns
-        themselves are it, as far as there is room."""
-        new = gone[self._summarised :]
-        if new:
-            budget, kept = config.of(self.user).summary_tokens, self.kept and self.transcript.path
-            turns, told = "\n".join(f"{turn.speaker}: {turn.text}" for turn in new), ""
+        """The index of the first turn in the prompt; the running summary stands for those before it, written by the model, else of the
+        turns themselves. It moves by a third of the window at a time: each move costs a summary, and endpoints cache a prompt that
+        begins as the last one did."""
+        settings, kept = config.of(self.user), self.transcript.path if self.kept else ""
+        if not self._start and kept:  # of a conversation that is gone on with
+            self._summary, self._start = journal.running_summary(self.user, kept, turns[:-1])
+        sizes, start = [tokens.count(turn.text) for turn in turns], self._start
+        if start < len(turns) and sum(sizes[start:]) <= settings.window_tokens:
+            return start
+        start = len(turns) - 1
+        while start > 0 and sum(sizes[start - 1 :]) <= settings.window_tokens * 2 // 3:
+            start -= 1
+        while start < len(turns) - 1 and turns[start].speaker == ASSISTANT:
+            start += 1  # it opens with what a person said
+        if gone := turns[self._start : start]:
+            said, told = "\n".join(f"{turn.speaker}: {turn.text}" for turn in gone), ""
             with contextlib.suppress(ModelError):
-                rules = prompt.template("summarise").replace("{words}", str(budget // 2))
-                asked = f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', turns)}"
+                rules = prompt.template("summarise").replace("{words}", str(settings.summary_tokens // 2))
+                asked = f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', said)}"
                 messages = [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
                 told = self._request(messages, [], lambda text: None).text.strip()
+            self._summary = tokens.clip(told or f"{self._summary}\n{said}".strip(), settings.summary_tokens)
             if told and kept:
-                journal.keep_summary(self.user, self.transcript.path, gone, tokens.clip(told, budget))
-            self._summary = tokens.clip(told or f"{self._summary}\n{turns}".strip(), budget)
-            self._summarised = len(gone)
-        return self._summary
+                journal.keep_summary(self.user, kept, turns[:start], self._summary)
+        self._start = max(0, start)
+        return self._start
 
     # -- the tool loop -------------------------------------------------------------------------------------------------
 
@@ -368,19 +358,18 @@ class Conversation:
     def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
         """One reply, whose text streams up to the first call that is written in it. The last time tools are still named, as the
         turns have calls of them."""
-        screen = CallFilter(lambda text: listen(Text(text)))
-        barred = self.model if self._last and tools and isinstance(self.model, OpenAIModel) else None
-        options = barred.options if barred else {}
+        screen, model = CallFilter(lambda text: listen(Text(text))), self.model
+        options = model.options if isinstance(model, OpenAIModel) else {}
+        if self._last and tools and isinstance(model, OpenAIModel):
+            model.options = {**options, "tool_choice": "none"}
         try:
-            if barred:
-                barred.options = {**options, "tool_choice": "none"}
             reply = self._request(messages, tools, screen.feed)
         except ModelError:
             screen.end()  # shows what waited to be told from a call
             raise
         finally:
-            if barred:
-                barred.options = options
+            if isinstance(model, OpenAIModel):
+                model.options = options
         text, self._wrote_call = screen.end(), screen.found
         written = [ToolCall(f"written_{len(messages)}_{n}", *call) for n, call in enumerate(screen.calls)]
         calls = reply.calls or tuple(written if tools else ())
