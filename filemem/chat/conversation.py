@@ -285,9 +285,9 @@ class Conversation:
         return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:
-        """The index of the first turn in the prompt; the running summary stands for those before it, written by the model, else of the
-        turns themselves. It moves by a third of the window at a time: each move costs a summary, and endpoints cache a prompt that
-        begins as the last one did."""
+        """The index of the first turn in the prompt; the running summary stands for those before it: by the model, else their own
+        words. It moves by a third of the window at a time: each move costs a summary, and endpoints cache a prompt that begins as
+        the last one did."""
         settings, kept = config.of(self.user), self.transcript.path if self.kept else ""
         if not self._start and kept:  # of a conversation that is gone on with
             self._summary, self._start = journal.running_summary(self.user, kept, turns[:-1])

@@ -44,8 +44,8 @@ def recall(
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
     and how many of how many these are; of those weaker than `least` none, unless `weak`."""
-    limit = MOST_PASSAGES if weak else None
     try:
+        limit = MOST_PASSAGES if weak else None
         found = search_files(index.of(folder), searched(said), limit=limit, today=today, current=current)
     except FilememError as error:
         return f"Error: {error}" if weak else ""
@@ -90,7 +90,9 @@ def reply(
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
     hits = list(_telling(folder, found.hits))
-    if asks and not any(hit.strength for hit in hits):  # a question for a day: what tells of that day answers it
+    if sure and not of_its_days:  # none that has neither a word of the question nor its meaning
+        hits = [hit for hit in hits if hit.strength or hit.parts.get("meaning")]
+    elif asks and not any(hit.strength for hit in hits):  # a question for a day: what tells of that day answers it
         days = _days(said[-1], today)
         telling = [hit for hit in hits if days & _days(hit.text, hit.date or today)]
         hits, sure = telling or hits, sure or bool(telling)
