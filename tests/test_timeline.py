@@ -57,18 +57,18 @@ def timeline(user: Folder, *more: str) -> str:
     return f"{done.output}[{done.return_value}]"
 
 
-def test_facts_in_the_order_of_what_they_tell(user: Folder) -> None:
+def test_facts_in_the_order_of_what_they_tell_from_one_day_to_another(user: Folder) -> None:
+    """A span counts where it touches; other memories are named by a glob; no text can command the terminal."""
     assert timeline(user) == WHOLE
-
-
-def test_from_one_day_to_another_in_words_too(user: Folder) -> None:
-    """A span counts where it touches."""
     lines = WHOLE.split("\n")
     assert timeline(user, "--after", "2026-05", "--before", "yesterday").split("\n") == lines[3:]
     assert timeline(user, "--before", "2011-06-15").split("\n") == [lines[0], "[0]"]
     assert timeline(user, "--after", "2030") == "[1]"
     with pytest.raises(FilememError, match="is not a date"):
         timeline(user, "--after", "soon")
+    assert timeline(user, "sessions/**").startswith("2026-05-08  nora: I adopted a cat on 7 May 2026.  sessions/")
+    user.create("facts/2026/2026-07-01-x.md", "Nora \x1b]0;owned\x07 sings.\n")
+    assert "\x1b" not in timeline(user)
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,6 @@ def test_a_plan_is_on_the_day_that_it_is_for(tmp_path: Path, text: str, day: str
     assert timeline(ben.folder).startswith(f"{day}  {text}")
 
 
-def test_other_memories_by_a_glob(user: Folder) -> None:
-    """A conversation stands at its own day."""
-    assert timeline(user, "sessions/**") == (
-        "2026-05-08  nora: I adopted a cat on 7 May 2026.  sessions/2026/2026-05-08-0930-talk.md:1\n[0]"
-    )
-
-
 def test_for_a_script(user: Folder) -> None:
     lines = timeline(user, "--json", "--before", "2026-01-31", "--after", "2026").split("\n")
     assert json.loads(lines[0]) == {
@@ -109,8 +102,3 @@ def test_for_a_script(user: Folder) -> None:
         "archived": True,
     }
     assert lines[1:] == ["[0]"]
-
-
-def test_hostile_text_cannot_command_the_terminal(user: Folder) -> None:
-    user.create("facts/2026/2026-07-01-x.md", "Nora \x1b]0;owned\x07 sings.\n")
-    assert "\x1b" not in timeline(user)
