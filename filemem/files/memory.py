@@ -191,7 +191,7 @@ class Memory:
             return
         if (encoding := encoding_of(self.data)) != "utf-8":
             yield Fault(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
-        elif (at := self.text.find("\N{REPLACEMENT CHARACTER}")) >= 0 and not _is_utf8(self.data):
+        elif (at := self.text.find("\N{REPLACEMENT CHARACTER}")) >= 0 and self.text.encode() not in self.data:
             line = self.text.count("\n", 0, at) + 1
             yield Fault(line, "bytes that are no UTF-8", "correct the characters shown as \N{REPLACEMENT CHARACTER}")
         if self.lines and self.lines[0].rstrip() == "---" and not self.front_end and not self.is_yaml:
@@ -291,20 +291,21 @@ class Memory:
             end = start + len("\n".join(lines[start - 1 : after - 1]).rstrip().split("\n")) - 1
             key, _, rest = lines[start - 1].partition(":")
             key = key.strip().strip("\"'")
+            told = () if self.kind not in ("facts", "lessons") else OF_FACTS
             if (
                 key in METADATA_KEYS
+                or key in told
                 or start == self.episode_line
-                or (key in OF_FACTS and self.kind in ("facts", "lessons"))
                 or (key in NAMING and not self.is_yaml)
             ):
                 continue
             value = mapping.get(key)
-            if value is None or (end == start and not isinstance(value, str | list | dict)):
-                said = "\n".join([rest, *lines[start:end]])  # as it was written: YAML reads 07:30 and 0770 as numbers
-            else:
-                said = ", ".join(_texts(value))
-            if said.strip():
-                yield Passage(start, end, "", "", ("" if self.is_yaml and key == "text" else f"{key}: ") + said.strip())
+            plain = value is None or (
+                end == start and not isinstance(value, str | list | dict)
+            )  # YAML reads 07:30 as a number
+            said = ("\n".join([rest, *lines[start:end]]) if plain else ", ".join(_texts(value))).strip()
+            if said:
+                yield Passage(start, end, "", "", said if self.is_yaml and key == "text" else f"{key}: {said}")
 
 
 def _under(passage: Passage, title: str) -> Passage:
@@ -354,22 +355,15 @@ def when_of(path: str) -> FileDate | None:
     return FileDate(date, not day, clock)
 
 
-def _is_utf8(data: bytes) -> bool:
-    return data.decode(errors="ignore").encode() == data
-
-
 def encoding_of(data: bytes) -> str:
     """`utf-8`, or what the bytes are read as instead; UTF-8 with a few broken bytes in it is UTF-8 still."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    if _is_utf8(data):
-        return "utf-8"
-    beginning = data[:1_000_000]
-    text = beginning.decode(errors="replace")
-    if len(re.findall("[^\x00-\x7f\ufffd]", text)) > text.count("\ufffd"):
+    text = data.decode(errors="replace")
+    if text.count("\ufffd") <= len(re.findall("[^\x00-\x7f\ufffd]", text)) or text.encode() == data:
         return "utf-8"
     # In GB 18030 text a byte over 0x7f is followed by a second byte; in Latin-1 text accented letters stand alone.
-    runs = re.findall(rb"[\x80-\xff]+", beginning)
+    runs = re.findall(rb"[\x80-\xff]+", data[:1_000_000])
     if sum(len(run) >= 4 for run in runs) * 2 > len(runs):
         with contextlib.suppress(UnicodeDecodeError):
             data.decode("gb18030")
