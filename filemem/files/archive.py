@@ -6,7 +6,6 @@ moment leaves every file under one of the two names; where two clones brought bo
 
 import contextlib
 import datetime as dt
-import itertools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +18,6 @@ from filemem.files.memory import archived as archived
 from filemem.files.memory import live as live
 from filemem.files.safe import Place
 
-BATCH = 500  # files moved under one hold of the user's lock, so that a conversation going on waits a moment at most
 Progress = Callable[[int, int], None]
 
 
@@ -64,30 +62,29 @@ def move_out(folder: Folder, paths: Iterable[str], progress: Progress = no_progr
 def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progress) -> dict[str, str]:
     """Rename files, and make the names durable once for each folder, those that files went to first."""
     stayed: dict[str, str] = {}
-    waiting = iter(moves.items())
-    for start in range(0, len(moves), BATCH):
-        progress(start, len(moves))
+    came, left = dict[Place, None](), dict[Place, None]()  # the folders to which files went, and from which
+    for done, (path, (source, target)) in enumerate(moves.items()):
+        if done % 500 == 0:
+            progress(done, len(moves))
         with folder.locked():
-            came, left = dict[Place, None](), dict[Place, None]()  # the folders to which files went, and from which
-            for path, (source, target) in itertools.islice(waiting, BATCH):
+            try:
+                origin, goal = folder.absolute(source), folder.absolute(target)
                 folder.note_move(source, target)
-                try:
-                    origin, goal = folder.absolute(source), folder.absolute(target)
-                    if goal.folder not in came:
-                        safe.make_folder(goal.folder)
-                    came[goal.folder] = left[origin.folder] = None
-                    safe.rename_new(origin, goal)
-                except FileNotFoundError:
-                    stayed[path] = f"{source} is gone; nothing was moved."
-                except FileExistsError:  # where both are the same text, one of them goes
-                    if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(goal):
-                        safe.delete(origin)
-                    else:
-                        stayed[path] = f"{source} stays: {target} is another text; rename one of the two."
-                except FilememError as error:
-                    stayed[path] = str(error)
-            for place in came | left:
-                safe.sync_folder(place)
+                if goal.folder not in came:
+                    safe.make_folder(goal.folder)
+                safe.rename_new(origin, goal)
+                came[goal.folder] = left[origin.folder] = None
+            except FileNotFoundError:
+                stayed[path] = f"{source} is gone; nothing was moved."
+            except FileExistsError:  # where both are the same text, one of them goes
+                if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(goal):
+                    safe.delete(origin)
+                else:
+                    stayed[path] = f"{source} stays: {target} is another text; rename one of the two."
+            except FilememError as error:
+                stayed[path] = str(error)
+    for place in came | left:
+        safe.sync_folder(place)
     progress(len(moves), len(moves))
     return stayed
 

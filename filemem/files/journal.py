@@ -49,20 +49,23 @@ def rewrite(place: str, entries: Iterable[Any]) -> None:
         safe.delete(place)
 
 
-def _fields(folder: Folder, name: str) -> Iterator[list[bytes]]:
-    """The fields of a log's lines, which begin with a minute and a word: `2026-11-20T09:31<TAB>open<TAB>…`; of other lines
-    nothing. Raises FilememError where it cannot be read."""
+def rows(folder: Folder, name: str) -> Iterator[list[str]]:
+    """The fields of a log's lines, which tabs separate. Raises FilememError where it cannot be read."""
     with contextlib.suppress(NotFound):
-        for text in safe.read(folder.bookkeeping(name)).split(b"\n"):
-            if text[10:11] == b"T" and text.count(b"\t") >= 2:
-                yield text.split(b"\t")
+        for text in safe.read(folder.bookkeeping(name)).decode(errors="replace").split("\n"):
+            yield text.split("\t")
 
 
-def _add(folder: Folder, name: str, at: dt.datetime, entries: Iterable[tuple[str, ...]], wait: float = 10.0) -> None:
+def add_rows(folder: Folder, name: str, entries: Iterable[Iterable[str]], wait: float = 10.0) -> None:
     """Add such lines, in one go."""
-    if text := "".join("\t".join((f"{at:%Y-%m-%dT%H:%M}", *entry)) + "\n" for entry in entries):
+    if text := "".join("\t".join(entry) + "\n" for entry in entries):
         with folder.locked(wait):
             safe.log(folder.bookkeeping(name), text.encode("utf-8", "replace"))
+
+
+def minute(at: dt.datetime) -> str:
+    """The moment with which a line begins."""
+    return f"{at:%Y-%m-%dT%H:%M}"
 
 
 # -- recalls, as `2026-11-20T09:31<TAB>open<TAB>facts/2026/2026-11-20-tea.md` ---------------------------------------------
@@ -74,7 +77,7 @@ class RecallHistory(list[dt.date]):
     """The days on which one memory was recalled, some of them twice; was it recalled `since` it was archived last?"""
 
     since = False
-    last = archived = b""
+    last = archived = ""
 
 
 def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
@@ -85,27 +88,27 @@ def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
 
 def note_recalls(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0) -> None:
     """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
-    _add(folder, RECALLS, at, ((how, live(path)) for path in paths), wait)
+    add_rows(folder, RECALLS, ((minute(at), how, live(path)) for path in paths), wait)
 
 
 def recalled(folder: Folder) -> dict[str, RecallHistory]:
     """What the log says, by the memory's live path. A log of a million lines takes a second."""
-    found: dict[bytes, RecallHistory] = {}
-    known: dict[bytes, dt.date] = {}  # one object for each day, however often it is named
-    for at, how, path, *_ in _fields(folder, RECALLS):
+    found: dict[str, RecallHistory] = {}
+    known: dict[str, dt.date] = {}  # one object for each day, however often it is named
+    for at, how, path in (row[:3] for row in rows(folder, RECALLS) if len(row) > 2):
         try:
-            day = known.get(at[:10]) or known.setdefault(at[:10], dt.date.fromisoformat(at[:10].decode()))
+            day = known.get(at[:10]) or known.setdefault(at[:10], dt.date.fromisoformat(at[:10]))
         except ValueError:
             continue
         trail = found.get(path) or found.setdefault(path, RecallHistory())
-        if how == ARCHIVED.encode():
+        if how == ARCHIVED:
             trail.archived = max(trail.archived, at)
             trail.since = trail.last > trail.archived
         else:
             trail.append(day)
             trail.last = max(trail.last, at)
-            trail.since |= b"" < trail.archived <= at
-    return {path.decode(errors="replace"): trail for path, trail in found.items()}
+            trail.since |= "" < trail.archived <= at
+    return found
 
 
 # -- the last turns that were kept, beside their files: an editor may save over them what it had loaded before ------------------
@@ -162,10 +165,9 @@ def _held(folder: Folder) -> dict[str, list[str]]:
     """What is withheld now, by the turn that asked for it; a note that cannot be read withholds nothing."""
     found: dict[str, list[str]] = {}
     with contextlib.suppress(FilememError, OSError):
-        for _, how, *rest in _fields(folder, PENDING):
-            by, place = (text.decode(errors="replace") for text in (*rest, b"")[:2])
-            if how == MARK.encode() and place:
-                found.setdefault(by, []).append(place)
+        for how, by, *place in (row[1:4] for row in rows(folder, PENDING) if len(row) > 2):
+            if how == MARK and any(place):
+                found.setdefault(by, []).extend(place)
             else:
                 found.pop(by, None)
     return found
@@ -179,14 +181,15 @@ def pending_deletions(folder: Folder) -> PendingDeletion:
 def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
     """Withhold places because a turn asked for it; of the sessions among them no copy stays in the bookkeeping."""
     wanted = [*map(live, places)]
-    _add(folder, PENDING, at, ((MARK, by, place) for place in wanted))
+    add_rows(folder, PENDING, ((minute(at), MARK, by, place) for place in wanted))
     let_go(folder, {place.rpartition(":")[0] for place in wanted})
 
 
 def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
     """Take back whatever withheld one of these memories, with all else that the same turn withheld."""
     wanted = set(map(live, paths))
-    _add(folder, PENDING, at, (("released", by, "") for by, held in _held(folder).items() if wanted & {*held}))
+    asked = [by for by, held in _held(folder).items() if wanted & {*held}]
+    add_rows(folder, PENDING, ((minute(at), "released", by, "") for by in asked))
 
 
 # -- what was imported -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import safe
+from filemem.files import journal
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.text import plain, tokens
@@ -123,24 +123,14 @@ def of_month(day: dt.date, part: int = 1) -> str:
 def compacted(folder: Folder) -> dict[str, Compacted]:
     """What the log says, by the source's live path; nothing where there is no log."""
     found: dict[str, Compacted] = {}
-    try:
-        lines = safe.read(folder.bookkeeping(LOG)).decode(errors="replace").split("\n")
-    except FilememError:
-        return {}
-    for line in lines:
-        with contextlib.suppress(TypeError):  # another number of fields
-            source, *rest = line.split("\t")
-            found[source] = Compacted(*rest)
+    with contextlib.suppress(FilememError):
+        found |= {source: Compacted(*rest) for source, *rest in journal.rows(folder, LOG) if len(rest) == 4}
     return found
 
 
 def note(folder: Folder, entries: dict[str, Compacted]) -> None:
     """Add lines to the log, durably."""
-    if not entries:
-        return
-    lines = "".join("\t".join([source, *entry]) + "\n" for source, entry in entries.items())
-    with folder.locked():
-        safe.log(folder.bookkeeping(LOG), lines.encode("utf-8", "replace"))
+    journal.add_rows(folder, LOG, ((source, *entry) for source, entry in entries.items()))
 
 
 # -- of the profile -------------------------------------------------------------------------------------------------

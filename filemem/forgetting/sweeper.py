@@ -288,7 +288,7 @@ def _in_archive(found: MemoryStatus) -> str:
         return f"It tells what was: it held until {told['valid_until']}, {by_itself}."
     if not found.trail.archived or found.entry.kind == "summaries":
         return f"No job has put it here, {by_itself}; filemem restore brings it back."
-    since = f"A job archived it on {found.trail.archived[:10].decode(errors='replace')}. "
+    since = f"A job archived it on {found.trail.archived[:10]}. "
     if found.reason in LASTS:
         return (
             since + f"By the rules of now it does not fade, so the next sweep brings it back. {LASTS[found.reason][1]}"

@@ -240,7 +240,7 @@ def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
             return f"summarised in {compacted.summary}"
         return "not recalled for long" if one.trail.archived else "put there by hand"
 
-    when = {one.entry.path: one.trail.archived[:10].decode(errors="replace") for one in archived}
+    when = {one.entry.path: one.trail.archived[:10] for one in archived}
     latest = sorted((one for one in archived), key=lambda one: when[one.entry.path], reverse=True)[:ARCHIVED]
     paths = [one.entry.path for one in latest]
     rows = ([_first(folder, path)[1], when[path], why(one), path] for path, one in zip(paths, latest, strict=True))
