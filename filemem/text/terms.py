@@ -38,16 +38,12 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
 _COURTESIES = frozenset(_WORDS["courtesies"])
-_TIME_WORDS, _OWN_WORDS = _WORDS["time"], _WORDS["own"]
-_FLAGGED = [(HAS_TIME_WORD, _TIME_WORDS), (FIRST_PERSON, _OWN_WORDS)]
-_WORD_FLAGS = {word: sum(flag for flag, known in _FLAGGED if word in known) for _, words in _FLAGGED for word in words}
-_TIME_WORD = re.compile(
-    rf"\b(?:{'|'.join(_TIME_WORDS)}|\d{{4}})\b"
-    r"|昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]",
-    re.IGNORECASE,
+_WORD_FLAGS = dict.fromkeys(_WORDS["time"], HAS_TIME_WORD) | dict.fromkeys(_WORDS["own"], FIRST_PERSON)
+_ZH_TIME = re.compile(
+    r"昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]"
 )
-_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_OWN_WORDS)})\b|[我咱]", re.IGNORECASE)
-_DIGITS = b"0123456789"
+_ZH_OWN = re.compile("[我咱]")
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)", re.ASCII)
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _STATES = re.compile(r"[.:;!](?=\s+\S)|[。：；！\n](?=.)")  # a sentence that does not ask, before one that does
 _NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
@@ -153,25 +149,19 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
     return bool(text.strip()) and all(token in _COURTESIES or token in STOP or token in names for token in found)
 
 
-_OF_WORDS = ((HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
-
-
 def flags(text: str, found: Iterable[str] | None = None) -> int:
     """What kind of passage it is, as the sum of ASKS_ONLY … CITES; captions count for nothing.
 
     `found` are the tokens of its speech, where the caller has them.
     """
     speech, _ = split_captions(text)
-    bits = 0
-    plain = speech.isascii()
-    if plain and "_" not in speech:  # then an edge of a word in the patterns is one of a token
-        said = tokens(speech) if found is None else list(found)
-        for word in filter(_WORD_FLAGS.__contains__, said):
-            bits |= _WORD_FLAGS[word]
-        if len(speech.encode().translate(None, _DIGITS)) < len(speech):
-            bits |= HAS_TIME_WORD if any(len(word) == 4 and word.isdigit() for word in said) else 0
-    else:
-        bits |= sum(flag for flag, pattern in _OF_WORDS if pattern.search(speech))
+    bits, plain = 0, speech.isascii()
+    said = tokens(speech) if found is None else found
+    for word in filter(_WORD_FLAGS.__contains__, said):
+        bits |= _WORD_FLAGS[word]
+    bits |= HAS_TIME_WORD if _YEAR.search(speech) else 0
+    if not plain:
+        bits |= (HAS_TIME_WORD if _ZH_TIME.search(speech) else 0) | (FIRST_PERSON if _ZH_OWN.search(speech) else 0)
     if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
         bits |= IS_QUESTION | (0 if _STATES.search(speech) else ASKS_ONLY)
     if _CITES.search(text) or any(words in f"\n{text}" for words in _FOUND_NOTHING):
