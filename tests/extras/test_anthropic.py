@@ -33,55 +33,32 @@ def do(tool: Any, command: str, **arguments: Any) -> str:
         return "Error: …"
 
 
-STEPS: list[dict[str, Any]] = [
-    {"command": "view", "path": "/memories/none.md"},
-    {"command": "create", "path": "/memories/tea.md", "file_text": TEXT},
-    {"command": "create", "path": "/memories/tea.md", "file_text": "again"},
-    {"command": "create", "path": "/memories/work/bridges/ponte.md", "file_text": "No final newline"},
-    {"command": "create", "path": "/memories/empty.md", "file_text": ""},
-    {"command": "view", "path": "/memories/tea.md"},
-    {"command": "view", "path": "/memories/tea.md", "view_range": [2, 3]},
-    {"command": "view", "path": "/memories/tea.md", "view_range": [3, -1]},
-    {"command": "view", "path": "/memories/tea.md", "view_range": [4, 900]},
-    {"command": "view", "path": "/memories/tea.md", "view_range": [900, 901]},
-    {"command": "view", "path": "/memories/empty.md"},
-    {"command": "str_replace", "path": "/memories/tea.md", "old_str": "Sencha", "new_str": "Gyokuro"},
-    {"command": "str_replace", "path": "/memories/tea.md", "old_str": "Pu-erh", "new_str": "Tea"},
-    {"command": "str_replace", "path": "/memories/tea.md", "old_str": "o", "new_str": "0"},
-    {"command": "str_replace", "path": "/memories/none.md", "old_str": "o", "new_str": "0"},
-    {"command": "str_replace", "path": "/memories/work", "old_str": "o", "new_str": "0"},
-    {"command": "str_replace", "path": "/memories/tea.md", "old_str": "at night.\n", "new_str": ""},
-    {"command": "view", "path": "/memories"},
-    {"command": "view", "path": "/memories/work"},
-    {"command": "insert", "path": "/memories/tea.md", "insert_line": 0, "insert_text": "# Tea\n"},
-    {"command": "insert", "path": "/memories/tea.md", "insert_line": 4, "insert_text": "The end"},
-    {"command": "insert", "path": "/memories/tea.md", "insert_line": 99, "insert_text": "no"},
-    {"command": "insert", "path": "/memories/tea.md", "insert_line": -1, "insert_text": "no"},
-    {"command": "insert", "path": "/memories/empty.md", "insert_line": 0, "insert_text": "now"},
-    {"command": "insert", "path": "/memories/work/bridges/ponte.md", "insert_line": 1, "insert_text": "two\nlines"},
-    {"command": "insert", "path": "/memories/none.md", "insert_line": 0, "insert_text": "no"},
-    {"command": "view", "path": "/memories/tea.md"},
-    {"command": "rename", "old_path": "/memories/tea.md", "new_path": "/memories/drinks/tea.md"},
-    {"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/other.md"},
-    {"command": "rename", "old_path": "/memories/empty.md", "new_path": "/memories/drinks/tea.md"},
-    {"command": "rename", "old_path": "/memories/work", "new_path": "/memories/old work"},
-    {"command": "rename", "old_path": "/memories", "new_path": "/memories/x"},
-    {"command": "view", "path": "/memories/old work/bridges/ponte.md"},
-    {"command": "delete", "path": "/memories/empty.md"},
-    {"command": "delete", "path": "/memories/empty.md"},
-    {"command": "delete", "path": "/memories/old work"},
-    {"command": "delete", "path": "/memories"},
-    {"command": "view", "path": "/memories/old work/bridges/ponte.md"},
-    {"command": "view", "path": "/etc/passwd"},
-    {"command": "view", "path": "memories/tea.md"},
-    {"command": "delete", "path": "/memories/."},
-    {"command": "rename", "old_path": "/memories/drinks/..", "new_path": "/memories/x"},
-    {"command": "create", "path": "/memories/../../../etc/passwd", "file_text": "no"},
-    {"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/drinks/tea.md"},
-    {"command": "create", "path": "/memories/long.md", "file_text": "\n" * 999_999},
-    {"command": "view", "path": "/memories/long.md"},
-    {"command": "delete", "path": "/memories/long.md"},
-]
+NAMES = {
+    "view": ("path", "view_range"), "create": ("path", "file_text"), "str_replace": ("path", "old_str", "new_str"),
+    "insert": ("path", "insert_line", "insert_text"), "rename": ("old_path", "new_path"), "delete": ("path",),
+}  # fmt: skip
+STEPS: list[tuple[Any, ...]] = [
+    ("view", "/memories/none.md"), ("create", "/memories/tea.md", TEXT), ("create", "/memories/tea.md", "again"),
+    ("create", "/memories/work/bridges/ponte.md", "No final newline"), ("create", "/memories/empty.md", ""),
+    ("view", "/memories/tea.md"), ("view", "/memories/tea.md", [2, 3]), ("view", "/memories/tea.md", [4, 900]),
+    ("view", "/memories/tea.md", [900, 901]), ("view", "/memories/empty.md"),
+    ("str_replace", "/memories/tea.md", "Sencha", "Gyokuro"), ("str_replace", "/memories/tea.md", "Pu-erh", "Tea"),
+    ("str_replace", "/memories/tea.md", "o", "0"), ("str_replace", "/memories/none.md", "o", "0"),
+    ("str_replace", "/memories/work", "o", "0"), ("str_replace", "/memories/tea.md", "at night.\n", ""),
+    ("view", "/memories"), ("view", "/memories/work"), ("insert", "/memories/tea.md", 0, "# Tea\n"),
+    ("insert", "/memories/tea.md", 4, "The end"), ("insert", "/memories/tea.md", 99, "no"),
+    ("insert", "/memories/tea.md", -1, "no"), ("insert", "/memories/empty.md", 0, "now"),
+    ("insert", "/memories/work/bridges/ponte.md", 1, "two\nlines"), ("insert", "/memories/none.md", 0, "no"),
+    ("view", "/memories/tea.md"), ("rename", "/memories/tea.md", "/memories/drinks/tea.md"),
+    ("rename", "/memories/none.md", "/memories/other.md"),
+    ("rename", "/memories/empty.md", "/memories/drinks/tea.md"), ("rename", "/memories/work", "/memories/old work"),
+    ("view", "/memories/old work/bridges/ponte.md"), ("delete", "/memories/empty.md"),
+    ("delete", "/memories/empty.md"), ("delete", "/memories/old work"), ("delete", "/memories"),
+    ("view", "/memories/old work/bridges/ponte.md"), ("view", "/etc/passwd"), ("view", "memories/tea.md"),
+    ("delete", "/memories/."), ("rename", "/memories/drinks/..", "/memories/x"),
+    ("create", "/memories/../../../etc/passwd", "no"), ("rename", "/memories/none.md", "/memories/drinks/tea.md"),
+    ("create", "/memories/long.md", "\n" * 999_999), ("view", "/memories/long.md"), ("delete", "/memories/long.md"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("made", [NotesMemoryTool, AsyncNotesMemoryTool])
@@ -89,9 +66,10 @@ def test_it_answers_as_the_sdk_s_own_tool_does(tmp_path: Path, made: Any) -> Non
     """The same commands to the tool that the SDK has for a local folder, side by side, word by word."""
     theirs: Any = BetaLocalFilesystemMemoryTool(str(tmp_path / "theirs"))
     ours: Any = made(mara(tmp_path))
-    for arguments in STEPS:
-        answer, wanted = do(ours, **arguments), do(theirs, **arguments)
-        assert answer == wanted or (wanted == "Error: …" and answer.startswith("Error: ")), arguments
+    for command, *given in STEPS:
+        arguments = dict(zip(NAMES[command], given, strict=False))
+        answer, wanted = do(ours, command, **arguments), do(theirs, command, **arguments)
+        assert answer == wanted or (wanted == "Error: …" and answer.startswith("Error: ")), (command, given)
     kept, notes = tmp_path / "theirs/memories", tmp_path / "store/mara/notes"
     both = [{path.relative_to(root): path.read_text() for path in root.glob("**/*.md")} for root in (kept, notes)]
     assert both[0] == both[1]

@@ -102,21 +102,6 @@ def test_it_answers_as_the_in_memory_store_does(tmp_path: Path) -> None:
         assert len(told) == 1
 
 
-def test_async_operations_are_the_same(tmp_path: Path) -> None:
-    store = FileStore(mara(tmp_path))
-
-    async def run() -> None:
-        await asyncio.gather(*(store.aput(("docs",), str(n), {"n": n}) for n in range(8)))
-        found = await store.aget(("docs",), "3")
-        assert found and found.value == {"n": 3}
-        assert len(await store.asearch(("docs",), filter={"n": {"$gt": 5}})) == 2
-        assert await store.alist_namespaces() == [("docs",)]
-        await store.adelete(("docs",), "3")
-        assert await store.aget(("docs",), "3") is None
-
-    asyncio.run(run())
-
-
 def test_words_find_the_memory_and_an_editor_changes_it(tmp_path: Path) -> None:
     """A query ranks by words, English and Chinese, within the namespace; a file is plain YAML, and an edit counts at once."""
     user = mara(tmp_path)

@@ -82,44 +82,27 @@ def test_the_session_answers_as_the_sdk_s_own_does(tmp_path: Path) -> None:
     """The same calls on the SDK's session in SQLite, side by side."""
 
     async def both() -> None:
-        ours, theirs = TranscriptSession(mara(tmp_path), "one"), SQLiteSession("one")
+        user = mara(tmp_path)
+        sessions: tuple[Any, Any] = (TranscriptSession(user, "one"), SQLiteSession("one"))
 
-        async def same(limit: int | None = None) -> None:
-            assert await ours.get_items(limit) == await theirs.get_items(limit)
+        async def same(call: str, *arguments: Any) -> None:
+            ours, theirs = [await getattr(session, call)(*arguments) for session in sessions]
+            assert ours == theirs
 
-        assert await ours.pop_item() is None and await theirs.pop_item() is None
+        await same("pop_item")
         for item in MESSAGES:
-            await ours.add_items([item])
-            await theirs.add_items([item])
-        await same()
-        for limit in (1, 4, 100):
-            if limit != 4:
-                await same(limit)
-        for _ in range(len(MESSAGES)):
-            assert await ours.pop_item() == await theirs.pop_item()
-        await same()
-        await ours.add_items(MESSAGES)
-        await theirs.add_items(MESSAGES)
-        await same()
-        await ours.clear_session()
-        await theirs.clear_session()
-        await same()
-        await ours.add_items(MESSAGES[:1])
-        assert await ours.get_items() == MESSAGES[:1]
+            await same("add_items", [item])
+        for limit in (None, 1, 100):
+            await same("get_items", limit)
+        for _ in MESSAGES:
+            await same("pop_item")
+        for call, *given in (["get_items"], ["add_items", MESSAGES], ["get_items"], ["clear_session"], ["get_items"]):
+            await same(call, *given)
+        await sessions[0].add_items(MESSAGES[2:3])  # a new transcript, and no memory is lost
+        assert len([path for path in user.folder.paths() if path.startswith("sessions/")]) == 2
+        assert user.grep("moved to Braga")
 
     asyncio.run(both())
-
-
-def test_clearing_begins_a_new_transcript_and_loses_no_memory(tmp_path: Path) -> None:
-    user = mara(tmp_path)
-    session = TranscriptSession(user, "one")
-    asyncio.run(session.add_items(MESSAGES[:2]))
-    asyncio.run(session.clear_session())
-    assert asyncio.run(session.get_items()) == []
-    assert asyncio.run(TranscriptSession(user, "one").get_items()) == []
-    asyncio.run(session.add_items(MESSAGES[2:3]))
-    assert len([path for path in user.folder.paths() if path.startswith("sessions/")]) == 2
-    assert user.grep("moved to Braga")
 
 
 def test_the_limit_of_the_settings_holds_unless_another_is_given(tmp_path: Path) -> None:
