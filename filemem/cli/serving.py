@@ -1,6 +1,5 @@
 """Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
 
-import datetime as dt
 import json
 import os
 import re
@@ -8,6 +7,7 @@ import shlex
 import shutil
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -17,20 +17,23 @@ from filemem.cli.context import Context, model_option, new_option, pass_call
 from filemem.cli.screen import confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, missing_extra
 from filemem.files import journal, safe
-from filemem.files.folder import Folder, StoreFolder
+from filemem.files.folder import StoreFolder
 from filemem.mcp import clients
-from filemem.models import Model, OpenAIModel
+from filemem.models import OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
 from filemem.text.plain import one_line
 
-HOOKS = {
-    "claude-code": "~/.claude/settings.json",
-    "codex": "$CODEX_HOME/hooks.json",
-}  # where the hooks of a client are set
+HOOKS = {"claude-code": "~/.claude/settings.json", "codex": "$CODEX_HOME/hooks.json"}  # where a client's are set
 LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 PATIENCE = 0.7  # seconds of a hook; to begin and to end takes the rest of one
 _write_option = click.option("--write", is_flag=True, help="Offer tools that write as well: remember, update, forget.")
+_host_option = click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="The address to listen at.")
+
+
+def _port_option(port: int) -> Callable[[Any], Any]:
+    kind = click.IntRange(0, 65535)
+    return click.option("--port", default=port, show_default=True, type=kind, help="The port; 0 takes a free one.")
 
 
 def program() -> str:
@@ -39,14 +42,10 @@ def program() -> str:
 
 
 @click.group("mcp", invoke_without_command=True)
-@click.option(
-    "--http", is_flag=True, help="Serve over HTTP those who have a token, rather than one client over a pipe."
-)
-@click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="With --http: the address to listen at.")
-@click.option("--port", default=8365, show_default=True, type=click.IntRange(0, 65535), help="With --http; 0: any.")
-@click.option(
-    "--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, instead of the four tools."
-)
+@click.option("--http", is_flag=True, help="Serve over HTTP those who have a token, not one client over a pipe.")
+@_host_option
+@_port_option(8365)
+@click.option("--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, not the four tools.")
 @_write_option
 @new_option
 @pass_call
@@ -125,31 +124,30 @@ def hook_command(call: Context, client: str, wait: bool) -> int:
     except (FilememError, ValueError, KeyError, TypeError, RecursionError) as error:
         sys.stderr.write(f"filemem: {one_line(str(error)) or 'no event'}\n")
         return 1  # 2 would keep the agent from going on
+
+    def work() -> None:
+        """Do what the event asks for; what goes wrong is noted, and told to nobody."""
+        failed = ""
+        try:
+            if not asks:
+                store = StoreFolder(user.store, user.trust)
+                hooks.take_in(store, user.name, client, str(said["transcript_path"]), call.now)
+            elif told := hooks.answer(user, client, said, call.now):
+                sys.stdout.write(f"{told}\n")
+        except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
+            failed = str(error) or repr(error)
+        journal.note_hook(user, event, failed)
+
     asks = event in hooks.CLIENTS[client][:2]
     if not asks and not wait and _left_to_another():
         return 0
-    worker = threading.Thread(target=_hooked, args=(user, client, said, event, call.now), daemon=True)
+    worker = threading.Thread(target=work, daemon=True)
     worker.start()
     worker.join(PATIENCE if asks and not wait else None)
     if worker.is_alive():
         journal.note_hook(user, event, "it took longer than a second")
     sys.stdout.flush()
     os._exit(0)
-
-
-def _hooked(user: Folder, client: str, said: dict[str, Any], event: str, at: dt.datetime) -> None:
-    """Do what an event asks for; what goes wrong is noted, and told to nobody."""
-    from filemem.mcp import hooks  # noqa: PLC0415
-
-    failed = ""
-    try:
-        if event in hooks.CLIENTS[client][2:]:
-            hooks.take_in(StoreFolder(user.store, user.trust), user.name, client, str(said["transcript_path"]), at)
-        elif told := hooks.answer(user, client, said, at):
-            sys.stdout.write(f"{told}\n")
-    except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
-        failed = str(error) or repr(error)
-    journal.note_hook(user, event, failed)
 
 
 def _left_to_another() -> bool:
@@ -192,15 +190,12 @@ def check_command(call: Context) -> int:
 @mcp_command.command("install")
 @click.argument("client", type=click.Choice(list(clients.CLIENTS)))
 @click.option("--name", default="filemem", show_default=True, help="What the client calls it.")
-@click.option("--print", "only_print", is_flag=True, help="Only print the entry.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known.")
 @_write_option
 @new_option
 @pass_call
-def install_command(
-    call: Context, client: str, name: str, only_print: bool, yes: bool, sessions: bool, write: bool
-) -> None:
+def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> None:
     """Tell a client of this server: show the entry, ask, and write it into the client's settings.
 
     What is there stays as it is, and a copy of the settings is kept beside them. Without a terminal it only prints. What hooks
@@ -226,7 +221,7 @@ def install_command(
     if client == "project":  # which others share: each has a store of their own
         command = ["filemem", "mcp", *command[6:]]
     say(clients.entry(kind, name, command).rstrip("\n"))
-    if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
+    if not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
         return
     before = safe.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
@@ -241,13 +236,9 @@ def install_command(
 
 
 @click.group("serve", invoke_without_command=True)
-@click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 takes a free one."
-)
-@click.option(
-    "--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask (CORS); none by default."
-)
+@_host_option
+@_port_option(8765)
+@click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask (CORS), else none.")
 @model_option
 @new_option
 @pass_call
@@ -269,10 +260,8 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         raise missing_extra(str(error.name), "serve") from None
     asked = the_model(call, store.folder(open_to or "anyone"), model)
 
-    def one_more() -> Model:
-        return asked.apart() if isinstance(asked, OpenAIModel) else OfflineModel()
-
     def chats(user: str) -> Chats:
+        one_more = asked.apart if isinstance(asked, OpenAIModel) else OfflineModel
         return Chats(store.folder(user), one_more, call.clock)
 
     def log(line: str) -> None:
