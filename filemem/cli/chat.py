@@ -18,7 +18,7 @@ from filemem.chat import core_memory
 from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Prompt, Text, ToolCalled, call_line
 from filemem.chat.recalling import day_of
 from filemem.cli import screen
-from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call, split_line, usage
+from filemem.cli.context import OPTIONS, Context, json_option_that, pass_call, split_line, usage
 from filemem.cli.screen import Row, Safe, Wrapper, colours, dim, say, say_dim
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
@@ -400,7 +400,7 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
 @click.command("chat")
 @click.argument("text", metavar="[MESSAGE]", required=False)
 @click.option("-m", "--message", metavar="TEXT", help="The message, too; - reads it from standard input.")
-@model_option
+@OPTIONS["--model"]
 @click.option(
     "--resume",
     is_flag=False,
@@ -415,7 +415,7 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
 @click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
 @json_option_that("One JSON event a line: text, call, notice, answer, error.")
-@new_option
+@OPTIONS["--new"]
 @pass_call
 def chat_command(
     call: Context,

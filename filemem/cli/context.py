@@ -259,9 +259,35 @@ def with_shared_options(command: click.Command) -> click.Command:
 
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
+OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "--json": _shared("--json", is_flag=True, help="One JSON object a line."),
+    "--as-of": _shared(
+        "--as-of", type=_day, metavar="DATE", help="What was believed at the end of that day, from git."
+    ),
+    "--new": _shared("--new", is_flag=True, help="Begin a new store or user, however close the name is to another's."),
+    "--all-users": _shared("--all-users", is_flag=True, help="Every user of the store."),
+    "--scheduler": _shared("--scheduler", metavar="URL", help="All users on this Dask cluster: tcp://10.0.0.5:8786."),
+    "--dry-run": click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
+    "--model": click.option("--model", metavar="NAME", help="The model [FILEMEM_MODEL, else model in filemem.yaml]."),
+    "--path": click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'."),
+    "--speaker": click.option("--speaker", metavar="NAME", help="Only what this person said."),
+    "--after": click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'."),
+    "--before": click.option("--before", metavar="DATE", help="Only up to this day."),
+}
+"""What several commands take, by name."""
+MANY = ("--scheduler", "--all-users")  # of a job for many users
 
-def command(name: str, *parameters: Callable[[Any], Any]) -> Callable[[Callable[..., Iterator[Line]]], click.Command]:
-    """A command: a function of its Context and parameters that yields what there is to tell, and returns the exit code or None.
+
+def json_option_that(does: str) -> Callable[[Any], Any]:
+    """--json, with a help that says what it does."""
+    return _shared("--json", is_flag=True, help=does)
+
+
+def command(
+    name: str, *parameters: str | Callable[[Any], Any]
+) -> Callable[[Callable[..., Iterator[Line]]], click.Command]:
+    """A command: a function of its Context and parameters, some by their name in OPTIONS, that yields what there is to tell, and
+    returns the exit code or None.
 
     One printer shows that to a person, or as JSON with --json.
     """
@@ -274,32 +300,7 @@ def command(name: str, *parameters: Callable[[Any], Any]) -> Callable[[Callable[
 
         built: Any = run
         for parameter in reversed(parameters):
-            built = parameter(built)
+            built = (OPTIONS[parameter] if isinstance(parameter, str) else parameter)(built)
         return click.command(name)(built)
 
     return made
-
-
-def json_option_that(does: str) -> Callable[[Any], Any]:
-    """--json, with a help that says what it does."""
-    return _shared("--json", is_flag=True, help=does)
-
-
-json_option = json_option_that("One JSON object a line.")
-as_of_option = _shared("--as-of", type=_day, metavar="DATE", help="What was believed at the end of that day, from git.")
-new_option = _shared("--new", is_flag=True, help="Begin a new store or user, however close the name is to another's.")
-model_option = click.option(
-    "--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml]."
-)
-path_option = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
-speaker_option = click.option("--speaker", metavar="NAME", help="Only what this person said.")
-after_option = click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
-before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
-dry_option = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-_ALL_USERS = _shared("--all-users", is_flag=True, help="Every user of the store.")
-_SCHEDULER = _shared("--scheduler", metavar="URL", help="All users on this Dask cluster, such as tcp://10.0.0.5:8786.")
-
-
-def many_options(command: Any) -> Any:
-    """--all-users, and where a job goes for them: --scheduler."""
-    return _ALL_USERS(_SCHEDULER(command))

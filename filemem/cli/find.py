@@ -6,18 +6,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import (
-    Context,
-    after_option,
-    as_of_option,
-    before_option,
-    command,
-    complete_path,
-    json_option,
-    path_option,
-    speaker_option,
-    split_line,
-)
+from filemem.cli.context import Context, command, complete_path, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, answer, colours, progress, say_dim
 from filemem.errors import FilememError
 from filemem.files import episode, globs
@@ -34,13 +23,13 @@ _SHOWN = "path line end_line date score text archived speaker time strength note
     "search",
     click.argument("query", nargs=-1, required=True),
     click.option("--limit", "-n", type=click.IntRange(1, 200), help="Most passages to show."),
-    path_option,
-    speaker_option,
-    after_option,
-    before_option,
+    "--path",
+    "--speaker",
+    "--after",
+    "--before",
     click.option("--explain", is_flag=True, help="Show what made each passage's score."),
-    json_option,
-    as_of_option,
+    "--json",
+    "--as-of",
 )
 def search_command(call: Context, query: tuple[str, ...], explain: bool, **filters: Any) -> Output:
     """Find the passages that best answer QUERY, words or a whole question.
@@ -90,12 +79,12 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
 @command(
     "grep",
     click.argument("pattern"),
-    path_option,
-    speaker_option,
+    "--path",
+    "--speaker",
     click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match."),
     click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over."),
-    json_option,
-    as_of_option,
+    "--json",
+    "--as-of",
 )
 def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
     r"""Find the lines that match a regular expression.
@@ -133,7 +122,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     "open",
     click.argument("path", shell_complete=complete_path),
     click.option("--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."),
-    as_of_option,
+    "--as-of",
 )
 def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
     """Read a memory by line.
@@ -152,8 +141,8 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
     "list",
     click.argument("glob", required=False, shell_complete=complete_path),
     click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list."),
-    json_option,
-    as_of_option,
+    "--json",
+    "--as-of",
 )
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.

@@ -11,21 +11,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import (
-    Context,
-    after_option,
-    as_of_option,
-    before_option,
-    command,
-    complete_path,
-    dry_option,
-    json_option,
-    json_option_that,
-    many_options,
-    model_option,
-    new_option,
-    split_line,
-)
+from filemem.cli.context import MANY, Context, command, complete_path, json_option_that, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
 from filemem.files import archive, config, globs, journal, safe, trust
@@ -96,11 +82,11 @@ def _for_each(
 
 @command(
     "consolidate",
-    many_options,
-    dry_option,
+    *MANY,
+    "--dry-run",
     click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
-    model_option,
-    json_option,
+    "--model",
+    "--json",
 )
 def consolidate_command(call: Context, **options: Any) -> Output:
     """Have the model make memories of what was said.
@@ -126,10 +112,10 @@ def _age(value: str) -> int:
     click.option(
         "--older-than", type=_age, metavar="AGE", help="Sessions more than this old: 30d, 4w [30d, or as set]."
     ),
-    model_option,
-    many_options,
-    dry_option,
-    json_option,
+    "--model",
+    *MANY,
+    "--dry-run",
+    "--json",
 )
 def compact_command(call: Context, **options: Any) -> Output:
     """Summarise old conversations by month, and archive them.
@@ -141,7 +127,7 @@ def compact_command(call: Context, **options: Any) -> Output:
     return _run(call, "compact", "compacting", **options)
 
 
-@command("sweep", many_options, dry_option, json_option)
+@command("sweep", *MANY, "--dry-run", "--json")
 def sweep_command(call: Context, **options: Any) -> Output:
     """Archive what is no longer used; bring back what was opened or cited in the archive.
 
@@ -153,7 +139,7 @@ def sweep_command(call: Context, **options: Any) -> Output:
     return _run(call, "sweep", "sweeping", **options)
 
 
-@command("maintain", model_option, many_options, dry_option, json_option)
+@command("maintain", "--model", *MANY, "--dry-run", "--json")
 def maintain_command(call: Context, **options: Any) -> Output:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
@@ -186,7 +172,7 @@ def restore_command(call: Context, paths: tuple[str, ...], let_go: bool) -> Iter
         yield f"No turn of {path} that was saved over is offered any more."
 
 
-@command("status", click.argument("path", required=False, shell_complete=complete_path), many_options, json_option)
+@command("status", click.argument("path", required=False, shell_complete=complete_path), *MANY, "--json")
 def status_command(call: Context, path: str | None) -> Output:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and the distribution of retention.
 
@@ -205,7 +191,7 @@ def status_command(call: Context, path: str | None) -> Output:
     return 0
 
 
-@command("check", many_options, json_option)
+@command("check", *MANY, "--json")
 def check_command(call: Context) -> Output:
     """List every problem in the files, with its remedy.
 
@@ -239,10 +225,10 @@ def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
 @command(
     "timeline",
     click.argument("glob", default="facts/**", shell_complete=complete_path),
-    after_option,
-    before_option,
-    json_option,
-    as_of_option,
+    "--after",
+    "--before",
+    "--json",
+    "--as-of",
 )
 def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
     """Show what happened when, oldest first.
@@ -308,7 +294,7 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
     click.argument("path", required=False, shell_complete=complete_path),
     click.option("--about", metavar="WORDS", default="", help="Only commits that added, took out or name these words."),
     click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show."),
-    json_option,
+    "--json",
 )
 def log_command(call: Context, path: str | None, about: str, limit: int | None) -> Output:
     """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
@@ -417,7 +403,7 @@ def _settings() -> str:
     return "".join(parts)
 
 
-@command("users", json_option)
+@command("users", "--json")
 def users_command(call: Context) -> Iterator[Line]:
     """List the users of the store, each with the number of their memories.
 
@@ -436,10 +422,10 @@ def users_command(call: Context) -> Iterator[Line]:
     "import",
     click.argument("format_", metavar="FORMAT"),
     click.argument("file", type=click.Path(exists=True)),
-    dry_option,
+    "--dry-run",
     click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too."),
     json_option_that("The whole report as one JSON object."),
-    new_option,
+    "--new",
 )
 def import_command(call: Context, format_: str, file: str, dry_run: bool, with_secrets: bool) -> Output:
     """Import conversations and notes from elsewhere.

@@ -9,16 +9,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import (
-    Context,
-    command,
-    complete_path,
-    dry_option,
-    json_option,
-    json_option_that,
-    new_option,
-    split_line,
-)
+from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
 from filemem.cli.screen import Line, Output, Row, choose, confirmed, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.archive import live
@@ -45,7 +36,7 @@ ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
     click.option("--pinned", is_flag=True, help="Never fades."),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times."),
     click.option("--with-secrets", is_flag=True, help="Keep passwords, keys and codes in it, too."),
-    new_option,
+    "--new",
 )
 def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterator[Line]:
     """Keep one fact.
@@ -197,9 +188,9 @@ FORGET_ASKS = (
     click.argument("what", required=False, shell_complete=complete_path),
     click.option("--about", metavar="WORDS", help="What holds all these words, even where they look like a path."),
     click.option("--yes", is_flag=True, help="Delete without asking, and list what else holds the words."),
-    dry_option,
+    "--dry-run",
     click.option("--purge-history", is_flag=True, help="Have git filter-repo rewrite this repository without it, too."),
-    json_option,
+    "--json",
 )
 def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Code:
     """Delete for good: a memory, a PATH:LINE, or all that holds some words.

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from filemem.cli.chat import the_model
-from filemem.cli.context import Context, model_option, new_option, pass_call
+from filemem.cli.context import OPTIONS, Context, pass_call
 from filemem.cli.screen import confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, missing_extra
 from filemem.files import journal, safe
@@ -47,7 +47,7 @@ def program() -> str:
 @_port_option(8365)
 @click.option("--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, not the four tools.")
 @_write_option
-@new_option
+@OPTIONS["--new"]
 @pass_call
 def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool, write: bool) -> None:
     """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
@@ -104,7 +104,7 @@ def token_command(call: Context, revoke: bool) -> None:
 @mcp_command.command("hook")
 @click.argument("client", type=click.Choice(list(HOOKS)))
 @click.option("--wait", is_flag=True, help="End once the session is imported, and not before.")
-@new_option
+@OPTIONS["--new"]
 @pass_call
 def hook_command(call: Context, client: str, wait: bool) -> int:
     """Answer a hook of a coding agent, which calls this with what has happened as JSON on standard input.
@@ -193,7 +193,7 @@ def check_command(call: Context) -> int:
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known.")
 @_write_option
-@new_option
+@OPTIONS["--new"]
 @pass_call
 def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> None:
     """Tell a client of this server: show the entry, ask, and write it into the client's settings.
@@ -239,8 +239,8 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
 @_host_option
 @_port_option(8765)
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask (CORS), else none.")
-@model_option
-@new_option
+@OPTIONS["--model"]
+@OPTIONS["--new"]
 @pass_call
 def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
     """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
@@ -298,7 +298,7 @@ def keys_group() -> None:
 @keys_group.command("add")
 @click.argument("name")
 @click.option("--program", "programs", multiple=True, metavar="TEXT", help="A prompt that begins so is a program's.")
-@new_option
+@OPTIONS["--new"]
 @pass_call
 def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
     """Make a key for a user, and print it once.
