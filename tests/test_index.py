@@ -11,19 +11,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from passages import indexed
 
 from filemem import Store, User
 from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, Memory
-from filemem.files.passages import Passage, pauses
+from filemem.files.memory import LARGEST
 from filemem.index import Index, of
 from filemem.index.corpus import Corpus
-from filemem.index.snapshot import MAGIC, Builder, Snapshot
-from filemem.index.tokenizer import Tokenizer
+from filemem.index.snapshot import MAGIC
 from filemem.text import terms
 
 TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
@@ -298,57 +295,3 @@ def test_a_kill_at_any_moment_leaves_a_right_index(folder: Folder) -> None:
         empty = sum(not file.stat().st_size for file in (Path(folder.root) / "facts").glob("*-lion*-*.md"))
         assert Index(folder).corpus().frequency("zebra") == written - empty
     assert {file.name for file in Path(folder.bookkeeping("index")).iterdir()} == {"lock", "snapshot"}
-
-
-# -- what is read from a file ------------------------------------------------------------------------------------
-
-
-def windowed(memory: Memory) -> tuple[list[Passage], list[bool]]:
-    """What the index holds of a file's passages, and whether each stands apart from the one before."""
-    paused = pauses([passage.time for passage in memory.passages])
-    found = [memory.passages[place]._replace(text=memory.passages[place].text[a:b]) for place, a, b in memory.windows]
-    return found, [
-        bool(not number or paused[place] or start) for number, (place, start, _) in enumerate(memory.windows)
-    ]
-
-
-_PIECES = st.sampled_from(
-    ["- **Ann** 09:30: tea", "- **Ann** 2026-05-05 00:10: tea", "- **Bob** 8:00: tea", "## 2026-05-06",
-     "- **Ann** 2026-13-05: x", "- **Ann**: ", "- **Ann**:", "- **A: b** 9:30: tea", "- **Ann** 09:30:tea", "  more tea", "", " ",
-     "\t\t\tx", "plain", "# Tea", "---", "date: x", "origin: [", "tags: [a]", "- item", "[[tea]]", "- **Bob**: [image: a cup] x",
-     "a" * 130,
-     "  " + "long words. " * 50, "  - **Ann** 09:30: nested", "- **Ann** 09:30: I: you: we", "...", "- ****: x",
-     "- **x** 123:45: y"]
-)  # fmt: skip
-
-
-@given(st.lists(_PIECES, max_size=10), st.booleans())
-@example(["---", "date: x", "---", "", "# S", "- **Ann** 09:30: tea", ""], True)
-@example(["---", "origin: [", "---", "- **Ann** 09:30: tea"], True)
-@example(["---", "date: 'x", "---", "- **Ann** 09:30: tea"], True)
-@settings(max_examples=300, deadline=None)
-def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> None:
-    data = ("\n".join(lines) + ("\n" if ended else "")).encode()
-    path, tokenizer = "sessions/2026/2026-05-04-0930-tea.md", Tokenizer()
-    builder, speakers = Builder(0, tokenizer.speakers), tokenizer.speakers
-    tokenizer.tokenize_file(builder, path, (0, 0, 0, 0), data)
-    builder.end()
-    corpus = Corpus(Snapshot().with_files(builder))
-    passages, apart = windowed(Memory(path, data))
-    days, day = dict(next(corpus.entries()).particulars.get("days", ())), 0
-    for place, passage in enumerate(passages):
-        day = days.get(place, day)
-        assert day == (passage.day.toordinal() if passage.day else 0)
-    assert [corpus.line(number) for number in range(len(corpus.lengths))] == [passage.line for passage in passages]
-    assert [speakers[number] for number in corpus.speakers] == [terms.fold(passage.speaker) for passage in passages]
-    expected: dict[str, dict[int, int]] = {}
-    for number, passage in enumerate(passages):
-        counts, length = indexed(passage.text)
-        counts = Counter(counts) + Counter(t for t in terms.tokens(passage.context) if t not in terms.STOP)
-        flags = terms.flags(passage.text) | terms.APART * apart[number]
-        assert corpus.lengths[number] == length and corpus.flags[number] == flags
-        for token, count in counts.items():
-            expected.setdefault(token, {})[number] = count
-    for token in {*expected, *terms.tokens(data.decode())} - terms.STOP:
-        found = [dict(zip(numbers, times, strict=True)) for numbers, times in corpus.postings(token)]
-        assert found == ([expected[token]] if token in expected else [])

@@ -139,7 +139,7 @@ class Memory:
     @property
     def _body(self) -> int:
         """The number of the line behind which the body stands; broken front matter counts as body, so as to be found."""
-        return 0 if not self._plain and self._loaded[0] is None else self.front_end
+        return 0 if not self.plain and self._loaded[0] is None else self.front_end
 
     @property
     def body(self) -> str:
@@ -149,7 +149,7 @@ class Memory:
         return "\n".join(self.lines[self._body :])
 
     @functools.cached_property
-    def _plain(self) -> bool:
+    def plain(self) -> bool:
         """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""
         plain = None if self.is_yaml else _PLAIN_FRONT.match(self.text)
         return plain is not None and (plain[1] is None or episode.read(plain[1]) is not None)
@@ -231,7 +231,7 @@ class Memory:
         name = self.path.rpartition("/")[2]
         dated = _DATE.match(name) if when_of(name) else None
         words = re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
-        given = "" if self._plain else " ".join(_texts(self.front.get("title"))).strip()
+        given = "" if self.plain else " ".join(_texts(self.front.get("title"))).strip()
         return given or self.episode.title, top_heading(self.lines, self._body), words
 
     @property
@@ -254,7 +254,7 @@ class Memory:
     @functools.cached_property
     def passages(self) -> list[Passage]:
         """The file cut into what a search returns, in order: front matter by key, then its text, all of a note with its title."""
-        front = {} if self._plain else self.front
+        front = {} if self.plain else self.front
         entries = list(self._entries()) if front or self.is_yaml else []
         found: list[Passage] = []
         if not (entries and self.is_yaml):  # turns, else a fact left whole, else paragraphs

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import gc
 import hashlib
+import operator
 import os
 import re
 import sys
@@ -27,17 +28,19 @@ from filemem.files.memory import LARGEST, Memory
 from filemem.files.safe import Place, listed, names_in, too_far
 from filemem.index.corpus import Corpus
 from filemem.index.snapshot import UNSETTLED, Builder, DamagedSnapshot, Snapshot, Stats
-from filemem.index.tokenizer import Tokenizer
+from filemem.index.tokenizer import tokenize_file
 
 FOLDER = "index"
 RACY, COARSE = 20_000_000, 2_000_000_000
 """Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file
 system keeps whole seconds."""
+WORN = 1.25  # times as many passages as belong to a file: with more, all is read anew
 CHUNK = 12_000_000  # bytes of files read between two snapshots, which bounds the memory that this takes
 MOST_KEPT = 2_000_000  # bytes of files kept as they were read; the parsed ones take some ten times as much
 _ROOM, _MOST_TIMES = 10_000_000, 10  # bytes of a snapshot: so many, and as many times the files' own, at most
 _CHANGING: Stats = (0, 0, 0, 0)  # of a file that may have changed unseen
 _SNAPSHOT, _LOCK = "snapshot", "lock"
+_STATS = operator.attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 _USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|ya?ml|txt)")  # names that need no closer look
 _SOURCES = (
     *("files/memory.py", "files/passages.py", "files/front.py", "text/terms.py"),
@@ -55,17 +58,15 @@ def listing(root: Place) -> dict[str, Stats]:
         prefix = waiting.pop()
         with contextlib.suppress(NotFound, Refused, PermissionError), listed(root / prefix) as entries:
             for entry in entries:
-                name, plain = entry.name, entry.is_file(follow_symlinks=False)
-                if not usual(name) and (name[0] == "." or is_unprintable(name) or (plain and is_temporary_name(name))):
+                name = entry.name
+                if not usual(name) and (name[0] == "." or is_unprintable(name)):
                     continue
-                if plain:
-                    try:
-                        s = entry.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
-                    found[prefix + name] = s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino
-                elif entry.is_dir(follow_symlinks=False) and not too_far(prefix + name):
-                    waiting.append(f"{prefix}{name}/")
+                if entry.is_dir(follow_symlinks=False):
+                    if not too_far(prefix + name):
+                        waiting.append(f"{prefix}{name}/")
+                elif entry.is_file(follow_symlinks=False) and (usual(name) or not is_temporary_name(name)):
+                    with contextlib.suppress(FileNotFoundError):
+                        found[prefix + name] = _STATS(entry.stat(follow_symlinks=False))
     return found
 
 
@@ -149,18 +150,15 @@ class Index:
         """Read what is new or has changed. The snapshot is right all along, for ever more of the files, and on disk so too: after
         an interruption that much is done."""
         known = self._known
+        gone = {place for place, row in enumerate(self._snapshot.files) if files.get(row.path) != known[row.path]}
+        snapshot = self._snapshot.without(gone)
+        if len(snapshot.lengths) > WORN * snapshot.live:
+            snapshot, known = Snapshot(), {}
         wanted = [path for path, stats in files.items() if known.get(path) != stats]
-        rows = self._snapshot.files
-        gone = {place for place, row in enumerate(rows) if files.get(row.path) != known[row.path]}
-        try:
-            snapshot = self._snapshot.without(gone) if len(gone) < len(rows) else Snapshot()
-        except LookupError:  # one that somebody made up
-            snapshot, wanted = Snapshot(), list(files)
         collecting = gc.isenabled()
         gc.disable()  # reading makes no cycles of objects, and looking for some takes an eighth of its time
         try:
-            tokenizer = Tokenizer(snapshot.speaker_names)
-            builder, held = Builder(len(snapshot.lengths), tokenizer.speakers), 0
+            builder, held = Builder(len(snapshot.lengths), snapshot.speaker_names), 0
             for done, path in enumerate(wanted):
                 if done % 100 == 0:
                     progress(done, len(wanted))
@@ -169,8 +167,8 @@ class Index:
                     self._hold(snapshot)
                     if on_disk:
                         self._save()
-                    builder, held = Builder(len(snapshot.lengths), tokenizer.speakers), 0
-                _read_into(builder, tokenizer, self.place, path, files[path])
+                    builder, held = Builder(len(snapshot.lengths), snapshot.speaker_names), 0
+                _read_into(builder, self.place, path, files[path])
                 held += files[path][2]
             self._hold(snapshot.with_files(builder))
         finally:
@@ -239,22 +237,20 @@ def _version() -> str:
     return found.hexdigest()
 
 
-def _read_into(builder: Builder, tokenizer: Tokenizer, place: Place, path: str, stats: Stats) -> None:
+def _read_into(builder: Builder, place: Place, path: str, stats: Stats) -> None:
     """Put a file into the builder, unless it has gone since it was listed."""
     now, changed = time.time_ns(), stats[1]
     settled = abs(now - changed) > (RACY if changed % 1_000_000_000 else COARSE)
     data: bytes | None = None
     try:
-        data = safe.read(place / path, LARGEST + 1)
+        data = safe.read(f"{place}/{path}", LARGEST + 1)  # no Place: that no link leads there was seen as it was listed
     except NotFound:
         return
     except Refused:
         pass  # a change of permissions shows in the stats
     except OSError:
         settled = False
-    tokenizer.tokenize_file(builder, path, stats, data)
-    builder.mark(0 if settled else UNSETTLED)
-    builder.end()
+    tokenize_file(builder, path, stats, data, 0 if settled else UNSETTLED)
 
 
 class MemoryCache:

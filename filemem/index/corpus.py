@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from filemem.files.folder import Stat
 from filemem.files.memory import kind_of
 from filemem.files.passages import ASSISTANT
-from filemem.index.snapshot import ARCHIVED, UNREAD, FileRow, Snapshot, Stats, key_of, token_of
+from filemem.index.snapshot import ARCHIVED, UNREAD, FileRow, Snapshot, Stats, key_of
 from filemem.text import terms
 
 MOST_KNOWN = 10_000  # words whose forms, frequencies and places are held
@@ -78,17 +78,19 @@ class Corpus:
         self.flags = snapshot.flags
         self.speakers: Sequence[int] = snapshot.speakers
         self.speaker_names: Sequence[str] = snapshot.speaker_names
-        self.firsts: Sequence[int] = array(
-            "I", itertools.accumulate((row.passages for row in snapshot.files), initial=0)
-        )[:-1]
+        self.firsts: Sequence[int] = [row.first for row in snapshot.files]
         """The first passage of each file, ascending."""
+        ends = [0, *(row.first + row.passages for row in snapshot.files)]
+        starts = [*self.firsts, len(snapshot.lengths)]
+        self._gone = [(end, start) for end, start in zip(ends, starts, strict=True) if end < start]
+        """The numbers of passages that belong to no file any more, from and up to."""
         self.files = len(snapshot.files)
         """All files, the archived and those without passages included."""
         self.archived = sum(row.marks & ARCHIVED for row in snapshot.files)
         derived = self.flags.translate(_IS_DERIVED)
         retold = list(itertools.compress(self.lengths, derived)) if b"\1" in derived else []
-        self._retelling = derived if retold and 2 * len(retold) <= len(self.lengths) else b""
-        self.count = len(self.lengths)
+        self.count = snapshot.live
+        self._retelling = derived if retold and 2 * len(retold) <= self.count else b""
         total = sum(self.lengths)
         if self._retelling:
             self.count -= len(retold)
@@ -109,8 +111,8 @@ class Corpus:
         known = self._entries.get(file)
         if known is None:
             row = self._tables.files[file]
-            archived, first = bool(row.marks & ARCHIVED), self.firsts[file]
-            known = IndexedFile(row.path, row.date, first, row.passages, archived, row.particulars or {})
+            archived = bool(row.marks & ARCHIVED)
+            known = IndexedFile(row.path, row.date, row.first, row.passages, archived, row.particulars or {})
             self._entries[file] = known
         return known
 
@@ -221,7 +223,8 @@ class Corpus:
         known = self._concepts.get(stem)
         if known is None:
             start = stem.encode() + b"\0"
-            known = _keep(self._concepts, stem, [key[len(start) :].decode() for key in self._begun(start)])
+            tokens = [key[len(start) :].decode() for key in self._begun(start)]
+            known = _keep(self._concepts, stem, [token for token in tokens if not self._gone or self.postings(token)])
         return known
 
     def frequency(self, token: str) -> int:
@@ -235,14 +238,10 @@ class Corpus:
     def _counted(self, token: str) -> int:
         if token[0] == terms.SPEAKER:
             return sum(map(self.speakers.count, self._speakers_by_token.get(token[1:], ())))
-        place = self._place(token)
-        if place < 0:
-            return 0
-        start, end = self._tables.starts[place : place + 2]
-        if not self._retelling:
-            return end - start
-        retold = sum(map(self._retelling.__getitem__, self._tables.numbers[start:end]))
-        return max(end - start - retold, 1)
+        found = [numbers for numbers, _ in self.postings(token)]
+        count = sum(map(len, found))
+        retold = sum(map(self._retelling.__getitem__, itertools.chain.from_iterable(found))) if self._retelling else 0
+        return max(count - retold, min(count, 1))
 
     @functools.cached_property
     def _speakers_by_token(self) -> dict[str, list[int]]:
@@ -262,14 +261,20 @@ class Corpus:
             speakers = self._speakers_by_token.get(token[1:], ())
             numbers = array("I", sorted(number for one in speakers for number in _places(self.speakers, one)))
             return _keep(self._held, token, [(numbers, b"\1" * len(numbers))] if numbers else [])
-        place, tables = self._place(token), self._tables
-        start, end = tables.starts[place : place + 2] if place >= 0 else (0, 0)
-        found = (tables.numbers[start:end], tables.times[start:end])
-        return _keep(self._held, token, [found] if end > start else [])
+        place, tables, pieces = self._place(token), self._tables, []
+        at, end = tables.starts[place : place + 2] if place >= 0 else (0, 0)
+        for first, after in self._gone if at < end else ():
+            gone = bisect.bisect_left(tables.numbers, first, at, end)
+            pieces.append(slice(at, gone))
+            at = bisect.bisect_left(tables.numbers, after, gone, end)
+        pieces.append(slice(at, end))
+        found = [(tables.numbers[piece], tables.times[piece]) for piece in pieces if piece.start < piece.stop]
+        return _keep(self._held, token, found)
 
     def near(self, word: str, count: int = 3) -> list[str]:
         """The tokens that are one edit from a folded word and begin alike, sorted."""
-        starting = {token_of(key).lstrip("[") for key in self._begun(word[:1].encode())} if word else set()
+        keys = self._begun(word[:1].encode()) if word else []
+        starting = {key.decode().partition("\0")[2].lstrip("[") for key in keys}
         own = _shorter(word)
         likely = (
             one for one in sorted(starting) if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one))

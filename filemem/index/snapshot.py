@@ -3,28 +3,26 @@
 A file of the cache is MAGIC, the CRC-32 of what follows, the length of a head in JSON, the head, and the tables one after the
 other, in the byte order of the machine. It is read and checked whole, so that a flipped or missing byte is noticed before it
 can make an answer wrong. A key is `stem NUL token` in UTF-8, so that sorted keys put the words of one stem side by side. Tokens
-of captions start with `[`.
+of captions start with `[`. A passage keeps its number: of a file that is gone its postings stay, and belong to no file.
 """
 
 from __future__ import annotations
 
 import bisect
-import collections
 import itertools
 import json
 import zlib
 from array import array
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from filemem.text import terms
 
-MAGIC = b"filemem index 5\n"
-NARROW = 1 << 16  # passages whose numbers fit two bytes
+MAGIC = b"filemem index 6\n"
 ARCHIVED, UNREAD, UNSETTLED = 1, 2, 4
 """Marks of a file: it lies in the archive; it could not be read; it is to be read again."""
 MOST_COUNTED = 255
-_LONGEST = 64  # characters of a token; `terms` cuts longer ones
 
 Stats = tuple[int, int, int, int]
 """Of a file: the times of modification and of inode change in nanoseconds, its size in bytes, its inode. Of these only the inode
@@ -32,13 +30,14 @@ change cannot be set by a program; it tells a restored old file, or a clock that
 
 
 class FileRow(NamedTuple):
-    """A file: its stats when it was read, its date as an ordinal (0: none), its marks, how many passages it has, and what its
-    front matter says (None: nothing)."""
+    """A file: its stats when it was read, its date as an ordinal (0: none), its marks, the number of the first of its
+    `passages`, and what its front matter says (None: nothing)."""
 
     path: str
     stats: Stats
     date: int
     marks: int
+    first: int
     passages: int
     particulars: dict[str, Any] | None
 
@@ -49,103 +48,84 @@ class DamagedSnapshot(Exception):
 
 def key_of(token: str) -> bytes:
     """Where a token stands among the sorted keys."""
-    stem = token.removeprefix("[")
-    return f"{terms.stem(stem) if token.isascii() else stem}\0{token}".encode()
-
-
-def token_of(key: bytes) -> str:
-    """The token of a key."""
-    return key.decode().partition("\0")[2]
+    word = token.removeprefix("[")
+    return f"{terms.stem(word)}\0{token}".encode()
 
 
 class Builder:
     """Collects files and their passages, which are numbered from `first` on; `speaker_names` are those of the numbers of
-    speakers, and may grow meanwhile."""
+    speakers, folded."""
 
     def __init__(self, first: int = 0, speaker_names: Sequence[str] = ("",)) -> None:
-        self.first = first
-        self.speaker_names = speaker_names
-        self._stopped: list[int] = []  # takes the postings of stop words, which only count against a passage's length
-        self.postings = collections.defaultdict[str, list[int]](list, dict.fromkeys(terms.STOP, self._stopped))
+        self.speaker_names = list(speaker_names)
+        self.postings: defaultdict[str, list[int]] = defaultdict(list)
+        self.repeats: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        """By token, of the passages that hold it more than once: the place among its postings, and how often."""
         self.lines: list[int] = []
         self.speakers: list[int] = []
         self.lengths = bytearray()
         self.flags = bytearray()
         self.files: list[FileRow] = []
-        self._begun = 0  # the place of the file's first passage
+        self._first = first
+        self._numbers = {name: number for number, name in enumerate(self.speaker_names)}
 
-    def file(self, path: str, stats: Stats, date: int, marks: int, more: dict[str, Any]) -> None:
-        """Start a file; the passages that follow are its own."""
-        self.files.append(FileRow(path, stats, date, marks, 0, more or None))
-        self._begun = len(self.lines)
+    @property
+    def next(self) -> int:
+        """The number that the next passage will have."""
+        return self._first + len(self.lines)
 
-    def mark(self, mark: int) -> None:
-        """Put a mark on the file."""
-        self.files[-1] = self.files[-1]._replace(marks=self.files[-1].marks | mark)
-
-    def end(self) -> None:
-        """End the file."""
-        self.files[-1] = self.files[-1]._replace(passages=len(self.lines) - self._begun)
+    def speaker(self, name: str) -> int:
+        """The number of a speaker; 0 is nobody."""
+        folded = terms.fold(name)
+        if folded not in self._numbers:
+            self._numbers[folded] = len(self.speaker_names)
+            self.speaker_names.append(folded)
+        return self._numbers[folded]
 
     def passage(self, line: int, speaker: int, flags: int, said: list[str], more: list[str]) -> None:
-        """Add a passage to the file: its first line, its speaker's number, its flags, the tokens of its speech, which make its
-        length, and `more` tokens to find it by; stop words are left out of all."""
-        number = self.first + len(self.lines)
-        postings, stopped = self.postings, self._stopped
-        for token in said:
+        """Add a passage: its first line, its speaker's number, its flags, the tokens of its speech, which make its length, and
+        `more` tokens to find it by; without stop words."""
+        number, postings, tokens = self.next, self.postings, said + more
+        unique: Collection[str] = set(tokens)
+        if len(unique) < len(tokens):
+            unique = Counter(tokens)
+            for token, times in unique.items():
+                if times > 1:
+                    self.repeats[token].append((len(postings[token]), min(times, MOST_COUNTED)))
+        for token in unique:
             postings[token].append(number)
-        length = len(said) - len(stopped)
-        for token in more:
-            postings[token].append(number)
-        stopped.clear()
         self.lines.append(line)
         self.speakers.append(speaker)
-        self.flags.append(flags if number > self.first + self._begun else flags | terms.APART)
-        self.lengths.append(min(length, MOST_COUNTED))
-
-    def keyed(self) -> dict[bytes, list[int]]:
-        """For each key the passages that hold its token, ascending, one as often as it stands there."""
-        self._cut_long_tokens()
-        return {key_of(token): numbers for token, numbers in self.postings.items() if numbers}
-
-    def _cut_long_tokens(self) -> None:
-        """Cut tokens as `terms.tokens` does."""
-        for token in [token for token in self.postings if len(token) > _LONGEST and token[0] != "["]:
-            numbers = self.postings.pop(token)
-            pieces = [token[at : at + _LONGEST] for at in range(0, len(token), _LONGEST)]
-            kept = [piece for piece in pieces if piece not in terms.STOP]
-            for piece in kept:
-                self.postings[piece] = sorted([*self.postings[piece], *numbers])
-            for place in [number - self.first for number in numbers]:
-                self.lengths[place] = min(self.lengths[place] + len(kept) - 1, MOST_COUNTED)
+        self.flags.append(flags)
+        self.lengths.append(min(len(said), MOST_COUNTED))
 
 
 class Snapshot:
-    """The tables: of the files, of their passages, which are numbered file by file, and of the keys: `starts` where each key's
-    passages begin in `numbers`, and how often its token stands in them in `times`."""
+    """The tables: of the files, in the order of their first passages; of the passages; and of the keys: `starts` where each
+    key's passages begin in `numbers`, ascending, and how often its token stands in them in `times`."""
 
     def __init__(self) -> None:
         self.speaker_names: list[str] = [""]
         self.files: list[FileRow] = []
-        self.speakers = array("B")
-        self.lines = array("B")
+        self.speakers = array("H")
+        self.lines = array("I")
         self.lengths = b""
         self.flags = b""
         self.keys: list[bytes] = []
         self.starts = array("I", [0])
-        self.numbers = array("H")
+        self.numbers = array("I")
         self.times = b""
+
+    @property
+    def live(self) -> int:
+        """How many passages belong to a file."""
+        return sum(row.passages for row in self.files)
 
     def packed(self, version: str) -> bytes:
         """The bytes of its file."""
-        tables = {name: getattr(self, name) for name in (*_BYTES, *_ARRAYS)} | {"keys": b"\n".join(self.keys)}
-        raw = {name: bytes(table) for name, table in tables.items()}
-        facts = {
-            "version": version,
-            "speakers": self.speaker_names,
-            "files": self.files,
-            "tables": [(name, getattr(tables[name], "typecode", ""), len(raw[name])) for name in raw],
-        }
+        raw = {name: bytes(getattr(self, name)) for name in _TABLES} | {"keys": b"\n".join(self.keys)}
+        sizes = {name: len(table) for name, table in raw.items()}
+        facts = {"version": version, "speakers": self.speaker_names, "files": self.files, "tables": sizes}
         head = json.dumps(facts, separators=(",", ":")).encode()
         rest = b"".join((len(head).to_bytes(4, "little"), head, *raw.values()))
         return b"".join((MAGIC, zlib.crc32(rest).to_bytes(4, "little"), rest))
@@ -162,15 +142,13 @@ class Snapshot:
             facts = json.loads(data[len(MAGIC) + 8 : at])
             if facts["version"] != version:
                 raise DamagedSnapshot
-            for name, typecode, size in facts["tables"]:
+            for name, size in facts["tables"].items():
                 raw = bytes(view[at : at + size])
                 at += size
-                if name in _ARRAYS:
-                    setattr(found, name, array(typecode, raw))
-                elif name in _BYTES:
-                    setattr(found, name, raw)
-                elif raw:
-                    found.keys = raw.split(b"\n")
+                if name == "keys":
+                    found.keys = raw.split(b"\n") if raw else []
+                else:
+                    setattr(found, name, array(_TABLES[name], raw) if _TABLES[name] else raw)
             found.speaker_names = facts["speakers"]
             found.files = [FileRow(path, tuple(stats), *rest) for path, stats, *rest in facts["files"]]
             if not found._fits():
@@ -181,95 +159,62 @@ class Snapshot:
 
     def _fits(self) -> bool:
         """Have the tables the lengths that they must have?"""
-        passages, postings = sum(row.passages for row in self.files), self.starts[-1]
+        ends = [0, *(row.first + row.passages for row in self.files)]
         return (
-            {len(self.speakers), len(self.lines), len(self.lengths), len(self.flags)} == {passages}
-            and {len(self.numbers), len(self.times)} == {postings}
+            {len(self.speakers), len(self.lines), len(self.flags)} == {len(self.lengths)}
+            and all(end <= row.first for end, row in zip(ends, self.files, strict=False))
+            and ends[-1] <= len(self.lengths)
+            and {len(self.numbers), len(self.times)} == {self.starts[-1]}
             and len(self.starts) == len(self.keys) + 1
             and max(self.speakers, default=0) < len(self.speaker_names)
         )
 
-    # -- with changes --------------------------------------------------------------------------------------------
-
     def without(self, gone: Collection[int]) -> Snapshot:
-        """The same without some files: no trace of them is left, and the passages of the others are numbered anew."""
-        if not gone:
-            return self
-        alive = b"".join(bytes([place not in gone]) * row.passages for place, row in enumerate(self.files))
+        """The same without some files, by their places: their passages say nothing more, and belong to none."""
         found = Snapshot()
+        found.__dict__.update(self.__dict__)
         found.files = [row for place, row in enumerate(self.files) if place not in gone]
-        found.lines = array(self.lines.typecode, itertools.compress(self.lines, alive))
-        found.lengths = bytes(itertools.compress(self.lengths, alive))
-        found.flags = bytes(itertools.compress(self.flags, alive))
-        speakers = list(itertools.compress(self.speakers, alive))
-        used = {0, *speakers}
-        found.speaker_names = [name for number, name in enumerate(self.speaker_names) if number in used]
-        places = {number: place for place, number in enumerate(sorted(used))}
-        found.speakers = narrowest([places[number] for number in speakers])
-        self._keep_postings(found, alive)
+        lengths, flags, found.speakers = bytearray(self.lengths), bytearray(self.flags), self.speakers[:]
+        for row in map(self.files.__getitem__, gone):
+            span = slice(row.first, row.first + row.passages)
+            lengths[span] = flags[span] = bytes(row.passages)
+            found.speakers[span] = array("H", bytes(2 * row.passages))
+        found.lengths, found.flags = bytes(lengths), bytes(flags)
         return found
-
-    def _keep_postings(self, found: Snapshot, alive: bytes) -> None:
-        """Put the postings of the passages that are alive into another snapshot."""
-        stay = bytes(map(alive.__getitem__, self.numbers))
-        moved, ends = list(itertools.accumulate(alive, initial=0)), list(itertools.accumulate(stay, initial=0))
-        found.numbers = array(self.numbers.typecode, map(moved.__getitem__, itertools.compress(self.numbers, stay)))
-        found.times = bytes(itertools.compress(self.times, stay))
-        starts = [ends[start] for start in self.starts]
-        used = [start < end for start, end in itertools.pairwise(starts)]
-        found.keys = list(itertools.compress(self.keys, used))
-        found.starts = array("I", [0, *itertools.compress(starts[1:], used)])
 
     def with_files(self, new: Builder) -> Snapshot:
         """The same with the files of a builder behind its own, whose passages begin where these end."""
         found = Snapshot()
-        keyed = new.keyed()
-        found.speaker_names = list(new.speaker_names)
+        found.speaker_names = new.speaker_names
         found.files = self.files + new.files
-        found.speakers = narrowest([*self.speakers, *new.speakers])
-        found.lines = narrowest([*self.lines, *new.lines])
-        found.lengths = self.lengths + bytes(new.lengths)
-        found.flags = self.flags + bytes(new.flags)
-        self._join_postings(found, keyed)
-        return found
-
-    def _join_postings(self, found: Snapshot, keyed: dict[bytes, list[int]]) -> None:
-        """Put the own postings and those of later passages into another snapshot."""
-        typecode = "H" if self.numbers.typecode == "H" and len(found.lengths) <= NARROW else "I"
-        own = self.numbers if self.numbers.typecode == typecode else array(typecode, self.numbers)
-        numbers, times, sizes = array(typecode), bytearray(), array("I")
-        own_sizes = array("I", [end - start for start, end in itertools.pairwise(self.starts)])
+        found.speakers = self.speakers + array("H", new.speakers)
+        found.lines = self.lines + array("I", new.lines)
+        found.lengths, found.flags = self.lengths + new.lengths, self.flags + new.flags
+        sizes, times = array("I"), bytearray()
+        old_sizes = array("I", [end - start for start, end in itertools.pairwise(self.starts)])
         done = at = 0
-        for key in sorted(keyed):
+        for key, token in sorted((key_of(token), token) for token in new.postings):
             place = bisect.bisect_left(self.keys, key, done)
             known = place < len(self.keys) and self.keys[place] == key
-            end = self.starts[place + known]
+            end, more = self.starts[place + known], new.postings[token]
             found.keys += self.keys[done:place]
-            sizes += own_sizes[done:place]
-            numbers += own[at:end]
-            times += self.times[at:end]
-            more = keyed[key]
-            unique: Collection[int] = more if len(more) == 1 else dict.fromkeys(more)
-            numbers.extend(unique)
-            times += (
-                bytes(min(count, MOST_COUNTED) for count in collections.Counter(more).values())
-                if len(unique) < len(more)
-                else b"\1" * len(unique)
-            )
             found.keys.append(key)
-            sizes.append(len(unique) + (own_sizes[place] if known else 0))
+            sizes += old_sizes[done:place]
+            sizes.append(len(more) + (old_sizes[place] if known else 0))
+            found.numbers += self.numbers[at:end]
+            found.numbers.extend(more)
+            times += self.times[at:end]
+            first = len(times)
+            times += b"\1" * len(more)
+            for repeated, count in new.repeats.get(token, ()):
+                times[first + repeated] = count
             done, at = place + known, end
         found.keys += self.keys[done:]
-        sizes += own_sizes[done:]
-        found.numbers, found.times = numbers + own[at:], bytes(times + self.times[at:])
-        found.starts = array("I", itertools.accumulate(sizes, initial=0))
+        found.numbers += self.numbers[at:]
+        found.times = bytes(times + self.times[at:])
+        found.starts = array("I", itertools.accumulate(sizes + old_sizes[done:], initial=0))
+        return found
 
 
-_BYTES = ("lengths", "flags", "times")
-_ARRAYS = ("speakers", "lines", "starts", "numbers")
-
-
-def narrowest(numbers: list[int]) -> array[int]:
-    """An array of the smallest unsigned type that holds the numbers."""
-    most = max(numbers, default=0)
-    return array("B" if most < 1 << 8 else "H" if most < 1 << 16 else "I", numbers)
+_TABLES = {"lengths": "", "flags": "", "times": "", "speakers": "H", "lines": "I", "starts": "I", "numbers": "I"}
+"""The names of the tables but for the keys, with the type of an array, empty for bytes."""
