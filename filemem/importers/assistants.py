@@ -6,9 +6,7 @@ from there up to the root is the conversation. OpenAI publishes no schema; the s
 
 Claude's `chat_messages` is a flat list; where its messages name their `parent_message_uuid`, it is a tree in which an edited or
 regenerated message starts a branch (CherryHQ/cherry-studio pull request 16164). A pasted document stands in `attachments` with
-its text; pictures and uploads stand in `files` by name only. What Claude itself remembers stands in `memories.json`,
-`[{"conversations_memory": Markdown, "project_memories": {id: Markdown}}]` (NousResearch/hermes-agent pull request 28041): each
-becomes a note, as these are Claude's words about the person and not theirs.
+its text; pictures and uploads stand in `files` by name only.
 """
 
 import contextlib
@@ -16,70 +14,49 @@ import glob
 import json
 import os
 import re
-import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from functools import partial
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import safe
-from filemem.files.memory import slug
-from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Item, Skipped
+from filemem.importers.exports import (
+    ImportedConversation,
+    ImportedTurn,
+    Item,
+    Skipped,
+    attached,
+    decode,
+    items,
+    mapping,
+    moment,
+    words,
+)
 
-from filemem.importers.exports import attached, decode, items, mapping, moment, words  # isort: skip
-from filemem.text.plain import digest
-
-DOCUMENTS = re.compile(
-    r"(?:conversations(?:-\d+)?|memories)\.json"
-)  # large exports come as conversations-000.json, -001…
+DOCUMENTS = re.compile(r"conversations(?:-\d+)?\.json")  # large exports come as conversations-000.json, -001…
 LARGEST = 500_000_000  # bytes of one document, unpacked; an export of several years has 150,000,000
 KEYS = {"ChatGPT": "mapping", "Claude": "chat_messages"}  # by which their conversations are known
-BRANCHES = "{} turns on other branches: answers regenerated or questions rewritten"
+Read = Callable[[dict[str, Any], tzinfo | None, str], ImportedConversation]
 
 
 def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Every conversation as the person last saw it; turns on other branches are counted in a Skipped.
-
-    Custom instructions, which stand in each conversation that had them, come last as a conversation of their own: they are
-    the person's words, from which facts are made with their source, as from any others.
-    """
-    told: dict[str, datetime] = {}
-    for place, raw in _objects(path, "ChatGPT"):
-        if isinstance(raw, Skipped):
-            yield raw
-            continue
-        said = _chatgpt(raw, zone, place)
-        first = said.started or next((turn.time for turn in said.turns if turn.time), None)
-        for text in _instructions(raw):
-            if first and (text not in told or first < told[text]):
-                told[text] = first
-        yield said
-    if told:
-        turns = [
-            ImportedTurn("", at, text, digest(text, 16)) for text, at in sorted(told.items(), key=lambda one: one[1])
-        ]
-        yield ImportedConversation("custom-instructions", "ChatGPT custom instructions", min(told.values()), turns)
+    """Every conversation as the person last saw it."""
+    return _conversations(path, zone, "ChatGPT", _chatgpt)
 
 
 def claude(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Every conversation as the person last saw it, and Claude's memory; turns on other branches are counted in a Skipped."""
-    for place, raw in _objects(path, "Claude"):
-        if isinstance(raw, Skipped):
-            yield raw
-        elif "chat_messages" in raw:
-            yield _claude(raw, zone, place)
-        else:
-            yield from _memory(raw)
+    """Every conversation as the person last saw it."""
+    return _conversations(path, zone, "Claude", _claude)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def _objects(path: str, assistant: str) -> Iterator[tuple[str, dict[str, Any] | Skipped]]:
-    """The conversations with an assistant, and what Claude remembers, each with where it stands; what is broken is told.
+def _conversations(path: str, zone: tzinfo | None, assistant: str, read: Read) -> Iterator[Item]:
+    """The conversations with an assistant; what is broken is told.
 
     Raises NotFound where `path` holds no document, FilememError where one cannot be read.
     """
@@ -87,48 +64,45 @@ def _objects(path: str, assistant: str) -> Iterator[tuple[str, dict[str, Any] | 
         try:
             value = decode(data.decode(json.detect_encoding(data), "replace"))
         except FilememError as error:
-            yield name, Skipped(name, str(error))
+            yield Skipped(name, str(error))
             continue
         if not isinstance(value, list | dict):
             raise FilememError(f"{name} in {path} is no JSON export; it should begin with [ or {{.")
-        for number, element in enumerate(map(mapping, value if isinstance(value, list) else [value]), 1):
-            place, key = f"{name}, element {number}", KEYS[assistant]
-            if key in element or "conversations_memory" in element or "project_memories" in element:
-                if key in element or assistant == "Claude":
-                    yield place, element
+        for number, raw in enumerate(map(mapping, value if isinstance(value, list) else [value]), 1):
+            place = f"{name}, element {number}"
+            if KEYS[assistant] in raw:
+                yield read(raw, zone, place)
                 continue
-            other = next((name for name, key in KEYS.items() if key in element), "")
-            why = f"it is one with {other}; import it as {other.lower()}" if other else f"{key} is missing"
-            yield place, Skipped(place, f"it is no conversation with {assistant}: {why}")
+            other = next((name for name, key in KEYS.items() if key in raw), "")
+            why = f"it is one with {other}; import it as {other.lower()}" if other else f"{KEYS[assistant]} is missing"
+            yield Skipped(place, f"it is no conversation with {assistant}: {why}")
 
 
 def _documents(path: str) -> Iterator[tuple[str, bytes]]:
     """The documents of an export with their bytes, sorted by name."""
-    found: list[tuple[str, int, Callable[[], bytes]]] = []
     try:
         with contextlib.ExitStack() as held:
-            if os.path.isdir(path):
-                for depth in ("*", "*/*"):  # unpacking often adds a folder
-                    files = [(one, os.path.join(path, one)) for one in glob.glob(depth, root_dir=path)]
-                    found = found or [
-                        (name, os.path.getsize(file), partial(safe.read, file, LARGEST))
-                        for name, file in files
-                        if DOCUMENTS.fullmatch(os.path.basename(file)) and stat.S_ISREG(os.lstat(file).st_mode)
-                    ]
-            elif zipfile.is_zipfile(held.enter_context(open(safe.open_regular(path), "rb"))):
-                archive = held.enter_context(zipfile.ZipFile(path))
-                members = [one for one in archive.infolist() if DOCUMENTS.fullmatch(one.filename.rpartition("/")[2])]
-                found = [(one.filename, one.file_size, partial(archive.read, one)) for one in members]
+            if os.path.isdir(path):  # unpacking often adds a folder
+                found = [one for depth in ("*", "*/*") for one in glob.glob(depth, root_dir=path)]
+                files = {one: os.path.join(path, one) for one in found}
+                read = {
+                    one: partial(safe.read, file, LARGEST) for one, file in files.items() if not os.path.isdir(file)
+                }
+            elif zipfile.is_zipfile(file := held.enter_context(open(safe.open_regular(path), "rb"))):
+                archive = held.enter_context(zipfile.ZipFile(file))
+                members = (one for one in archive.infolist() if one.file_size <= LARGEST)
+                read = {one.filename: partial(archive.read, one) for one in members}
             else:
-                found = [(os.path.basename(path), os.path.getsize(path), partial(safe.read, path, LARGEST))]
-            if not found:
+                yield os.path.basename(path), safe.read(path, LARGEST)
+                return
+            names = sorted(one for one in read if DOCUMENTS.fullmatch(os.path.basename(one)))
+            if not names:
+                size = f"of at most {LARGEST // 1_000_000} MB"
                 raise NotFound(
-                    f"{path} holds no conversations.json; name the export's JSON file, its zip or its folder."
+                    f"{path} holds no conversations.json {size}; name the export's JSON file, zip or folder."
                 )
-            for name, size, read in sorted(found, key=lambda one: one[0]):
-                if size > LARGEST:
-                    raise FilememError(f"{name} in {path} is larger than {LARGEST // 1_000_000} MB; split it.")
-                yield name, read()
+            for name in names:
+                yield name, read[name]()
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
         raise FilememError(f"{path} is no whole zip ({error}); download it again or unpack it yourself.") from None
 
@@ -152,20 +126,7 @@ _UNSPOKEN = (  # machinery that the person never saw as a message
     *("user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "execution_output"),
     *("tether_quote", "tether_browsing_display", "system_error"),
 )
-_FENCED = re.compile(r"```\n?(.*?)```\s*\Z", re.DOTALL)
 _CITATION = re.compile("\ue200(?:file)?cite\ue202[^\ue200\ue201]*\ue201")
-
-
-def _instructions(raw: dict[str, Any]) -> Iterator[str]:
-    """What a person told ChatGPT of themselves and of how it should answer; the export wraps it in words of ChatGPT's."""
-    for node in mapping(raw["mapping"]).values():
-        content = mapping(mapping(mapping(node).get("message")).get("content"))
-        if content.get("content_type") == "user_editable_context":
-            for key in ("user_profile", "user_instructions"):
-                text = words(content.get(key))
-                fenced = _FENCED.search(text)
-                if told := (fenced[1] if fenced else text).strip():
-                    yield told
 
 
 def _chatgpt(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
@@ -177,12 +138,9 @@ def _chatgpt(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedCo
         return when.timestamp() if when else 0.0
 
     shown = _way({key: node.get("parent") for key, node in tree.items()}, raw.get("current_node"), created)
-    spoken = {key: turn for key in tree if (turn := _turn(key, mapping(tree[key].get("message")), zone))}
-    turns = [spoken[key] for key in shown if key in spoken]
+    turns = [turn for key in shown if (turn := _turn(key, mapping(tree[key].get("message")), zone))]
     id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(shown[:1]) or place
-    left = BRANCHES.format(len(spoken) - len(turns)) if len(spoken) > len(turns) else ""
-    started = moment(raw.get("create_time"), zone)
-    return ImportedConversation(id, words(raw.get("title")), started, turns, "ChatGPT", left)
+    return ImportedConversation(id, words(raw.get("title")), moment(raw.get("create_time"), zone), turns, "ChatGPT")
 
 
 def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> ImportedTurn | None:
@@ -232,18 +190,8 @@ def _part(part: object, names: dict[str, str]) -> str:
 
 # -- Claude ------------------------------------------------------------------------------------------------------------
 
-_NOTE = '---\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
 _SENDERS = {"human": "", "user": "", "assistant": "Claude"}
 _ROOT = "00000000-0000-4000-8000-000000000000"  # the parent that first messages name
-
-
-def _memory(value: dict[str, Any]) -> list[ImportedNote]:
-    """What Claude remembers of the person and, apart, of each project."""
-    projects = mapping(value.get("project_memories"))
-    texts = {"memory": value.get("conversations_memory")} | {f"project {key}": projects[key] for key in projects}
-    found = {slug(name, 60): words(text) for name, text in texts.items()}
-    notes = ((name, _NOTE.format(name, text).encode("utf-8", "replace")) for name, text in found.items() if text)
-    return [ImportedNote(f"claude/{name}.md", note, name) for name, note in notes]
 
 
 def _claude(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
@@ -251,10 +199,8 @@ def _claude(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedCon
     messages = [message for message in items(raw["chat_messages"]) if isinstance(message, dict)]
     shown = _told(messages, raw.get("current_leaf_message_uuid"))
     turns = [turn for index, message in enumerate(shown) if (turn := _message(message, index, zone))]
-    started, others = moment(raw.get("created_at"), zone), len(messages) - len(shown)
-    left = BRANCHES.format(others) if others else ""
     id = words(raw.get("uuid")) or (turns[0].id if turns else place)
-    return ImportedConversation(id, words(raw.get("name")), started, turns, "Claude", left)
+    return ImportedConversation(id, words(raw.get("name")), moment(raw.get("created_at"), zone), turns, "Claude")
 
 
 def _told(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:
@@ -281,15 +227,13 @@ def _message(message: dict[str, Any], index: int, zone: tzinfo | None) -> Import
     return ImportedTurn(_SENDERS.get(sender, sender), moment(message.get("created_at"), zone), text, id)
 
 
-def _attachments(message: dict[str, Any]) -> Iterator[str]:
+def _attachments(message: dict[str, Any]) -> list[str]:
     """A mark for each file, with the text of those whose text the export has."""
-    marked = set()
-    for file in map(mapping, items(message.get("attachments"))):
-        name, text = words(file.get("file_name")) or "pasted text", words(file.get("extracted_content"))
-        marked.add(name)
-        yield f"{attached(name)}\n{text}".strip()
-    for file in map(mapping, items(message.get("files")) + items(message.get("files_v2"))):
-        name = words(file.get("file_name")) or "without a name"
-        if name not in marked:
-            marked.add(name)
-            yield attached(name)
+    given, named = (
+        map(mapping, items(message.get("attachments"))),
+        items(message.get("files")) + items(message.get("files_v2")),
+    )
+    found = [(words(one.get("file_name")) or "pasted text", words(one.get("extracted_content"))) for one in given]
+    for name in (words(mapping(file).get("file_name")) or "without a name" for file in named):
+        found += [] if name in dict(found) else [(name, "")]
+    return [f"{attached(name)}\n{text}".strip() for name, text in found]

@@ -12,7 +12,6 @@ from filemem.files import safe
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
-LONGEST = 50_000_000  # bytes of one line
 
 
 class ImportedTurn(NamedTuple):
@@ -31,7 +30,7 @@ class ImportedConversation(NamedTuple):
     """One conversation; `id` is unique within the format, `title` and `id` may be empty.
 
     `started` is None where only the turns or the file say when. `assistant` is the speaker that is an assistant, empty where
-    none is; `left` says what was left out of it and why.
+    none is.
     """
 
     id: str
@@ -39,18 +38,13 @@ class ImportedConversation(NamedTuple):
     started: datetime | None
     turns: list[ImportedTurn]
     assistant: str = ""
-    left: str = ""
 
 
 class ImportedNote(NamedTuple):
-    """One text file of a folder of notes: its path within the folder, and its bytes as they stand.
-
-    `id` names it within its format where its place does not: the next export of it lies elsewhere.
-    """
+    """One text file of a folder of notes: its path within the folder, and its bytes as they stand."""
 
     path: str
     text: bytes
-    id: str = ""
 
 
 class Skipped(NamedTuple):
@@ -108,13 +102,9 @@ def attached(name: str) -> str:
 
 def lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of the text file at `path` that are not blank, with their numbers from 1."""
-    with open(safe.open_regular(path), "rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), start=1):
-            if len(line) > LONGEST:
-                raise FilememError(
-                    f"{path}:{number}: longer than {LONGEST // 1_000_000} MB, so no line of an export; split it."
-                )
-            if text := line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip():
+    with open(safe.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            if text := line.strip():
                 yield number, text
 
 
@@ -131,5 +121,3 @@ def decode(text: str) -> Any:
         raise FilememError(f"broken JSON ({error}); export it again") from None
     except RecursionError:
         raise FilememError("JSON nested too deeply; export it again") from None
-    except MemoryError:
-        raise FilememError("larger than the memory left; split it") from None

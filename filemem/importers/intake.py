@@ -151,10 +151,11 @@ def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: 
 
     Raises Refused where it was kept before and a person has deleted it.
     """
-    said = jsonl.at_hand(messages, id, title, at)
-    if said is None:
+    turns = jsonl.spoken_messages([dict(message) for message in messages], at.tzinfo)
+    if not turns:
         return ""
-    intake = _Import(folder)
+    begun, intake = next((turn.time for turn in turns if turn.time), at), _Import(folder)
+    said = ImportedConversation(id or jsonl.opening(title, turns[0].speaker, turns[0].text), title, begun, turns)
     intake.take(said if id else said._replace(id=intake.own_id(said, at)), "added", "", at)
     added, updated, unchanged, skipped = intake.report
     if taken := [*added, *updated, *unchanged]:
@@ -170,7 +171,6 @@ class _Import:
         self.redacts, self.own = config.of(folder).redact and not with_secrets, config.of(folder).own
         self.origins = Origins(folder)
         self.report = ImportReport([], [], [], [])
-        self._planned: set[str] = set()  # origins that a dry run would have added
 
     def skip(self, what: str, why: str) -> None:
         """Tell what was left out, or taken with a change."""
@@ -197,17 +197,14 @@ class _Import:
         says when a conversation was, it was when its export was `written`."""
         with contextlib.nullcontext() if self.dry else self.folder.locked():
             if isinstance(item, ImportedNote):
-                self._note(item, f"{format}:{item.id or digest(os.fsencode(os.path.join(root, item.path)), 16)}")
+                self._note(item, f"{format}:{digest(os.fsencode(os.path.join(root, item.path)), 16)}")
             else:
                 id = item.id if item.id == one_line(item.id) else digest(escape_controls(item.id), 16)
                 first = next((turn.time for turn in item.turns if turn.time), written)
                 self._conversation(item, f"{format}:{id}", item.started or first)
 
     def _record(self, origin: str, path: str, parts: list[str]) -> None:
-        """Remember what was taken; on a dry run for this run alone."""
-        if self.dry:
-            self._planned.add(origin)
-        elif parts:
+        if parts and not self.dry:
             self.origins.add(origin, path, parts)
 
     def _say_secrets(self, what: str, secrets: list[Redaction]) -> None:
@@ -254,8 +251,6 @@ class _Import:
         known = set(imported.parts) if imported else set[str]()
         if not said:
             return self.skip(named, "it has no turns")
-        if origin in self._planned:
-            return self.skip(named, "it stands in this export twice")
         if imported and not path:
             return self.skip(named, f"imported before{_as(imported.path)} and deleted since; it stays deleted")
         new = said
@@ -280,8 +275,6 @@ class _Import:
         self._record(origin, path, [turn.id for turn in said if turn.id not in known])
         if new:
             self._say_secrets(named, secrets)
-        if item.left:
-            self.skip(named, item.left)
         return None
 
     # -- notes ---------------------------------------------------------------------------------------------------
