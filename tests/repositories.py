@@ -63,7 +63,7 @@ def write(user: Folder, path: str, text: str) -> Path:
 
 def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
     """Record what a job of the machine's wrote; its commit."""
-    done = History(user).record(subject, paths, trailers, START)
+    done = History(user).record(subject, paths, {"Job": "test", **trailers}, START)
     assert done.commit and not done.note, done
     return done.commit
 

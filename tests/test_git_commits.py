@@ -12,13 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import clean, filemem
-from repositories import START, git, job, named, plain_git, state, store, write  # noqa: F401
+from repositories import START, git, named, plain_git, state, store, write  # noqa: F401
+from repositories import job as commit
 
 from filemem import Store, User
 from filemem.files import journal, sections
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
 from filemem.history.diary import CUT_OFF, LOGS
+from filemem.jobs.running import job
 from filemem.remembering import remembering, sessions
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -63,7 +65,7 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(tmp
 
 
 def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> None:
-    """Line ends and what a person wrote stay; their files, staged or not, are left to them."""
+    """What a person wrote stays, byte for byte; their files, staged or not, are left to them."""
     git(tmp_path, "init", "--quiet", "project")
     where = tmp_path / "project" / "memory"
     where.mkdir()
@@ -75,7 +77,7 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
     (tmp_path / "project" / "code.py").write_text("x = 2\n")
     git(where, "add", "../code.py")
     set_up(str(where), "mara", START)
-    assert (where / ".gitignore").read_bytes().startswith(b"*.bak\r\n" + IGNORE[0].encode() + b"\r\n")
+    assert (where / ".gitignore").read_bytes().startswith(b"*.bak\r\n" + IGNORE[0].encode() + b"\n")
     assert [line.encode() for line in IGNORE] == (where / ".gitignore").read_bytes().split()[1:]
     assert tuple((where / ".gitattributes").read_text().splitlines()) == ATTRIBUTES
     assert files_of(where) == {"memory/.gitattributes", "memory/.gitignore"}
@@ -155,39 +157,41 @@ def test_a_persons_staged_and_unstaged_work_is_as_before(
     before, status = state(where), git(where, "status", "--short")
     path, recorded = learn(mara)
     after = state(where)
-    job = {f"mara/{name}" for name in (path, LEDGER)}
-    assert recorded.commit and files_of(where) == job
+    ours = {f"mara/{name}" for name in (path, LEDGER)}
+    assert recorded.commit and files_of(where) == ours
     assert git(where, "status", "--short") == status
-    assert {key: value for key, value in after.items() if key and key not in job} == {
+    assert {key: value for key, value in after.items() if key and key not in ours} == {
         key: value for key, value in before.items() if key
     }
 
     def staged(index: str) -> list[str]:
-        return [line for line in index.split("\n") if line.partition("\t")[2] not in job]
+        return [line for line in index.split("\n") if line.partition("\t")[2] not in ours]
 
     assert staged(after[""]) == staged(before[""])
 
 
 @pytest.mark.parametrize("staged", [True, False])
 def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(tmp_path: Path, staged: bool) -> None:
-    """Before the job or during it: nothing of it is committed or staged, and the note names it. Their commit takes both."""
+    """Nothing of it is committed or staged, and the note names it. Their commit takes both."""
     mara = store(tmp_path / "store")
     file = write(mara, "profile.md", "one\n\ntwo\n\nthree\n")
-    job(mara, "Profile", "profile.md")
+    commit(mara, "Profile", "profile.md")
     file.write_text("one\n\ntwo\n\nthree, by hand\n")
     if staged:
         git(file.parent, "add", file.name)
     index = git(file.parent, "ls-files", "--stage", "profile.md")
-    mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
-    mara.create("facts/new.md", "new\n")
-    recorded = History(mara).record("Change", ["profile.md", "facts/new.md"], {}, START)
-    assert recorded.note == "left for you to commit, as you had changed it too: profile.md"
+    with job(mara, "test", START) as run:
+        mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
+        mara.create("facts/new.md", "new\n")
+        note = run.commit("Change", ["profile.md", "facts/new.md"])
+    assert note == "left for you to commit, as you had changed it too: profile.md"
     assert files_of(tmp_path / "store") == {"mara/facts/new.md"}
     assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
     assert git(file.parent, "ls-files", "--stage", "profile.md") == index
     git(file.parent, "commit", "--quiet", "-am", "Mine")
-    mara.append("profile.md", "four\n")
-    job(mara, "Add four", "profile.md")
+    with job(mara, "test", START) as run:
+        mara.append("profile.md", "four\n")
+        assert run.commit("Add four", ["profile.md"]) == ""
     assert git(file.parent, "status", "--short") == ""
 
 
@@ -276,24 +280,23 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     assert git(where, "fsck", "--strict", "--no-dangling") == ""
 
 
-def test_what_a_process_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Path) -> None:
-    """In the machine's name, beside a person's edits, which stay theirs; what a process that lives has written is its own."""
+def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Path) -> None:
+    """In the machine's name, beside what a person had changed and had staged, which stays theirs; what a job that goes on has
+    written is its own to commit."""
     where = tmp_path / "store"
     mara = store(where)
-    script = (
-        "import datetime as dt, sys; from filemem import Store; from filemem.remembering.remembering import remember\n"
-    )
-    script += "remember(Store(sys.argv[1]).user('mara').folder, 'Has a kayak.', dt.datetime.now().astimezone())"
-    subprocess.run([sys.executable, "-c", script, str(where)], check=True)
     (where / "mara" / FACT).write_text("Prefers black tea.\n")
     (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
-    path = remembering.remember(mara, "Has a boat.", START).memory.path
-    assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
-    said = git(where, "log", "--format=%an: %s", "-2").split("\n")
-    assert said == ["filemem: Remember: Has a dog.", f"filemem: {CUT_OFF}"]
-    assert git(where, "status", "--short", "-uall").split("\n") == [
-        f" M mara/{FACT}",
-        f"?? mara/{path}",
-        "?? mara/facts/own.md",
-    ]
-    job(mara, "Remember", path)
+    script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs.running import job\n"
+    script += "user = Store(sys.argv[1]).user('mara').folder\n"
+    script += "with job(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
+    assert subprocess.run([sys.executable, "-c", script, str(where)], check=False).returncode == 9
+    with job(mara, "test", START, alone=False) as run:
+        mine = mara.create("facts/boat.md", "Has a boat.\n")
+        assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
+        assert run.commit("Has a boat", [mine]) == ""
+    said = git(where, "log", "--format=%an: %s", "-3").split("\n")
+    assert said == ["filemem: Has a boat", "filemem: Remember: Has a dog.", f"filemem: {CUT_OFF}"]
+    assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}
+    status = git(where, "status", "--short", "-uall").split("\n")
+    assert status == [f" M mara/{FACT}", "?? mara/facts/own.md"] and not os.listdir(mara.bookkeeping("jobs"))

@@ -12,21 +12,41 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import Store, User
 from filemem.history import History
-from filemem.history.diary import CUT_OFF, sync
+from filemem.history.diary import sync
 from filemem.history.git import MARK
 
-HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change post-checkout"
+HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change".split()
+# What git knows to run: its configuration, RAN standing for a command that leaves its name, and what has plain git run it.
+KINDS: dict[str, tuple[dict[str, str], str]] = {
+    "hooks of the repository": ({}, "commit --allow-empty -m x"),
+    "hooks elsewhere": ({"core.hooksPath": "HOOKS"}, "commit --allow-empty -m x"),
+    "a file system monitor": ({"core.fsmonitor": "RAN"}, "status"),
+    "a filter": ({"filter.evil.clean": "RAN; cat", "filter.evil.smudge": "RAN; cat"}, "add ."),
+    "a filter that stays": ({"filter.evil.process": "RAN"}, "add ."),
+    "an external diff": ({"diff.external": "RAN"}, "diff"),
+    "a text converter": ({"diff.evil.textconv": "RAN; cat"}, "diff"),
+    "a merge driver": ({"merge.evil.driver": "RAN"}, "merge other"),
+    "an editor": ({"core.editor": "RAN"}, "commit --allow-empty"),
+    "a way to reach others": ({"core.sshCommand": "RAN"}, "ls-remote ssh://nowhere/x"),
+    "a helper for passwords": ({"credential.helper": "!RAN"}, "credential fill"),
+    "a program that signs": ({"gpg.program": "PROGRAM", "commit.gpgSign": "true"}, "commit --allow-empty -m x"),
+    "another file of settings": ({"include.path": "INCLUDED"}, "add ."),
+    "a remote that is a command": (
+        {"remote.origin.url": "ext::sh -c RAN%", "protocol.ext.allow": "always"},
+        "ls-remote origin",
+    ),
+    "a remote's other end": ({"remote.near.url": "NEAR", "remote.near.uploadpack": "RAN"}, "ls-remote near"),
+}
 COMMANDS = (
     ["remember", "Has a boat."],
     ["chat", "-m", "What tea?"],
     ["search", "tea"],
-    ["grep", "tea"],
     ["maintain"],
     ["consolidate"],
     ["sync"],
+    ["sync", "near"],
     ["check"],
     ["edit", "profile.md"],
-    ["report", "--output", "page.html"],
     ["undo"],
     ["log", "--about", "tea"],
     ["grep", "tea", "--as-of", "2026-11-20"],
@@ -34,38 +54,51 @@ COMMANDS = (
 )
 
 
-def plant(folder: Path, evil: Path) -> None:
-    """A configuration, hooks and attributes with everything in them that git knows to run; each leaves its name in `evil`."""
+def plant(folder: Path, evil: Path, kinds: dict[str, tuple[dict[str, str], str]]) -> None:
+    """Have a repository's own configuration, hooks and attributes run things; each leaves its name in `evil`."""
     evil.mkdir()
-    hooks = evil.parent / "hooks"
-    for place in (hooks, folder / ".git/hooks"):
+    for number, (name, (settings, _)) in enumerate(kinds.items()):
+        ran, hooks = f"touch {evil}/{number}", evil.parent / f"hooks-{number}"
+        place = folder / ".git/hooks" if name == "hooks of the repository" else hooks
         place.mkdir(exist_ok=True)
-        for name in HOOKS.split():
-            (place / name).write_text(f"#!/bin/sh\ntouch {evil}/{place.name}-{name}\n")
-            (place / name).chmod(0o755)
-    keys = "core.fsmonitor core.editor core.pager core.sshCommand core.askPass core.alternateRefsCommand diff.external pager.log "
-    keys += (
-        "diff.evil.textconv diff.evil.command filter.evil.process merge.evil.driver gpg.program gc.recentObjectsHook "
-    )
-    for key in f"{keys} credential.helper remote.origin.uploadpack remote.origin.receivepack".split():
-        git(folder, "config", key, f"{'!' * (key == 'credential.helper')}touch {evil}/{key}")
-    for key in ("filter.evil.clean", "filter.evil.smudge"):
-        git(folder, "config", key, f"touch {evil}/{key}; cat")
-    for key, value in {
-        "core.hooksPath": str(hooks),
-        "commit.gpgSign": "true",
-        "log.showSignature": "true",
-        "push.gpgSign": "true",
-        "protocol.ext.allow": "always",
-        "remote.origin.url": f"ext::sh -c touch% {evil}/ext",
-        "remote.origin.promisor": "true",
-        "include.path": str(evil.parent / "included"),
-    }.items():
-        git(folder, "config", key, value)
-    (evil.parent / "included").write_text(f'[filter "more"]\n\tclean = touch {evil}/included; cat\n')
-    (folder / ".git/info/attributes").write_text("* filter=evil diff=evil merge=evil\n")
-    with (folder / ".gitattributes").open("a") as attributes:
-        attributes.write("**/sessions/** merge=union\n* filter=evil diff=evil merge=evil\n*.md filter=more\n")
+        for hook in [*HOOKS, "program"]:
+            (place / hook).write_text(f"#!/bin/sh\n{ran}\n")
+            (place / hook).chmod(0o755)
+        (hooks.parent / "included").write_text(f'[filter "more"]\n\tclean = {ran}; cat\n')
+        words = {"HOOKS": str(hooks), "INCLUDED": str(hooks.parent / "included"), "NEAR": str(evil.parent / "near")}
+        words |= {"RAN%": ran.replace(" ", "% "), "RAN": ran, "PROGRAM": str(hooks / "program")}
+        for key, value in settings.items():
+            for word, meant in words.items():
+                value = value.replace(word, meant)
+            git(folder, "config", key, value)
+    git(evil.parent, "init", "--quiet", "--bare", "near")
+    (folder / ".git/info/attributes").write_text("* filter=evil diff=evil merge=evil\n*.md filter=evil\n")
+    if any("include.path" in settings for settings, _ in kinds.values()):
+        with (folder / ".gitattributes").open("a") as attributes:
+            attributes.write("**/sessions/** merge=union\n*.txt filter=more\n")
+        (folder / ".git/info/attributes").write_text("* filter=evil diff=evil merge=evil\n*.txt filter=more\n")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_planted_here_is_run_by_plain_git(tmp_path: Path, kind: str) -> None:
+    """Else the tests below would show nothing."""
+    git(tmp_path, "init", "--quiet", "repository")
+    where = tmp_path / "repository"
+    for branch, text in (("other", "one\n"), ("main", "two\n")):
+        (where / "a.txt").write_text(text)
+        (
+            git(where, "checkout", "--quiet", "--orphan", branch),
+            git(where, "add", "."),
+            git(where, "commit", "-qm", branch),
+        )
+    (where / "a.txt").write_text("three\n")
+    control = KINDS[kind][1].split()
+    if "merge" in control:
+        git(where, "checkout", "--", "."), control.append("--allow-unrelated-histories")
+    plant(where, tmp_path / "evil", {kind: KINDS[kind]})
+    (where / "a.txt").touch()
+    subprocess.run(["git", *control], cwd=where, input=b"protocol=https\nhost=x\n\n", capture_output=True, check=False)
+    assert os.listdir(tmp_path / "evil") == ["0"]
 
 
 def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -73,33 +106,25 @@ def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str
     return filemem(*words, "--store", "store", env=clean(home, **own, **more), cwd=home)
 
 
-def strangers(home: Path, where: str) -> Path:
-    """A store that is in git in somebody else's way: as a whole, or one user's folder."""
-    mara = Store(home / "store").user("mara").folder
-    User(mara).remember("Prefers oolong tea.", today=START.date())
-    mara.create("profile.md", "# Mara\n")
-    folder = home / "store" / where
-    git(folder, "init", "--quiet")
-    git(folder, "add", "."), git(folder, "commit", "--quiet", "-m", "Mine", "--date=2026-11-20T09:00")
-    plant(folder, home / "evil")
-    (Path(mara.root) / "profile.md").write_text("# Mara\n\n- Hates mud.\n")
-    return folder
-
-
 @pytest.mark.parametrize("where", ["", "mara"])
 def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
-    """Nothing runs, no commit is made, nothing is sent; who asks of git, or makes it commit, is told."""
-    folder = strangers(tmp_path, where)
-    before = git(folder, "-c", "core.fsmonitor=", "rev-parse", "HEAD")
+    """The store or one user's folder: nothing runs, no commit is made, nothing is sent; who asks of git, or makes it commit,
+    is told."""
+    mara = Store(tmp_path / "store").user("mara").folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
+    folder = tmp_path / "store" / where
+    git(folder, "init", "--quiet")
+    git(folder, "add", "."), git(folder, "commit", "--quiet", "-m", "Mine", "--date=2026-11-20T09:00")
+    before = git(folder, "rev-parse", "HEAD")
+    plant(folder, tmp_path / "evil", KINDS)
+    (Path(mara.root) / "profile.md").write_text("# Mara\n\n- Hates mud.\n")
     for path in (tmp_path / "evil").iterdir():
-        path.unlink()
+        path.unlink()  # what setting it up has run
     for words in COMMANDS:
         done = run(tmp_path, *words)
-        assert not os.listdir(tmp_path / "evil"), words
-        assert "Traceback" not in done.stderr, (words, done.stderr)
+        assert not os.listdir(tmp_path / "evil") and "Traceback" not in done.stderr, (words, done.stderr)
         if words[0] in ("remember", "sync", "undo", "check"):
-            said = done.stdout + done.stderr
-            assert "was not set up on this machine" in said, (words, said)
+            assert "was not set up on this machine" in done.stdout + done.stderr, (words, done)
     assert (folder / ".git/refs/heads/main").read_text().strip() == before
     assert not (folder / ".git" / MARK).exists()
 
@@ -108,34 +133,23 @@ def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(tmp_pat
     """And every command does its work: hooks, filters, drivers and helpers are not there at all."""
     mara = store(tmp_path / "store")
     run(tmp_path, "remember", "Lives in Diss.")
-    plant(tmp_path / "store", tmp_path / "evil")
+    plant(tmp_path / "store", tmp_path / "evil", KINDS)
+    for path in (tmp_path / "evil").iterdir():
+        path.unlink()
     for words in COMMANDS:
         done = run(tmp_path, *words)
-        assert not os.listdir(tmp_path / "evil"), words
-        assert "Traceback" not in done.stderr, (words, done.stderr)
+        assert not os.listdir(tmp_path / "evil") and "Traceback" not in done.stderr, (words, done.stderr)
         if words[0] in ("remember", "chat", "undo"):
             assert "not committed" not in done.stderr, done.stderr
-        if words[0] == "sync":
+        if words == ["sync"]:
             assert done.returncode == 2 and "'ext' not allowed" in done.stderr, done.stderr
+        if words == ["sync", "near"]:
+            assert done.returncode == 0, done.stderr
     assert mara.paths()
 
 
-def test_a_remote_among_the_memories_is_refused(tmp_path: Path) -> None:
-    """Its hooks would run on this machine."""
-    mara = store(tmp_path / "store")
-    git(mara.root, "init", "--quiet", "--bare", ".remote")
-    hook = Path(mara.root) / ".remote/hooks/pre-receive"
-    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
-    hook.chmod(0o755)
-    for url in ("mara/.remote", str(Path(mara.root) / ".remote"), f"file://{mara.root}/.remote"):
-        git(tmp_path / "store", "config", "remote.origin.url", url)
-        with pytest.raises(Exception, match="lies among the memories"):
-            sync(History(mara), None, START)
-    assert not (tmp_path / "ran").exists()
-
-
 def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path: Path) -> None:
-    """The path alone proves nothing, nor does a mark that somebody else has drawn."""
+    """The path alone proves nothing, nor does a mark that somebody else has drawn; filemem init --git names it."""
     mara = store(tmp_path / "store")
     os.rename(tmp_path / "store/.git", tmp_path / "gone")
     git(tmp_path / "store", "init", "--quiet")
@@ -143,39 +157,24 @@ def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path
         (tmp_path / "store/.git" / MARK).write_text(mark)
         note = History(mara).record("Keep", mara.paths(), {}, START).note
         assert "was not set up on this machine" in note
-    (tmp_path / "store/.git").rename(tmp_path / "other")
-    os.rename(tmp_path / "gone", tmp_path / "store/.git")
-    assert (
-        not History(mara).record("Keep", [User(mara).remember("Has a boat.", today=START.date()).path], {}, START).note
-    )
-
-
-def test_a_store_of_an_older_version_goes_on_once_it_is_named(tmp_path: Path) -> None:
-    """What its jobs wrote meanwhile is committed then."""
-    mara = store(tmp_path / "store")
-    (tmp_path / "store/.git" / MARK).unlink()
-    assert "filemem init --git" in run(tmp_path, "remember", "Has a boat.").stderr
-    assert run(tmp_path, "remember", "Has a tent.").stderr == "", "it is said once"
-    assert "nothing was changed" in run(tmp_path, "init", "--git", "store").stdout
-    assert run(tmp_path, "remember", "Has a dog.").stderr == ""
-    subjects = git(tmp_path / "store", "log", "--format=%s").split("\n")
-    assert subjects[:2] == ["Remember: Has a dog.", CUT_OFF]
-    assert git(mara.root, "status", "--short", ".") == ""
+    assert "Committed" in run(tmp_path, "init", "--git", "store").stdout
+    assert run(tmp_path, "remember", "Has a boat.").stderr == ""
+    assert git(tmp_path / "store", "log", "-1", "--format=%s") == "Remember: Has a boat."
 
 
 def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
-    """Neither its hooks nor what its configuration names."""
+    """Neither its hooks nor what its configuration names, wherever it lies and however it is named."""
     mara = store(tmp_path / "store")
-    git(tmp_path, "init", "--quiet", "--bare", "remote")
     git(tmp_path, "init", "--quiet", "--bare", "other")
-    (tmp_path / "remote/objects/info/alternates").write_text(f"{tmp_path}/other/objects\n")
-    git(tmp_path / "remote", "config", "core.alternateRefsCommand", f"touch {tmp_path}/ran; true")
-    for name in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):
-        hook = tmp_path / "remote/hooks" / name
-        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
-        hook.chmod(0o755)
-    for url in (str(tmp_path / "remote"), f"file://{tmp_path}/remote", "../remote"):
+    for place in (tmp_path / "remote", Path(mara.root) / ".remote"):
+        git(tmp_path, "init", "--quiet", "--bare", str(place))
+        (place / "objects/info/alternates").write_text(f"{tmp_path}/other/objects\n")
+        git(place, "config", "core.alternateRefsCommand", f"touch {tmp_path}/ran; true")
+        for name in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):
+            (place / "hooks" / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+            (place / "hooks" / name).chmod(0o755)
+    for url in (str(tmp_path / "remote"), f"file://{tmp_path}/remote", "../remote", "mara/.remote"):
         git(tmp_path / "store", "config", "remote.origin.url", url)
         History(mara).record("Keep", [User(mara).remember(f"Has {url}.", today=START.date()).path], {}, START)
-        assert sync(History(mara), None, START).pushed
+        assert not sync(History(mara), None, START)[-1].endswith("sent 0.")
     assert not (tmp_path / "ran").exists()

@@ -12,7 +12,7 @@ from filemem.files.episode import Episode
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.history import History, set_up
-from filemem.history.diary import Synced, sync
+from filemem.history.diary import sync
 from filemem.overview import check
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -24,7 +24,7 @@ def machines(tmp_path: Path) -> list[Folder]:
     git(tmp_path, "init", "--quiet", "--bare", "remote")
     first = store(tmp_path / "one")
     git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
-    assert sync(History(first), None, START).pushed == 1
+    assert sync(History(first), None, START) == ["Brought in 0 commits, sent 1."]
     git(tmp_path, "clone", "--quiet", "remote", "two")
     named(tmp_path / "two")
     return [first, Store(tmp_path / "two").user("mara").folder]
@@ -36,7 +36,7 @@ def change(user: Folder, path: str, text: str) -> None:
     job(user, f"Change {path}", path, Job="test")
 
 
-def synced(user: Folder) -> Synced:
+def synced(user: Folder) -> list[str]:
     return sync(History(user), None, START)
 
 
@@ -56,10 +56,10 @@ def test_different_facts_never_conflict(machines: list[Folder]) -> None:
         Path(user.bookkeeping("recalls.log")).write_text(f"2026-11-20T10:00\topen\t{name}.md\n")
         change(user, f"facts/{name}.md", f"learnt {name}\n")
     assert [synced(user) for user in (one, two, one, two)] == [
-        Synced(0, 1, [], []),
-        Synced(1, 2, [], []),
-        Synced(2, 0, [], []),
-        Synced(0, 0, [], []),
+        ["Brought in 0 commits, sent 1."],
+        ["Brought in 1 commit, sent 2."],
+        ["Brought in 2 commits, sent 0."],
+        ["Everything is the same here and there."],
     ]
     for user in machines:
         assert user.paths() == [FACT, "facts/here.md", "facts/there.md"] and not check.problems(user)
@@ -74,7 +74,7 @@ def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(machines
     synced(one), synced(two)
     change(one, "profile.md", "# Mara\n\n- Lives in Lisbon.\n- A nurse.\n\n## Likes\n\n- figs\n- quinces\n")
     change(two, "profile.md", "# Mara\n\n- Lives in Porto.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n")
-    assert [(done.doubled, done.notes) for done in map(synced, (one, two, one))] == [([], [])] * 3
+    assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]
     for user in machines:
         assert user.read("profile.md") == (
             b"# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
@@ -93,7 +93,7 @@ def test_two_episodes_of_one_session_become_one_and_no_line_moves(machines: list
         new = episode.put(user.memory(path).lines, front, 0, Episode(title).line)
         write(user, path, "\n".join([*new, *([] if user is one else ["- **mara** 09:31: More."]), ""]))
         job(user, "Sum up", path)
-    assert [synced(user).doubled for user in (one, two, one)] == [[], [], []]
+    assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]
     for user in machines:
         assert user.memory(path).lines[5:8] == before[5:8] and user.memory(path).lines[-1] == "- **mara** 09:31: More."
         assert user.memory(path).episode.title == "By the other"
@@ -109,15 +109,15 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
         change(user, FACT, f"---\nimportance: {weight}\nsource: x.md:1\n---\nPrefers {tea}.\n")
     synced(one)
     done = synced(two)
-    assert sorted(done.doubled) == ["filemem.yaml", f"mara/{FACT}"]
-    assert f"Doubled: filemem.yaml, mara/{FACT}" in git(two.root, "log", "-1", "--format=%B")
+    both = "was changed on both machines in the same lines; it now holds both versions."
+    assert sorted(done[:-1]) == [f"filemem.yaml {both}", f"mara/{FACT} {both}"]
     synced(one)
     for user in machines:
         assert user.memory(FACT).lines[-2:] == ["Prefers 乌龙茶.", "Prefers black tea."]
         assert User(user).grep("black") and User(user).grep("乌龙茶") and User(user).search_files("black tea")
         assert user.memory(FACT).front["source"] == "x.md:1"
         assert config.load(user.store).window_tokens == 99
-    assert synced(two).pushed == 0
+    assert synced(two)[-1].endswith(("sent 0.", "here and there."))
 
 
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
@@ -131,7 +131,7 @@ def test_a_fact_archived_here_and_edited_there_is_one_memory(machines: list[Fold
     job(one, "Remember", *paths)
     synced(one)
     done = synced(two)
-    assert (done.doubled, done.notes) == ([], []) and synced(one).fetched == 2
+    assert len(done) == 1 and synced(one) == ["Brought in 2 commits, sent 0."]
     for user in machines:
         assert path not in user.paths() and not check.problems(user)
         lines = user.memory(f"archive/{path}").lines
@@ -145,7 +145,7 @@ def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder])
     History(one).record("Forget", [FACT], {}, START)
     change(two, FACT, "Prefers oolong tea, cold.\n")
     synced(one)
-    assert "changed on the other; it is kept" in synced(two).notes[0]
+    assert "changed on the other; it is kept" in synced(two)[0]
     synced(one)
     assert one.read(FACT) == b"Prefers oolong tea, cold.\n"
 
@@ -184,7 +184,7 @@ def test_a_push_that_comes_second_is_tried_again(
     push = f'env -i PATH="$PATH" git -C {two.root} push --quiet origin HEAD:main'
     hook.write_text(f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {push}; }}\n")
     hook.chmod(0o755)
-    assert synced(one).fetched == 1
+    assert synced(one)[-1].startswith("Brought in 1 commit,")
     assert done.exists()
     assert git(one.root, "log", "--merges", "--format=%s") == "Merge memories from origin"
     synced(two)
@@ -207,7 +207,7 @@ def test_what_is_recalled_while_a_sync_goes_on_is_kept(
     hook = tmp_path / "remote/hooks/pre-receive"
     hook.write_text(f"#!/bin/sh\nprintf '2026-11-20T10:01\\topen\\tmeanwhile.md\\n' >> {log}\n")
     hook.chmod(0o755)
-    assert synced(one).fetched == 1
+    assert synced(one)[-1].startswith("Brought in 1 commit,")
     assert sorted(log.read_text().split()[2::3]) == ["here.md", "meanwhile.md", "there.md"]
 
 
@@ -231,7 +231,7 @@ def test_offline_and_a_remote_that_refuses_lose_nothing(
         synced(one)
     assert one.read("facts/b.md") == b"b\n"
     hook.unlink()
-    assert synced(one).pushed == 2 and git(one.root, "status", "--short") == ""
+    assert synced(one)[-1].endswith("sent 2.") and git(one.root, "status", "--short") == ""
 
 
 @pytest.mark.parametrize("staged", [False, True])
@@ -244,7 +244,7 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[Folder], staged: bo
     synced(one)
     mine = Path(two.root) / "profile.md"
     mine.write_text("one\ntwo, by hand\n")
-    assert synced(two).notes == ["Not committed by you, so not sent: mara/profile.md."]
+    assert synced(two)[0] == "Not committed by you, so not sent: mara/profile.md."
     change(one, "profile.md", "ONE\ntwo\n")
     synced(one)
     if staged:

@@ -21,7 +21,7 @@ from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
 from filemem.importers import ImportReport, find_parser, import_file
 from filemem.jobs import maintenance
-from filemem.jobs.running import committed_imports
+from filemem.jobs.running import imported
 from filemem.jobs.table import JOBS, Order, outcomes
 from filemem.models.offline import chosen_model
 from filemem.overview import report
@@ -324,9 +324,9 @@ def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
 
     Example: filemem undo
     """
-    done = undo(History(call.the_user()), commit or "", call.now)
-    yield f"Undid {_line(done.commit)}"
-    yield from done.said
+    undone, said = undo(History(call.the_user()), commit or "", call.now)
+    yield f"Undid {_line(undone)}"
+    yield from said
 
 
 @command("sync", click.argument("remote", required=False))
@@ -339,11 +339,7 @@ def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
     """
     history = History(call.the_user())
     say_dim("Fetching, merging and sending …" if sys.stderr.isatty() else "")
-    done = sync(history, remote, call.now)
-    yield from done.notes
-    for path in done.doubled:
-        yield f"{path} was changed on both machines in the same lines; it now holds both versions."
-    yield f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}."
+    yield from sync(history, remote, call.now)
 
 
 # -- set-up ------------------------------------------------------------------------------------------------------
@@ -442,14 +438,16 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     user = call.the_user(must_exist=False) if dry_run else call.writer()
     call.unsettled(user)
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
-    taken = import_file(store, format_, file, user=user.name, dry_run=dry_run, with_secrets=with_secrets)
+    if dry_run:
+        taken, note = import_file(store, format_, file, user=user.name, dry_run=True, with_secrets=with_secrets), ""
+    else:
+        taken, note = imported(store, format_, file, call.now, user.name, with_secrets=with_secrets)
     as_json = {name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}
     yield Row(as_json, _taken_in(taken, dry=dry_run))
     if not dry_run:
         if (new := [*taken.added, *taken.updated]) and not call.json:
             say_dim(NEXT if any(entry.turns for entry in new) else NEXT_OF_NOTES)
-        for note in committed_imports(store, taken, format_, file, call.now):
-            say_aside(note)
+        say_aside(note)
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 
 

@@ -69,7 +69,6 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
         with folder.locked():
             try:
                 origin, goal = folder.absolute(source), folder.absolute(target)
-                folder.note_move(source, target)
                 if goal.folder not in came:
                     safe.make_folder(goal.folder)
                 safe.rename_new(origin, goal)

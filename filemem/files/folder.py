@@ -5,7 +5,6 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 
 import contextlib
 import itertools
-import json
 import os
 import re
 import threading
@@ -18,11 +17,9 @@ from filemem.files import safe
 from filemem.files.memory import LARGEST, Memory, archived, counterpart, live
 from filemem.files.safe import DEEPEST, LONGEST_NAME, Place, too_far, walk
 from filemem.files.trust import Trust
-from filemem.text.plain import digest, escape_controls, nearest, one_line
+from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
-WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
-MOST_NOTED = 16_000_000  # bytes of it
 # What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
 _LEFT = (
     *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
@@ -245,7 +242,6 @@ class Folder:
                 where, data = self.absolute(candidate), text.encode("utf-8", "replace")
                 safe.make_folder(where.folder)
                 with contextlib.suppress(FileExistsError):
-                    self.note(candidate, None, data)
                     safe.create(where, data)
                     return candidate
         raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
@@ -253,29 +249,17 @@ class Folder:
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably."""
         with self.locked(), self._worded(path):
-            where, data = self.absolute(path), text.encode("utf-8", "replace")
-            if self._in_git:
-                before = safe.read(where)
-                self.note(path, before, before + safe._from_new_line(before, data))
-            safe.append(where, data)
+            safe.append(self.absolute(path), text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
         """Change a memory's bytes by a function of them; see `safe.edit`."""
-
-        def changed(before: bytes) -> bytes | None:
-            after = change(before)
-            if after is not None and after != before:
-                self.note(path, before, after)
-            return after
-
         with self.locked(), self._worded(path):
-            return safe.edit(self.absolute(path), changed)
+            return safe.edit(self.absolute(path), change)
 
     def move(self, path: str, target: str) -> None:
         """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
         with self.locked():
             where, goal = self.absolute(self.locate(path)), self.absolute(target)
-            self.note_move(self.locate(path), target)
             safe.make_folder(goal.folder)
             safe.rename_new(where, goal)
             safe.sync_folder(goal.folder)
@@ -286,31 +270,7 @@ class Folder:
         with self.locked(), self._worded(path):
             where = self.absolute(self.locate(path))
             data = safe.read(where)
-            self.note(path, data, None)
             safe.delete_if(where, lambda place: safe.read(place) == data)
-
-    # -- for git -------------------------------------------------------------------------------------------------
-
-    @property
-    def _in_git(self) -> bool:
-        """May these memories be kept in git? Then what is written is noted first, as its commit may be cut off."""
-        return any(os.path.lexists(os.path.join(top, ".gitattributes")) for top in (self.root, self.above))
-
-    def note(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Note what is about to become of a memory, None standing for no file; not for longer than a process's end."""
-        if self._in_git:
-            digests = [None if data is None else digest(data) for data in (before, after)]
-            line, log = json.dumps([os.getpid(), path, *digests]) + "\n", self.bookkeeping(WRITTEN)
-            with contextlib.suppress(OSError, FilememError):
-                if safe.log(log, line.encode(), durably=False) > MOST_NOTED:  # nobody commits here
-                    safe.write(log, b"")
-
-    def note_move(self, path: str, target: str) -> None:
-        """Note that a memory is about to be moved."""
-        with contextlib.suppress(OSError, FilememError):  # which the move itself will say
-            data = safe.read(self._named(path)) if self._in_git else b""
-            self.note(path, data, None)
-            self.note(target, None, data)
 
 
 def is_temporary_name(name: str) -> bool:

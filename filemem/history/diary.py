@@ -1,10 +1,10 @@
 """A user's memories in git: a commit for each job, the log, the memories of a day, a commit taken back, several machines.
 
-Git never stands in the way of a memory: what could not be committed goes with the next commit. What the machine is about to make
-of a file stands in `.filemem/written.jsonl`: a file is the machine's to commit where these notes lead from the last commit to
-what is on disk; one that a person has changed as well waits for theirs.
+Git never stands in the way of a memory: what could not be committed goes with a later job. A job notes in `.filemem/jobs/` what
+differs from the last commit before it begins: that is a person's, and waits for their commit. What differs beyond the note of a
+job that was cut off is the job's, and the next one commits it.
 
-Undo and sync make their commit beside the work tree, out of three trees, and land it there: a ref names it until every file, the
+Undo and sync make their commit beside the work tree, by `git merge-tree`, and land it there: a ref names it until every file, the
 index and the branch have come to it, so that the next job goes on where one was cut off. Where a person has uncommitted edits in
 a file that is to change, nothing is written.
 """
@@ -14,40 +14,37 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
+import json
 import os
 import re
 import shutil
 import tempfile
-from collections import Counter
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from filemem.errors import Changed, FilememError, NotFound, Problem, Refused
+from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
 from filemem.files import episode, journal, safe
-from filemem.files.folder import BOOKKEEPING, WRITTEN, Folder, StoreFolder, is_temporary_name, users
+from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, users
 from filemem.files.memory import ARCHIVE, Memory, archived
 from filemem.files.safe import Place
 from filemem.files.trust import Trust
 from filemem.history.git import (
     MACHINE,
     NETWORK,
-    PLAIN,
     Git,
     GitError,
     GitFile,
     Identity,
     Repository,
-    Step,
     Untrusted,
     agree,
     fields,
     find,
     git_place,
-    opened,
-    reason,
     spec,
 )
-from filemem.text.plain import digest, first_few, one_line
+from filemem.text.plain import counted, first_few, one_line
 
 CUT_OFF = "Keep what jobs had written before git could commit it"  # the subject of such a commit
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
@@ -57,17 +54,26 @@ LOGS = tuple(
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 LANDING = "refs/worktree/filemem-landing"  # the commit to which a sync or an undo is bringing the files
-PASTS, KEPT = "as-of", 4  # the folder in the bookkeeping, and how many commits lie there at a time
+NOTES = "jobs"  # the folder in the bookkeeping with a note for each job that is at work
 _TRIES = 6  # pushes that another machine may come before
-_STATUS = "status --porcelain=v1 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
+_STATUS = "status --porcelain=v2 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
 _FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
 # What only grows by lines: that both sides added some is no news.
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
 # For a remote on this machine, whose hooks and settings would run here.
 _INERT_RECEIVER = (
-    "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c receive.autogc=false receive-pack"
+    "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c receive.autogc=false "
+    "-c receive.denyCurrentBranch=refuse receive-pack"
 )
+
+
+class Step(NamedTuple):
+    """What is to happen to one file: `found` stands on disk (None: no file), `becomes` is to stand there."""
+
+    path: str
+    found: bytes | None
+    becomes: bytes | None
 
 
 class Recorded(NamedTuple):
@@ -75,6 +81,16 @@ class Recorded(NamedTuple):
 
     commit: str
     note: str
+
+
+class Changes(dict[str, tuple[str, str]]):
+    """What differs from the last commit: by path git's two letters for how, and the blob that the last commit has there."""
+
+    def free(self, path: str, before: Mapping[str, object]) -> bool:
+        """May the machine commit this? Not what is staged, nor what a person had changed `before`, if it has not been
+        committed since."""
+        how, blob = self[path]
+        return path in LOGS or (how[0] in ".?" and (how[1] == "D" or before.get(path) != blob))
 
 
 def message(subject: str, trailers: Mapping[str, str]) -> str:
@@ -88,6 +104,8 @@ class History:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
+        self._before: dict[str, str] = {}  # what differed before the job that is at work
+        self._fault: FilememError | None = None  # why git could not be used for it
 
     # -- where ---------------------------------------------------------------------------------------------------
 
@@ -137,151 +155,167 @@ class History:
     def problems(self) -> list[Problem]:
         """Why git is not used here, an undo or a sync that was cut off, and each memory that git has and the disk has not."""
         try:
-            if not self.home:
-                return []
-            remedy = "the next job finishes it, such as filemem maintain"
-            found = [Problem(".git", 1, "an undo or a sync was cut off", remedy)] if self._landing() else []
-            noted, remedy = self._noted(), "git checkout -- PATH brings it back, git commit lets it go"
-            gone = [path for path, state in self._dirty().items() if state == " D" and path not in noted]
-            return found + [Problem(path, 1, "git has this memory and the disk has not", remedy) for path in gone]
+            cut_off = self.home and self.repository.commit_of(LANDING)
+            gone = [path for path, (how, _) in self.changes().items() if how == ".D"] if self.home else []
         except GitError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
+        what, remedy = (
+            "git has this memory and the disk has not",
+            "git checkout -- PATH brings it back, git commit lets it go",
+        )
+        found = [Problem(path, 1, what, remedy) for path in gone]
+        finishes = "the next job finishes it, such as filemem maintain"
+        return [Problem(".git", 1, "an undo or a sync was cut off", finishes)] * bool(cut_off) + found
 
     # -- commits -------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Note what differs from the last commit while a job goes on. Before that what jobs that were cut off have left is
+        committed, and an undo or a sync finished; where that fails their note stays. Never raises for git's sake."""
+        place, notes, self._fault = self.folder.bookkeeping(NOTES), list[Place](), None
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(FilememError, OSError):
+                if self.home:
+                    safe.make_folder(place)
+                    for name in [*safe.names_in(place), os.urandom(8).hex()]:
+                        with contextlib.suppress(Busy):  # else it is at work
+                            held.enter_context(safe.lock(place / name, 0))
+                            notes.append(place / name)
+                    before = next((json.loads(text) for text in map(safe.read, notes) if text.endswith(b"}")), None)
+                    self._before = self._begin(before)
+                    with open(notes[0], "w", encoding="utf-8") as file:
+                        json.dump(self._before, file)
+                    while len(notes) > 1:
+                        safe.delete(notes.pop())
+            yield
+            with contextlib.suppress(FilememError, OSError):
+                while notes and not self._fault:
+                    safe.delete(notes.pop())
+
+    def _begin(self, noted: dict[str, str] | None) -> dict[str, str]:
+        """Commit or finish what was cut off, as the note tells that was found; what a person has changed then."""
+        try:
+            with self.repository.alone():
+                if unfinished := self.repository.unfinished():
+                    raise GitError(f"{unfinished}.")
+                if noted is not None:
+                    changes, now = self.changes(), dt.datetime.now().astimezone()
+                    late = [path for path in changes if changes.free(path, noted)]
+                    self._commit(changes, late, message(CUT_OFF, {}), now)
+                if landing := self.repository.commit_of(LANDING):
+                    self.land(landing)
+        except FilememError as error:
+            self._fault = error
+            if noted is not None:
+                return noted
+        return {path: blob for path, (_, blob) in self.changes().items()}
+
+    def catch_up(self) -> None:
+        """Commit what jobs that were cut off have left, and finish an undo or a sync that was. Raises FilememError."""
+        with self.at_work():
+            if self._fault:
+                raise self._fault
 
     def record(self, subject: str, paths: Iterable[str], trailers: Mapping[str, str], at: dt.datetime) -> Recorded:
         """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Job, Session, Source.
 
-        Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later. To
-        be called when the user's lock has been given back.
+        Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later.
         """
         try:
             if not self.home:
                 return Recorded("", "")
-            return self.catch_up(message(subject, trailers), [*dict.fromkeys([*paths, *LOGS])], at)
+            with self.repository.alone():
+                if unfinished := self.repository.unfinished():
+                    raise GitError(f"{unfinished}.")
+                changes = self.changes()
+                wanted = [path for path in dict.fromkeys([*paths, *LOGS]) if path in changes]
+                mine = [path for path in wanted if changes.free(path, self._before)]
+                commit = self._commit(changes, mine, message(subject, trailers), at)
         except FilememError as error:
+            self._fault = error
             if isinstance(error, Untrusted) and not self.folder.trust.first(*error.about):
                 return Recorded("", "")  # which was told already, or is as the person wants it
             return Recorded("", f"not committed yet: {error}")
-
-    def catch_up(self, words: str = "", paths: Iterable[str] = (), at: dt.datetime | None = None) -> Recorded:
-        """Commit what a job wrote, after what others wrote that were cut off, and finish an undo or a sync that was. Raises
-        FilememError."""
-        wanted, now = list(paths), at or dt.datetime.now().astimezone()
-        with self.repository.alone():
-            if unfinished := self.repository.unfinished():
-                raise GitError(f"{unfinished}.")
-            with self.folder.locked():
-                noted, dirty = self._noted(), self._dirty()
-            ours = self._ours(noted, dirty, wanted)
-            ended = {path for path, notes in noted.items() if not any(_lives(note[0]) for note in notes)}
-            late = sorted(ours & ended - {*wanted})
-            mine = [path for path in wanted if path in ours]
-            commit = ""
-            for chosen, text in ((late, message(CUT_OFF, {})), (mine, words)):
-                new = [self.path(path) for path in chosen if dirty[path] == "??"]
-                made = self.repository.commit(map(self.path, chosen), new, text, MACHINE, now) if chosen else ""
-                commit = made if chosen is mine else commit
-            with self.folder.locked():
-                done = {path for path in noted if path in late or path in mine or path not in dirty}
-                over = {(*note,) for path in done for note in noted[path]}
-                later = [note for notes in self._noted().values() for note in notes if (*note,) not in over]
-                journal.rewrite(self.folder.bookkeeping(WRITTEN), later)
-            if landing := self._landing():
-                self.land(landing)
-        left = first_few([path for path in wanted if path in dirty and path not in ours])
+        left = first_few([path for path in wanted if path not in mine])
         return Recorded(commit, f"left for you to commit, as you had changed it too: {left}" if left else "")
 
-    def _dirty(self) -> dict[str, str]:
-        """The memories and logs that differ from the last commit, with git's two letters for how."""
-        found = dict[str, str]()
-        for line in fields(self.repository.run(*_STATUS, spec(self.inside))):
-            if _is_kept(line[3:]):
-                found.setdefault(self.own(line[3:]), line[:2])
-        return found
+    def _commit(self, changes: Changes, paths: list[str], words: str, at: dt.datetime) -> str:
+        new = [self.path(path) for path in paths if changes[path][0] == "??"]
+        return self.repository.commit(map(self.path, paths), new, words, MACHINE, at) if paths else ""
 
-    def _noted(self) -> dict[str, list[list[Any]]]:
-        """What was written and is not committed yet, by path: process, path, and digests before and after."""
-        found = dict[str, list[list[Any]]]()
-        for note in journal.values(self.folder.bookkeeping(WRITTEN)):
-            if isinstance(note, list) and len(note) == 4:
-                found.setdefault(str(note[1]), []).append(note)
-        return found
-
-    def _ours(self, noted: Mapping[str, list[list[Any]]], dirty: Mapping[str, str], claimed: Iterable[str]) -> set[str]:
-        """The memories that only the machine has changed, as its notes tell; of what it did not note, new files and deletions
-        that a job claims. What a person has staged is theirs."""
-        free = [path for path, state in dirty.items() if state[0] in " ?"]
-        new = {path for path in free if dirty[path] == " D" or (dirty[path] == "??" and path not in noted)}
-        ours = {path for path in free if path in LOGS} | (new & {*claimed})
-        told = [path for path in free if path in noted and path not in ours]
-        for path, old in zip(told, self.repository.contents(f"HEAD:{self.path(path)}" for path in told), strict=True):
-            states = {None if old is None else digest(old)}
-            for _, _, before, after in noted[path]:
-                states |= {after} if before in states else set()
-            now = None
-            with contextlib.suppress(FilememError):  # the file is gone
-                now = safe.digest(self.folder.place / path)
-            ours |= {path} if now in states else set()
-        return ours
+    def changes(self) -> Changes:
+        """The memories and logs that differ from the last commit."""
+        return Changes({self.own(path): how for path, how in _changes(self.repository, self.inside).items()})
 
     # -- what lands ----------------------------------------------------------------------------------------------
 
-    def _landing(self) -> str:
-        return self.repository.ask("rev-parse", "--quiet", "--verify", LANDING).out.decode().strip()
-
     def land(self, commit: str) -> None:
         """Bring the files, the index and the branch to a commit, with whatever was committed since; for who has the repository
-        `alone`. Raises FilememError, with nothing written, where uncommitted edits are in the way.
+        `alone`. Raises FilememError, with nothing written, where uncommitted edits are in the way, or a path that is no safe
+        place for a plain file.
 
         The index comes before the branch: had it stayed behind, a person's next commit would take everything back.
         """
         repository, old = self.repository, self.repository.head()
-        new = self.joined(old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
-        top, store = self.folder.above, StoreFolder(self.folder.store, self.folder.trust)
-        paths = {os.path.join(repository.where, step.path) for step in repository.steps(old, new)}
-        there = {name for name in users(top) if any(p.startswith(f"{os.path.realpath(top)}/{name}/") for p in paths)}
+        new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
+        trees = [tree for tree in (old, new) if tree]
+        wanted, above = steps(repository, old, new), os.path.realpath(self.folder.above)
+        parts = (os.path.relpath(os.path.join(repository.where, step.path), above).split("/")[0] for step in wanted)
         with contextlib.ExitStack() as held:
-            for name in sorted({self.folder.name, *there}):
-                held.enter_context(self.folder.locked() if name == self.folder.name else store.folder(name).locked())
-            steps = self.arriving(old, new)
+            held.enter_context(self.folder.locked())
+            for name in sorted({*parts} & {*users(above)} - {self.folder.name}):
+                held.enter_context(StoreFolder(above, self.folder.trust).folder(name).locked())
+            if repository.ask("read-tree", "--dry-run", "-m", "-i", *trees).code:
+                raise FilememError(
+                    "you have staged changes in files that are to change too; commit them, then try again."
+                )
+            now = {step.path: _on_disk(repository, step.path) for step in wanted}
+            met = [s.path for s in wanted if now[s.path] not in (s.found, s.becomes) and not s.path.endswith(LOGS)]
+            if met:
+                what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
+                raise FilememError(f"{what}; commit them, then try again.")
             repository.run("update-ref", LANDING, commit)
-            for step in sorted(steps, key=lambda one: (one.found is not None, one.becomes is None)):
-                _carry_out(repository, step)  # what is new first, what goes last, so that nothing is ever missing
-            repository.run("read-tree", "-m", "-i", *filter(None, (old, new)))
+            for step in sorted(wanted, key=lambda one: (one.found is not None, one.becomes is None)):
+                if now[step.path] != step.becomes:  # what is new first, what goes last, so that nothing is ever missing
+                    _carry_out(repository, step)
+            repository.run("read-tree", "-m", "-i", *trees)
             subject = repository.text("log", "-1", "--format=%s", new)
             repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or "0" * len(new))
             repository.run("update-ref", "-d", LANDING)
 
-    def arriving(self, old: str, new: str) -> list[Step]:
-        """How the files come from one commit to another. Raises FilememError where an uncommitted edit is in the way, and for a
-        path that is no safe place for a plain file."""
-        repository, steps, met = self.repository, list[Step](), list[str]()
-        wanted = repository.steps(old, new)
-        if repository.ask("read-tree", "--dry-run", "-m", "-i", *filter(None, (old, new))).code:
-            raise FilememError("you have staged changes in files that are to change too; commit them, then try again.")
-        for step in wanted:
-            place = Place(repository.where, step.path)
-            now = safe.read(place) if safe.exists(place) else None
-            steps += [step] if now != step.becomes else []
-            met += [step.path] if now not in (step.found, step.becomes) and not step.path.endswith(LOGS) else []
-        if met:
-            what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
-            raise FilememError(f"{what}; commit them, then try again.")
-        return steps
 
-    def joined(self, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str], list[str]]:
-        """The commit that holds both, the files in which both versions of a line stand, and those kept though one had none."""
-        repository = self.repository
-        for one, other in ((ours, theirs), (theirs, ours)):
-            if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
-                return one, [], []
-        base = repository.ask("merge-base", ours, theirs).out.decode().strip()
-        found = merge(repository, base, ours, theirs, union=True)
-        words = message(subject, {"Job": "sync", "Doubled": ", ".join(found.doubled)})
-        tree = repository.tree_with(ours, found.changes)
-        return repository.commit_tree(tree, [ours, theirs], words, at), found.doubled, found.met
+def _changes(repository: Repository, *inside: str) -> Changes:
+    """What differs from the last commit under some paths and is to be kept; paths of the repository."""
+    found = Changes()
+    for line in fields(repository.run(*_STATUS, *map(spec, inside))):
+        kind, rest = line[0], line[2:]
+        *facts, path = rest.split(" ", {"?": 0, "u": 9}.get(kind, 7))
+        how, blob = (facts[0], facts[5].strip("0")) if facts else ("??", "")
+        if _is_kept(path):
+            found[path] = how, blob
+    return found
+
+
+def steps(repository: Repository, before: str, after: str, inside: str = "") -> list[Step]:
+    """What differs between two trees, of files under `inside`; `before` may be empty, for nothing. Raises FilememError for a
+    path or kind of file that memories have no use for and that could lead elsewhere."""
+    before = before or repository.empty()
+    parts = fields(repository.run("diff-tree", "-r", "-z", "--no-renames", before, after, "--", spec(inside)))
+    for facts, path in zip(parts[::2], parts[1::2], strict=True):
+        wrong = any(part in ("", ".", "..") or part.lower() == ".git" for part in path.split("/"))
+        plain = {*facts.removeprefix(":").split(" ")[:2]} <= {"100644", "100755", "000000"}
+        if wrong or not plain or any(ord(c) < 32 for c in path):
+            what = f"{one_line(path)} is not a regular file with a plain name"
+            raise FilememError(f"{what}; bring it in by hand, with git pull.")
+    texts = repository.contents(f"{tree}:{path}" for path in parts[1::2] for tree in (before, after))
+    return [Step(*one) for one in zip(parts[1::2], texts[::2], texts[1::2], strict=True)]
+
+
+def _on_disk(repository: Repository, path: str) -> bytes | None:
+    place = Place(repository.where, path)
+    return safe.read(place) if safe.exists(place) else None
 
 
 def _carry_out(repository: Repository, step: Step) -> None:
@@ -291,9 +325,10 @@ def _carry_out(repository: Repository, step: Step) -> None:
     def becomes(now: bytes) -> bytes | None:
         if now in (step.found, step.becomes):
             return step.becomes
-        if step.path.endswith(LOGS):
-            return line_merge(now, step.found or b"", step.becomes or b"", union=True)
-        raise Changed(what)
+        if not step.path.endswith(LOGS):
+            raise Changed(what)
+        more = [line for line in (step.becomes or b"").splitlines(keepends=True) if line not in {*now.splitlines(True)}]
+        return b"".join([now, b"\n" * (now[-1:] not in (b"", b"\n")), *more])
 
     if step.becomes is None:
         safe.delete_if(where, lambda at: safe.read(at) == step.found)
@@ -305,18 +340,6 @@ def _carry_out(repository: Repository, step: Step) -> None:
             safe.create(where, step.becomes)
         except FileExistsError:
             raise Changed(what) from None
-
-
-def _lives(process: int) -> bool:
-    """Is there a process of this number on this machine, as far as one can tell?"""
-    try:
-        if os.name == "posix":
-            os.kill(process, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError, TypeError):
-        return False
-    return os.name == "posix" or process == os.getpid()
 
 
 # -- three trees made one ------------------------------------------------------------------------------------------
@@ -331,14 +354,71 @@ class Merged(NamedTuple):
     met: list[str]
 
 
-def line_merge(ours: bytes, base: bytes, theirs: bytes, *, union: bool) -> bytes | None:
-    """Both changes in one text; where they meet in a line both lines, with `union`, else None. None also for what is no text.
+def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool) -> Merged:
+    """What has changed from `base` to `theirs` under `inside`, made in `ours`.
 
-    A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
+    Where both changed a line both stand there, with `union`, else the file is not merged. A memory is the same one in the
+    archive and out of it, so that an edit and a move come together: git would take two short facts for one that was renamed.
+    """
+    trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
+    twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
+    named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
+    found = Merged({}, [], [])
+    for name in sorted({*named[0], *named[1], *named[2]}):
+        was, here, there = (one.get(name, "") for one in named)
+        old, mine, new = (tree.get(path) for tree, path in zip(trees, (was, here, there), strict=True))
+        if (there, new) in ((was, old), (here, mine)):
+            continue  # changed on this side alone, or alike
+        if mine and new:
+            found.changes[here] = None
+            _both(repository, there if here == was else here, (mine, old, new), found, union=union)
+        elif old in (mine, new):  # unchanged on the one side, wherever it lies, and taken out or new on the other
+            found.changes.update(({here: None} if here else {}) | ({there: new} if new and not old else {}))
+        else:
+            found.met.append(here or there)
+            found.changes.update({there: new} if new and union else {})
+    return found
+
+
+def _name(path: str) -> str:
+    """What a memory is called, in the archive or not."""
+    return f"/{path}".replace(f"/{ARCHIVE}/", "/", 1)[1:]
+
+
+def _both(
+    repository: Repository, path: str, sides: tuple[GitFile, GitFile | None, GitFile], found: Merged, *, union: bool
+) -> None:
+    """Merge a file that is on both sides, and may have been changed on each."""
+    mine, old, new = sides
+    found.changes[path] = new if mine == old else mine
+    if old in (mine, new) or mine == new:
+        return
+    texts = [repository.run("cat-file", "blob", one.oid) if one else b"" for one in sides]
+    text = _lines_merged(texts, union=False)
+    if text is None and union:
+        found.doubled.extend([] if _GROWING.search(path) else [path])
+        text = _lines_merged(texts, union=True)
+    if text is None:
+        found.met.append(path)
+        stem, ending = os.path.splitext(path)
+        found.changes.update(
+            {f"{stem}-{new.oid[:8]}{ending}": new} if union else {}
+        )  # what is no text stands there twice
+        return
+    if "/sessions/" in f"/{path}":  # each side's summing up: one of them stays, so that no line behind it has moved
+        lines = text.decode("utf-8", "surrogateescape").split("\n")
+        text = "\n".join(episode.once(lines, Memory(path, text).front_end)).encode("utf-8", "surrogateescape")
+    found.changes[path] = GitFile(mine.mode, repository.put("blob", text))
+
+
+def _lines_merged(texts: list[bytes], *, union: bool) -> bytes | None:
+    """Two changes of a text, which stands between them, in one; where they meet in a line both lines, with `union`, else None.
+
+    None also for what is no text. A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
     """
     with tempfile.TemporaryDirectory() as aside:
         names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
-        for name, data in zip(names, (ours, base, theirs), strict=True):
+        for name, data in zip(names, texts, strict=True):
             with open(name, "wb") as file:
                 file.write(data.replace(b"\n", b"\n\x1e\n"))
         here = Git(aside, {"GIT_CEILING_DIRECTORIES": os.path.dirname(aside)})
@@ -346,63 +426,15 @@ def line_merge(ours: bytes, base: bytes, theirs: bytes, *, union: bool) -> bytes
     return None if done.code else done.out.replace(b"\x1e\n", b"")
 
 
-def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool) -> Merged:
-    """What has changed from `base` to `theirs` under `inside`, made in `ours`.
-
-    Where both changed a line both stand there, with `union`, else the file is not merged. A memory is the same one in the
-    archive and out of it, so that an edit and a move come together.
-    """
-    trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
-    twice = {name for tree in trees for name, count in Counter(map(_name, tree)).items() if count > 1}
-    named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
-    found = Merged({}, [], [])
-    for name in sorted({*named[0], *named[1], *named[2]}):
-        paths = [one.get(name, "") for one in named]
-        old, mine, new = (tree.get(path) for tree, path in zip(trees, paths, strict=True))
-        if (paths[0], old) == (paths[2], new) or (paths[1:2], mine) == (paths[2:], new):
-            continue
-        if mine and new:
-            path = paths[2] if paths[1] == paths[0] else paths[1]
-            found.changes[paths[1]] = None
-            found.changes.update(_both(repository, path, (mine, old, new), found, union=union))
-        elif old in (mine, new):  # unchanged on the one side, wherever it lies, and taken out or new on the other
-            found.changes.update(
-                {path: None for path in paths[1:2] if path} | ({paths[2]: new} if new and not old else {})
-            )
-        else:
-            found.met.append(paths[1] or paths[2])
-            found.changes.update({paths[2]: new} if new and union else {})
-    return found
-
-
-def _name(path: str) -> str:
-    """What a memory is called, in the archive or not."""
-    before, _, behind = f"/{path}".partition(f"/{ARCHIVE}/")
-    return f"{before}/{behind}" if behind else before
-
-
-def _both(
-    repository: Repository, path: str, sides: tuple[GitFile, GitFile | None, GitFile], found: Merged, *, union: bool
-) -> dict[str, GitFile]:
-    """A file that is on both sides, and may have been changed on each."""
-    mine, old, new = sides
-    if old in (mine, new) or mine == new:
-        return {path: new if mine == old else mine}
-    texts = [repository.run("cat-file", "blob", one.oid) if one else b"" for one in (mine, old, new)]
-    text = line_merge(*texts, union=False)
-    if text is None and union:
-        text = line_merge(*texts, union=True)
-        if text is None:  # what is no text stands there twice
-            stem, ending = os.path.splitext(path)
-            return {path: mine, f"{stem}-{new.oid[:8]}{ending}": new}
-        found.doubled.extend([] if _GROWING.search(path) else [path])
-    if text is None:
-        found.met.append(path)
-        return {path: mine}
-    if "/sessions/" in f"/{path}":  # each side's summing up: one of them stays, so that no line behind it has moved
-        lines = text.decode("utf-8", "surrogateescape").split("\n")
-        text = "\n".join(episode.once(lines, Memory(path, text).front_end)).encode("utf-8", "surrogateescape")
-    return {path: GitFile(mine.mode, repository.put("blob", text))}
+def joined(repository: Repository, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, Merged]:
+    """The commit that holds both, with what the merge met."""
+    for one, other in ((ours, theirs), (theirs, ours)):
+        if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
+            return one, Merged({}, [], [])
+    base = repository.ask("merge-base", ours, theirs).out.decode().strip()
+    found = merge(repository, base, ours, theirs, union=True)
+    tree = repository.tree_with(ours, found.changes)
+    return repository.commit_tree(tree, [ours, theirs], message(subject, {"Job": "sync"}), at), found
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------
@@ -468,10 +500,8 @@ def _commits(history: History, *arguments: str) -> list[Commit]:
 
 
 class Past(Folder):
-    """One person's memories as a commit has them: every question is answered as ever, and nothing can be written.
-
-    `moment` is what was asked for, `at` when the commit was made.
-    """
+    """One person's memories as a commit has them, in a temporary folder: every question is answered as ever, and nothing can be
+    written. `moment` is what was asked for, `at` when the commit was made."""
 
     def __init__(self, folder: Folder, root: str, moment: dt.datetime, commit: tuple[str, dt.datetime, str]) -> None:
         super().__init__(root, folder.name, folder.trust, folder.store)
@@ -492,97 +522,73 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     Raises NotFound where nothing of the user's had been committed by then, FilememError where git cannot tell.
     """
     history = History(folder)
+    repository, inside = history.repository, history.inside
     if isinstance(moment, dt.datetime):
         end = moment.astimezone()
     else:
         end = dt.datetime.combine(min(max(moment, _FIRST), _LAST), dt.time(23, 59, 59)).astimezone()
     line = ("log", "--first-parent", "--format=%H%x00%cI%x00%s", f"--before={end.isoformat(timespec='seconds')}", "-1")
-    told = history.repository.text(*line, "HEAD") if history.repository.head() else ""
-    commit, at, subject = told.split("\0") if told else ("", end.isoformat(), "")
-    place = folder.bookkeeping(f"{PASTS}/{commit}")
-    if not commit or not os.path.isdir(place):
-        _lay_out(history, commit, place, end)
-    with contextlib.suppress(OSError):
-        os.utime(place)
-    return Past(folder, place, end, (commit, dt.datetime.fromisoformat(at).astimezone(), subject))
-
-
-def _lay_out(history: History, commit: str, place: str, end: dt.datetime) -> None:
-    """Write a commit's files under `place`, which appears whole or not at all, and drop what was laid out long ago."""
-    repository, above = history.repository, os.path.dirname(place)
-    if not commit or not repository.tree(commit, history.inside):
-        raise NotFound(f"nothing of {history.folder.name} had been committed by {end:%Y-%m-%d}; name a later day.")
-    safe.make_folder(history.folder.bookkeeping(PASTS))
-    safe.write(history.folder.bookkeeping(f"{PASTS}/.gitignore"), b"*\n")  # in a repository not set up for filemem, too
-    with tempfile.TemporaryDirectory(prefix=safe.TEMPORARY, dir=above) as aside:
-        private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
-        repository.run("read-tree", f"{commit}:{history.inside}", env=private)
-        plain = ("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet", f"--prefix={aside}/new/")
-        repository.run(*plain, env=private)
-        with contextlib.suppress(OSError):  # another process was faster
-            os.rename(os.path.join(aside, "new"), place)
-    others = [entry.path for entry in os.scandir(above) if entry.is_dir(follow_symlinks=False) and entry.path != place]
-    for old in sorted(others, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
-        shutil.rmtree(old, ignore_errors=True)
+    commit, at, subject = ((repository.text(*line, "HEAD") if repository.head() else "") or "\0\0").split("\0")
+    if not commit or not repository.tree(commit, inside):
+        raise NotFound(f"nothing of {folder.name} had been committed by {end:%Y-%m-%d}; name a later day.")
+    aside = tempfile.mkdtemp(prefix="filemem-as-of-")
+    past = Past(
+        folder, os.path.join(aside, folder.name), end, (commit, dt.datetime.fromisoformat(at).astimezone(), subject)
+    )
+    weakref.finalize(past, shutil.rmtree, aside, ignore_errors=True)
+    private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
+    repository.run("read-tree", f"{commit}:{inside}", env=private)
+    repository.run(
+        "-c", "core.symlinks=false", "checkout-index", "--all", "--quiet", f"--prefix={past.root}/", env=private
+    )
+    return past
 
 
 # -- taking back -----------------------------------------------------------------------------------------------------
 
 
-class Undone(NamedTuple):
-    """What was taken back: the commit, and sentences on each file."""
-
-    commit: Commit
-    said: list[str]
-
-
-def undo(history: History, name: str, at: dt.datetime) -> Undone:
-    """Undo a commit, the machine's last one where none is named; one that was cut off is finished first, and is the one that was
-    meant where none other is named. Raises FilememError, with nothing written, where a file has changed since in the same lines.
-    """
+def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str]]:
+    """Undo a commit, the last one of a job where none is named; returns it, and a sentence on each file. One that was cut off is
+    finished first, and is the one that was meant where none other is named. Raises FilememError, with nothing written, where a
+    file has changed since in the same lines."""
     repository = history.require()
-    landed = history._landing()
+    landed = repository.commit_of(LANDING)
     history.catch_up()  # what waits may be the last commit
     undoes = _one(history, landed).trailers.get("Undoes", "") if landed else ""
     commit = _one(history, name or undoes) if name or undoes else _last_undoable(history)
     if commit.commit == undoes:
-        return Undone(commit, _said(history, repository.steps(f"{landed}^", landed, history.inside)))
+        return commit, _said(history, steps(repository, f"{landed}^", landed, history.inside))
     short = commit.commit[:8]
     if len(commit.parents) > 1:
         raise FilememError(f"{short} is a merge; undo the commits that it brought in, filemem log lists them.")
     with repository.alone():
         head = repository.head()
         found = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
-        changes = {path: file for path, file in found.changes.items() if not path.endswith(LOGS)}
-        tree = repository.tree_with(head, changes)
-        met = first_few(one_line(history.own(path)) for path in found.met if not path.endswith(LOGS))
+        met = [one_line(history.own(path)) for path in found.met if not path.endswith(LOGS)]
         if met:
             what = "what it wrote there has been changed since; put it right by hand, git log -p shows who wrote it"
-            raise FilememError(f"nothing was undone: {met}: {what}.")
-        history.arriving(head, tree)  # raises where it could not be brought in
-        steps = repository.steps(head, tree, history.inside)
-        if not steps:
+            raise FilememError(f"nothing was undone: {first_few(met)}: {what}.")
+        tree = repository.tree_with(head, {path: f for path, f in found.changes.items() if not path.endswith(LOGS)})
+        words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
+        new = repository.commit_tree(tree, [head], words, at)
+        made = steps(repository, head, new)
+        if not made:
             raise FilememError(
                 f"there is nothing left of {short} ({one_line(commit.subject, 60)}) to undo; see filemem log."
             )
-        gone = {history.own(step.path) for step in steps if step.becomes is None}
-        back = [path for path in (history.own(s.path) for s in steps if s.found is None) if archived(path) in gone]
-        with history.folder.locked():  # else the next sweep would archive again what comes back
-            journal.note_recalls(history.folder, back, journal.RESTORED, at)
-            logs = {log: history.folder.place / log for log in LOGS}
-            kept = {history.path(log): safe.read(place) for log, place in logs.items() if safe.exists(place)}
-        noted = {path: GitFile(PLAIN[0], repository.put("blob", data)) for path, data in kept.items()}
-        words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
-        history.land(repository.commit_tree(repository.tree_with(tree, noted), [head], words, at))
-    return Undone(commit, _said(history, steps))
+        history.land(new)
+    gone = {history.own(step.path) for step in made if step.becomes is None}
+    back = [path for path in (history.own(s.path) for s in made if s.found is None) if archived(path) in gone]
+    journal.note_recalls(history.folder, back, journal.RESTORED, at)  # else the next sweep would archive it again
+    return commit, _said(history, made)
 
 
 def _last_undoable(history: History) -> Commit:
-    """The last commit of the machine that is no undo, no merge and not undone; raises FilememError where there is none."""
+    """The last commit of a job that is no undo, no merge and not undone; raises FilememError where there is none."""
     undone = set[str]()
     for commit in log(history):
         undoes = commit.trailers.get("Undoes", "")
-        if commit.author == MACHINE and commit.commit not in undone:
+        if commit.author == MACHINE and "Job" in commit.trailers and commit.commit not in undone:
             if undoes:
                 undone.add(undoes)
             elif len(commit.parents) == 1:
@@ -592,76 +598,72 @@ def _last_undoable(history: History) -> Commit:
 
 def _one(history: History, name: str) -> Commit:
     """The commit that a person means by `name`; raises GitError where there is none."""
-    done = history.repository.ask("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    if done.code:
+    commit = history.repository.commit_of(name)
+    if not commit:
         raise GitError(f"{one_line(name)} is no commit here; filemem log lists them.")
-    return _commits(history, "-1", done.out.decode().strip())[0]
+    return _commits(history, "-1", commit)[0]
 
 
-def _said(history: History, steps: list[Step]) -> list[str]:
+def _said(history: History, made: list[Step]) -> list[str]:
     """A sentence on each file."""
     verbs = {(True, False): "Brought back {}.", (False, True): "Deleted {}.", (False, False): "Changed {} back."}
-    own = [step for step in steps if not step.path.endswith(LOGS)]
+    own = [step for step in made if not step.path.endswith(LOGS)]
     return [verbs[one.found is None, one.becomes is None].format(history.own(one.path)) for one in own]
 
 
 # -- several machines ------------------------------------------------------------------------------------------------
 
 
-class Synced(NamedTuple):
-    """What a sync did: commits brought in and sent, the files with two versions, and sentences for the person."""
+def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
+    """Bring in what other machines have learnt and send what this one has, with every line that anyone wrote still there; returns
+    what to tell the person.
 
-    fetched: int
-    pushed: int
-    doubled: list[str]
-    notes: list[str]
-
-
-def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
-    """Bring in what other machines have learnt and send what this one has, with every line that anyone wrote still there.
-
-    The merge is made beside the work tree and pushed first, never by force; only what the remote has taken is brought into the
-    files. Raises FilememError, with everything committed here kept for the next time, where the remote cannot be reached, or
-    what comes in meets uncommitted edits.
+    Never by force. Raises FilememError, with everything committed here kept for the next time, where the remote cannot be
+    reached or does not take it, or what comes in meets uncommitted edits.
     """
-    repository, store = history.require(), StoreFolder(history.folder.store, history.folder.trust)
+    repository = history.require()
     if os.path.realpath(history.home) != repository.where:
         what = f"{history.home} is only a part of {repository.where}"
         raise FilememError(f"{what}; bring it together with git pull and git push.")
     name, branch = _remote(repository, remote)
-    single = history.home == history.folder.root
-    everyone = [history] if single else [History(store.folder(user)) for user in users(history.folder.above)]
-    everyone = [one for one in everyone if single or not os.path.lexists(os.path.join(one.folder.root, ".git"))]
     history.catch_up()
-    for one in everyone:
-        one.record("Note what was recalled and imported", (), {"Job": "sync"}, at)
-    for _ in range(_TRIES):
-        ours, theirs = repository.head(), _fetch(repository, name, branch)
-        if not ours and not theirs:
-            raise FilememError("there is nothing to sync yet, here or there; remember something first.")
-        unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
-        if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
-            raise FilememError("the remote holds something else than memories; name another remote.")
-        new, doubled, kept = history.joined(ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
-        history.arriving(ours, new)  # raises where it could not be brought in
-        refused = _push(repository, name, branch, new) if new != theirs else ""
-        if refused == "early":
-            continue
-        with repository.alone():
-            history.land(new)
-        if refused:
-            raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
-        notes = [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in kept]
-        left = [
-            history.path(path) if single else f"{one.folder.name}/{path}" for one in everyone for path in one._dirty()
-        ]
-        notes += [f"Not committed by you, so not sent: {first_few(left)}."] if left else []
-        fetched, pushed = (
-            int(repository.text("rev-list", "--count", after, *([f"^{before}"] if before else []))) if after else 0
-            for before, after in ((ours, theirs), (theirs, new))
-        )
-        return Synced(fetched, pushed, doubled, notes)
+    fetched, refused, last, said = 0, "", "", list[str]()
+    with repository.alone():
+        changes = _changes(repository, "")
+        if logs := [path for path in changes if path.endswith(LOGS)]:
+            words, new = message("Note what was recalled and imported", {}), [p for p in logs if changes[p][0] == "??"]
+            repository.commit(logs, new, words, MACHINE, at)
+        for _ in range(_TRIES):
+            ours, theirs = repository.head(), _fetch(repository, name, branch)
+            if not ours and not theirs:
+                raise FilememError("there is nothing to sync yet, here or there; remember something first.")
+            if refused and theirs == last:
+                what = "what came in is merged, and what is committed here goes with the next sync"
+                raise GitError(f"{one_line(name)} did not take the push ({refused}); {what}.")
+            unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
+            if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
+                raise FilememError("the remote holds something else than memories; name another remote.")
+            commit, found = joined(repository, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
+            if commit != ours:
+                history.land(commit)
+            fetched, last = fetched + _count(repository, theirs, ours), theirs
+            said += [
+                f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in found.met
+            ]
+            both = "was changed on both machines in the same lines; it now holds both versions"
+            said += [f"{path} {both}." for path in found.doubled]
+            if commit == theirs or not (refused := _push(repository, name, branch, commit)):
+                left = [*_changes(repository, "")]
+                said += [f"Not committed by you, so not sent: {first_few(left)}."] if left else []
+                sent = _count(repository, commit, theirs)
+                counts = f"Brought in {counted(fetched, 'commit')}, sent {sent}."
+                return [*said, counts if fetched or sent else "Everything is the same here and there."]
     raise GitError(f"{name} kept changing while this machine pushed; everything is kept here, try again.")
+
+
+def _count(repository: Repository, after: str, before: str) -> int:
+    """How many commits one has that the other has not."""
+    return int(repository.text("rev-list", "--count", after, *([f"^{before}"] if before else []))) if after else 0
 
 
 def _remote(repository: Repository, given: str | None) -> tuple[str, str]:
@@ -674,34 +676,20 @@ def _remote(repository: Repository, given: str | None) -> tuple[str, str]:
         raise FilememError(f"there is no remote to sync with; name one, or add one: {add}.")
     if name.startswith("-"):
         raise FilememError(f"{one_line(name)} is no remote; name one as git does.")
-    place = _place_here(repository, name)
-    if place and f"{place}/".startswith(f"{repository.where}/"):  # as data it could have git run its hooks
-        raise FilememError(f"{one_line(name)} lies among the memories, at {one_line(place)}; keep it elsewhere.")
     return name, (name == followed and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}"
-
-
-def _place_here(repository: Repository, name: str) -> str:
-    """The real folder of a remote that lies on this machine; empty for one elsewhere."""
-    url = repository.setting(f"remote.{name}.pushurl") or repository.text("ls-remote", "--get-url", "--", name)
-    place = os.path.realpath(os.path.join(repository.where, url.removeprefix("file://")))
-    return place if os.path.exists(place) else ""
 
 
 def _fetch(repository: Repository, name: str, branch: str) -> str:
     """The remote branch's newest commit, fetched; empty where there is none yet. Raises GitError."""
-    with repository.alone():
-        done, commit, purged = (
-            repository.ask("ls-remote", "--heads", "--", name, branch, timeout=NETWORK),
-            "",
-            repository.purged(),
-        )
-        if not done.code and done.out:
-            commit = done.out.decode().split()[0]
-            if commit not in purged:
-                done = repository.ask("fetch", "--quiet", "--no-tags", "--", name, branch, timeout=NETWORK)
-        if done.code:
-            words = f"{one_line(name)} cannot be reached ({reason(done)})"
-            raise GitError(f"{words}; everything is committed here and goes next time.")
+    purged, commit = repository.purged(), ""
+    done = repository.ask("ls-remote", "--heads", "--", name, branch, timeout=NETWORK)
+    if not done.code and done.out:
+        commit = done.out.decode().split()[0]
+        if commit not in purged:
+            done = repository.ask("fetch", "--quiet", "--no-tags", "--", name, branch, timeout=NETWORK)
+    if done.code:
+        words = f"{one_line(name)} cannot be reached ({done.why})"
+        raise GitError(f"{words}; everything is committed here and goes next time.")
     if commit in purged or (purged and commit and not purged.isdisjoint(repository.text("rev-list", commit).split())):
         what = f"{one_line(name)} still has the history that was purged here, and would bring it back"
         raise FilememError(f"{what}; replace it with git push --force, then sync again.")
@@ -709,18 +697,12 @@ def _fetch(repository: Repository, name: str, branch: str) -> str:
 
 
 def _push(repository: Repository, name: str, branch: str, commit: str) -> str:
-    """Send a commit as the remote branch's new end, never by force; why not, `early` where another machine came first."""
-    here = (f"--receive-pack={_INERT_RECEIVER}",) if _place_here(repository, name) else ()
-    with repository.alone():
-        done = repository.ask("push", "--porcelain", *here, name, f"{commit}:{branch}", timeout=NETWORK)
-    if not done.code:
-        return ""
-    verdict = next((line for line in done.out.decode(errors="replace").splitlines() if line.startswith("!")), "")
-    early = ("non-fast-forward", "fetch first", "stale info", "failed to update ref", "cannot lock ref")
-    if any(words in verdict or words in done.err for words in early):
-        return "early"
-    why = one_line(verdict.rpartition("\t")[2]) if verdict else reason(done)
-    return f"{one_line(name)} did not take the push ({why})"
+    """Send a commit as the remote branch's new end, never by force; why it was not taken."""
+    url = repository.setting(f"remote.{name}.pushurl") or repository.text("ls-remote", "--get-url", "--", name)
+    local = os.path.exists(os.path.join(repository.where, url.removeprefix("file://")))
+    here = [f"--receive-pack={_INERT_RECEIVER}"] if local else []
+    done = repository.ask("push", *here, name, f"{commit}:{branch}", timeout=NETWORK)
+    return done.why if done.code else ""
 
 
 # -- setting up ----------------------------------------------------------------------------------------------------
@@ -733,49 +715,46 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
     the person from now on.
     """
-    repository = opened(git_place(home)) if git_place(home) else None
-    made = repository is None
-    if repository is None:
+    said = [] if git_place(home) else [f"Made a git repository in {os.path.realpath(home)}."]
+    if said:
         Git(home).run("init", "--quiet")
-        repository = opened(git_place(home))
-    if repository is None:
-        raise GitError(f"git init made no repository in {home}; try it by hand.")
     agree(git_place(home), trust or Trust())
-    inside = os.path.relpath(os.path.realpath(home), repository.where)
-    prefix = "" if inside == "." else inside + "/"
-    begins = not prefix and not repository.head()
+    repository = Repository(git_place(home))
+    prefix = os.path.relpath(os.path.realpath(home), repository.where).removeprefix(".")
+    prefix += "/" if prefix else ""
     if prefix and repository.ask("check-ignore", "--quiet", "--", prefix + "profile.md").code == 0:
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
-    said = [f"Made a git repository in {repository.where}."] if made else []
-    files = [prefix + ".gitignore", prefix + ".gitattributes"]
-    theirs = repository.run(*_STATUS, *map(spec, files))
-    for name, wanted in ((".gitignore", IGNORE), (".gitattributes", ATTRIBUTES)):
-        path = os.path.join(home, name)
+    begins, files = (
+        not prefix and not repository.head(),
+        {prefix + ".gitignore": IGNORE, prefix + ".gitattributes": ATTRIBUTES},
+    )
+    before = _changes(repository, *files)
+    for name, wanted in files.items():
+        path = os.path.join(repository.where, name)
         if missing := [line for line in wanted if line not in _lines(path)]:
             with contextlib.suppress(FileExistsError):
                 safe.create(path, b"")
-            end = b"\r\n" if b"\r\n" in safe.read(path) else b"\n"
-            more = b"".join(line.encode() + end for line in missing)
-            safe.edit(path, lambda old: old + (end if old[-1:] not in (b"", b"\n") else b"") + more)  # noqa: B023
-            said.append(f"Added {len(missing)} lines to {path}.")
-    changed = {line[3:]: line[:2] for line in fields(repository.run(*_STATUS, spec(prefix.rstrip("/"))))}
-    chosen = [path for path in changed if path in files or (begins and _is_kept(path))]
-    if theirs or (unfinished := repository.unfinished()):
-        said.append(f"Not committed: {'the two files had changes of yours' if theirs else unfinished}; commit them.")
+            safe.append(path, "".join(f"{line}\n" for line in missing).encode())
+            said.append(f"Added {len(missing)} lines to {os.path.join(home, os.path.basename(name))}.")
+    changes = _changes(repository, *([""] if begins else files))
+    chosen = [path for path in changes if path not in before or begins]
+    if obstacle := "the two files had changes of yours" if before and not begins else repository.unfinished():
+        said.append(f"Not committed: {obstacle}; commit them.")
     elif chosen:
-        subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
         name, email = (repository.setting(key) for key in ("user.name", "user.email"))
         owner = Identity(name or person, email or f"{person}@localhost") if begins else MACHINE
-        repository.commit(chosen, [path for path in chosen if changed[path] == "??"], message(subject, {}), owner, at)
+        subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
+        new = [path for path in chosen if changes[path][0] == "??"]
+        repository.commit(chosen, new, message(subject, {}), owner, at)
         said.append(f"Committed {len(chosen)} files.")
     return said or [f"{home} is set up for git already; nothing was changed."]
 
 
 def _is_kept(path: str) -> bool:
     """Is this a memory, settings, or a log that git should have, rather than an editor's, or another repository?"""
-    parts = path.split("/")
-    odd = not parts[-1] or "\n" in path or any(part[0] == "." or is_temporary_name(part) for part in parts)
-    return path.endswith(LOGS) or not odd
+    *folders, name = path.split("/")
+    odd = not name or "\n" in path or any(part[0] == "." for part in folders) or is_temporary_name(name)
+    return path.endswith(LOGS) or name in (".gitignore", ".gitattributes") or not odd
 
 
 def _lines(path: str) -> list[str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import glob
 import os
 import re
 import secrets
@@ -54,11 +53,9 @@ _INERT = re.compile(
 _FORMAT = ("core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage")
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
 _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
-PLAIN = ("100644", "100755")
 MARK = "filemem-mark"  # in the git directory, as are the next two
 LOCK = "filemem.lock"
 PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
-_WAIT = 30.0  # seconds for another filemem to finish its commit
 _UNFINISHED = {"MERGE_HEAD": "merge", "rebase-merge": "rebase", "rebase-apply": "rebase"}
 _UNFINISHED |= {"CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
@@ -75,11 +72,11 @@ class Untrusted(GitError):
 
 
 class GitDone(NamedTuple):
-    """What a command left behind."""
+    """What a command left behind; `why` it failed, for the end of a sentence."""
 
     code: int
     out: bytes
-    err: str
+    why: str
 
 
 class GitFile(NamedTuple):
@@ -94,14 +91,6 @@ class Identity(NamedTuple):
 
     name: str
     email: str
-
-
-class Step(NamedTuple):
-    """What is to happen to one file: `found` stands on disk (None: no file), `becomes` is to stand there."""
-
-    path: str
-    found: bytes | None
-    becomes: bytes | None
 
 
 MACHINE = Identity("filemem", "filemem@localhost")
@@ -155,7 +144,10 @@ class Git:
                     what = f"git {arguments[0]} took longer than {timeout:g} s and was ended"
                     raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
                 raise
-        return GitDone(process.returncode, out, err.decode(errors="replace"))
+        lines = [line.strip() for line in err.decode(errors="replace").splitlines() if not line.startswith("hint:")]
+        told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
+        words = [*told[:1], *filter(None, lines[-1:]), f"exit code {process.returncode}"][0]
+        return GitDone(process.returncode, out, f"git: {one_line(words, 300).rstrip('.')}")
 
     def run(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
@@ -163,20 +155,12 @@ class Git:
         """What a command prints; raises GitError where it fails."""
         done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
         if done.code:
-            raise GitError(reason(done) + ".")
+            raise GitError(f"{done.why}.")
         return done.out
 
     def text(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
         """What a command prints, as text without its last newline; raises GitError where it fails."""
         return os.fsdecode(self.run(*arguments, stdin=stdin, env=env)).removesuffix("\n")
-
-
-def reason(done: GitDone) -> str:
-    """Why a command failed, for the end of a sentence: the line of its complaint that says most."""
-    lines = [line.strip() for line in done.err.splitlines() if line.strip() and not line.startswith("hint:")]
-    told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))] or lines[-1:]
-    words = told[0] if told else f"exit code {done.code}"
-    return "git: " + one_line(words, 300).rstrip(".")
 
 
 def spec(path: str) -> str:
@@ -216,7 +200,7 @@ def find(path: str, trust: Trust) -> Repository | None:
     place = git_place(path)
     if not place:
         return None
-    content = {"mark": _mark(place)[1]}
+    content = {"mark": _said(_git_folder(place), MARK)}
     if not trust.known(place, content):
         remedy = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
         words = f"{one_line(place)} was not set up on this machine, so git is not used there; {remedy}."
@@ -225,12 +209,13 @@ def find(path: str, trust: Trust) -> Repository | None:
         raise error
     if trust.given:
         agree(place, trust)
-    return opened(place)
+    return Repository(place)
 
 
 def agree(place: str, trust: Trust) -> None:
     """Mark the repository of a `.git` as one that the person has named."""
-    folder, mark = _mark(place)
+    folder = _git_folder(place)
+    mark = _said(folder, MARK)
     if mark and trust.kept(place, {"mark": mark}):
         return
     mark = secrets.token_hex(16)
@@ -241,40 +226,33 @@ def agree(place: str, trust: Trust) -> None:
     trust.keep(place, {"mark": mark}, trusted=True)
 
 
-def _mark(place: str) -> tuple[str, str]:
-    """The git directory of a `.git`, which may be a file that names it, and the mark in it; raises GitError."""
+def _said(folder: str, name: str) -> str:
+    """What a small file in a folder says, empty where there is none; raises GitError where it cannot be read."""
     try:
-        told = "" if os.path.isdir(place) else os.fsdecode(safe.read(place, 10_000)).partition("gitdir:")[2].strip()
-        folder = os.path.join(os.path.dirname(place), told or ".git")
-        with contextlib.suppress(NotFound):
-            return folder, safe.read(os.path.join(folder, MARK), 100).decode(errors="replace").strip()
-        return folder, ""
-    except GitError:
-        raise
+        return os.fsdecode(safe.read(os.path.join(folder, name), 10_000)).strip()
+    except NotFound:
+        return ""
     except FilememError as error:
         raise GitError(str(error)) from None
 
 
-def opened(place: str) -> Repository | None:
-    """The repository of a `.git`, None where none lies there; raises GitError."""
-    folder = os.path.abspath(_mark(place)[0])
-    common = folder
-    with contextlib.suppress(NotFound):  # of a linked work tree only
-        common = os.path.abspath(
-            os.path.join(folder, os.fsdecode(safe.read(os.path.join(folder, "commondir"))).strip())
-        )
-    there = os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(common, "objects"))
-    return Repository(os.path.dirname(place), folder, common) if there else None
+def _git_folder(place: str) -> str:
+    """The git directory of a `.git`, which may be a file that names it."""
+    above = os.path.dirname(place)
+    told = "" if os.path.isdir(place) else _said(above, ".git").partition("gitdir:")[2].strip()
+    return os.path.abspath(os.path.join(above, told or ".git"))
 
 
 class Repository(Git):
     """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
 
-    def __init__(self, where: str, folder: str, common: str) -> None:
-        """A repository with its git directory `folder` and, where that is a linked work tree's, the one that it shares."""
+    def __init__(self, place: str) -> None:
+        """The repository of a `.git`; the linked work trees of one have the folder `common` in common."""
+        where, self.folder = os.path.dirname(place), _git_folder(place)
+        self.common = os.path.abspath(os.path.join(self.folder, _said(self.folder, "commondir")))
         told = b""
         with contextlib.suppress(FilememError, OSError):  # none, or no plain file, on which git could wait for ever
-            told = safe.read(os.path.join(common, "config"))
+            told = safe.read(os.path.join(self.common, "config"))
         listing = ("config", "--file", "-", "--no-includes", "--list", "-z")
         entries = fields(Git("/").ask(*listing, stdin=told, env={"GIT_DIR": os.devnull}).out)
         said = {key: value for key, _, value in (entry.partition("\n") for entry in entries)}
@@ -288,18 +266,22 @@ class Repository(Git):
             with open(os.path.join(aside, name), "w", encoding="utf-8") as file:
                 file.write(text)
         for name in _LINKS:
-            os.symlink(os.path.join(common, name), os.path.join(aside, name))
-        env = {"GIT_DIR": folder, "GIT_WORK_TREE": where, "GIT_OBJECT_DIRECTORY": os.path.join(common, "objects")}
-        own = {key: value for key, value in said.items() if _INERT.fullmatch(key)}
-        super().__init__(where, {**env, "GIT_COMMON_DIR": aside}, own)
-        self.folder = folder
-        self.common = common
+            os.symlink(os.path.join(self.common, name), os.path.join(aside, name))
+        env = {"GIT_DIR": self.folder, "GIT_WORK_TREE": where, "GIT_COMMON_DIR": aside}
+        env["GIT_OBJECT_DIRECTORY"] = os.path.join(self.common, "objects")
+        super().__init__(where, env, {key: value for key, value in said.items() if _INERT.fullmatch(key)})
 
     # -- state ---------------------------------------------------------------------------------------------------
 
+    def commit_of(self, name: str) -> str:
+        """The commit that a name means; empty where there is none."""
+        return (
+            self.ask("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}").out.decode().strip()
+        )
+
     def head(self) -> str:
         """The commit that HEAD names; empty before the first one."""
-        return self.ask("rev-parse", "--quiet", "--verify", "HEAD^{commit}").out.decode().strip()
+        return self.commit_of("HEAD")
 
     def branch(self) -> str:
         """The branch that HEAD stands on; empty where it is detached."""
@@ -324,54 +306,16 @@ class Repository(Git):
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError.
-
-        What one left that was killed here is cleared up: git's locks, and an index that the last commit is ahead of, as a
-        person's next commit would take the machine's back.
-        """
-        place = os.path.join(self.folder, LOCK)
+        """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError."""
         with contextlib.ExitStack() as held:
             try:
-                held.enter_context(safe.lock(place, _WAIT))
-                if os.path.getsize(place):
-                    self._unlock(os.path.getmtime(place))
-                    self._mend_index()
-                with open(place, "w") as file:  # until the end of this
-                    file.write("at work\n")
-                held.callback(os.truncate, place, 0)
+                held.enter_context(safe.lock(os.path.join(self.folder, LOCK), 30.0))
             except Busy:
                 raise GitError("another filemem is committing here; try again when it has finished.") from None
             except OSError as error:
-                raise GitError(
-                    f"{self.folder} cannot be written ({error.strerror}); put its permissions right."
-                ) from None
+                why = f"{self.folder} cannot be written ({error.strerror})"
+                raise GitError(f"{why}; put its permissions right.") from None
             yield
-
-    def _mend_index(self) -> None:
-        """Have the index say what the machine's last commit says, where it says what was there before; the rest is a person's."""
-        who, *parents = self.ask("log", "-1", "--format=%ce %P").out.decode(errors="replace").split() or [""]
-        if who == MACHINE.email and not self.unfinished():
-            names, before = ("--name-only", "-z"), parents[0] if parents else self.empty()
-            last = fields(self.run("diff-tree", "-r", "--root", "--no-commit-id", *names, "HEAD"))
-            staged = fields(self.run("diff-index", "--cached", "--ita-invisible-in-index", *names, before))
-            if behind := sorted({*last} - {*staged}):
-                how = ("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
-                self.run(*how, stdin=nul(behind), env={"GIT_LITERAL_PATHSPECS": "1"})
-
-    def _unlock(self, since: float) -> None:
-        """Take git's locks away that were left `since` then, once their git has had the time to end."""
-        for last in range(39, -1, -1):
-            names = [*glob.glob(f"{glob.escape(self.folder)}/*.lock"), f"{self.common}/objects/maintenance.lock"]
-            names += glob.glob(f"{glob.escape(self.common)}/*.lock")
-            names += glob.glob(f"{glob.escape(self.common)}/refs/**/*.lock", recursive=True)
-            names = [name for name in names if os.path.basename(name) != LOCK and os.path.exists(name)]
-            with contextlib.suppress(FileNotFoundError):
-                names = [name for name in names if os.path.getmtime(name) >= since - 1]
-                if not names:
-                    return
-                for name in names if not last else ():
-                    os.unlink(name)
-            time.sleep(0.05)
 
     # -- trees ---------------------------------------------------------------------------------------------------
 
@@ -415,7 +359,7 @@ class Repository(Git):
 
     def empty(self) -> str:
         """The tree without files."""
-        return self.text("hash-object", "-t", "tree", "--stdin")
+        return self.put("tree", b"")
 
     def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
         """A tree with some of its files replaced, added, or taken out."""
@@ -424,22 +368,6 @@ class Repository(Git):
             self.run("read-tree", tree, env=private)
             self.stage(changes, private)
             return self.text("write-tree", env=private)
-
-    def steps(self, before: str, after: str, inside: str = "") -> list[Step]:
-        """What differs between two trees, of files under `inside`; `before` may be empty, for nothing. Raises FilememError for a
-        path or kind of file that memories have no use for and that could lead elsewhere."""
-        parts = fields(
-            self.run("diff-tree", "-r", "-z", "--no-renames", before or self.empty(), after, "--", spec(inside))
-        )
-        for facts, path in zip(parts[::2], parts[1::2], strict=True):
-            wrong = any(part in ("", ".", "..") or part.lower() == ".git" for part in path.split("/"))
-            modes = facts.removeprefix(":").split(" ")[:2]
-            if wrong or any(ord(c) < 32 for c in path) or not {*modes} <= {*PLAIN, "000000"}:
-                what = f"{one_line(path)} is not a regular file with a plain name"
-                raise FilememError(f"{what}; bring it in by hand, with git pull.")
-        paths = parts[1::2]
-        texts = self.contents(f"{tree or self.empty()}:{path}" for path in paths for tree in (before, after))
-        return [Step(*one) for one in zip(paths, texts[::2], texts[1::2], strict=True)]
 
     # -- committing ----------------------------------------------------------------------------------------------
 
@@ -451,16 +379,17 @@ class Repository(Git):
         listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
         how = ("--only", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--cleanup=verbatim", "-m", message)
         env = {"GIT_LITERAL_PATHSPECS": "1", **_signed(author, at)}
-        unknown, known = nul(new), nul(paths)
-        for wait in (0.05, 0.2, 0.8, 0.0):
-            done = self.ask("add", "--intent-to-add", *listed, stdin=unknown, env=env) if unknown else None
-            if not done or not done.code:
-                done = self.ask("commit", *how, *listed, stdin=known, env=env)
-            if not done.code:
+        known, unknown = nul(paths), nul(new)
+        for wait in (0.05, 0.2, 0.8, 2.0, 0.0):  # another git, or that of a filemem that was killed, may be at work
+            try:
+                if unknown:
+                    self.run("add", "--intent-to-add", *listed, stdin=unknown, env=env)
+                self.run("commit", *how, *listed, stdin=known, env=env)
                 return self.head()
-            if "index.lock" not in done.err:
-                self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
-                raise GitError(reason(done) + ".")
+            except GitError as error:
+                if "index.lock" not in str(error):
+                    self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
+                    raise
             time.sleep(wait)
         lock = os.path.join(self.folder, "index.lock")
         raise GitError(f"another git is at work here; where none is, delete {lock}.")
@@ -474,8 +403,7 @@ class Repository(Git):
 
 def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
     """The environment in which a commit is by this author, made by the machine; never signed, as nobody vouches for it."""
-    when = at.astimezone().isoformat(timespec="seconds")
-    parts = {"NAME": (author.name, MACHINE.name), "EMAIL": (author.email, MACHINE.email), "DATE": (when, when)}
-    return {
-        f"GIT_{role}_{name}": one[n] for name, one in parts.items() for n, role in enumerate(("AUTHOR", "COMMITTER"))
-    }
+    when, found = at.astimezone().isoformat(timespec="seconds"), dict[str, str]()
+    for role, who in (("AUTHOR", author), ("COMMITTER", MACHINE)):
+        found |= {f"GIT_{role}_NAME": who.name, f"GIT_{role}_EMAIL": who.email, f"GIT_{role}_DATE": when}
+    return found

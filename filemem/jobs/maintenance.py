@@ -97,9 +97,6 @@ def maintain(
         return [step() for step in steps]
     steps += [lambda: _tidy(folder, progress), *([lambda: _embed(folder, progress)] if semantic.of(folder) else [])]
     with job(folder, "maintain", at) as run:
-        with contextlib.suppress(FilememError):
-            if run.history.home:
-                run.history.catch_up()
         problems = [str(one) for one in run.history.problems()]
         noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
         if (followed := follow_renames(folder)).paths:

@@ -8,13 +8,12 @@ from typing import Any
 
 from filemem import index
 from filemem.chat.requests import Does
-from filemem.errors import FilememError
 from filemem.files import archive, journal
 from filemem.files.folder import Folder, StoreFolder
 from filemem.forgetting import deletion, forget_in_chat
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
-from filemem.importers import ImportReport
+from filemem.importers import ImportReport, import_file
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.remembering import Remembered
@@ -47,7 +46,9 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
     waits for no other job.
     """
     with archive.job_lock(user) if alone else contextlib.nullcontext():
-        yield UserJob(user, name, at)
+        run = UserJob(user, name, at)
+        with run.history.at_work():
+            yield run
 
 
 # -- remembering -------------------------------------------------------------------------------------------------
@@ -91,17 +92,16 @@ def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
         yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
 
 
-def committed_imports(
-    store: StoreFolder, report: ImportReport, format_: str, file: str, at: dt.datetime
-) -> Iterator[str]:
-    """Commit what was taken in, user by user, where their memories are kept in git; what git says of it."""
-    taken = [*report.added, *report.updated]
-    for name in dict.fromkeys(entry.user for entry in taken):
-        paths = [entry.path for entry in taken if entry.user == name]
-        subject = f"Import {counted(len(paths), 'memory', 'memories')} from {os.path.basename(file)}"
-        with job(store.folder(name), "import", at, alone=False) as run:
-            if note := run.commit(subject, paths, Source=f"{format_}:{os.path.basename(file)}"):
-                yield note
+def imported(
+    store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
+) -> tuple[ImportReport, str]:
+    """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
+    with job(store.folder(user), "import", at, alone=False) as run:
+        report = import_file(store, format_, file, user=user, **how)
+        paths = [entry.path for entry in (*report.added, *report.updated)]
+        name = os.path.basename(file)
+        subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
+        return report, run.commit(subject, paths, Source=f"{format_}:{name}")
 
 
 # -- forgetting --------------------------------------------------------------------------------------------------
@@ -117,8 +117,6 @@ def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
 def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
     """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
     with job(user, "forget", at) as run:
-        with contextlib.suppress(FilememError):
-            run.history.require()  # which finds where the memories lie while that can be told
         owned = os.path.lexists(os.path.join(user.root, ".git"))
         done = deletion.carry_out(user, found)
         gone = owned and found.everything and found.purge

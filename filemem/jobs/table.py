@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError, Refused, in_words, missing_extra
+from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, trust
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder, StoreFolder
@@ -90,15 +90,15 @@ def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
 
 
 def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    followed: list[str] = []
+    followed, cut_off = list[str](), list[Problem]()
+    with contextlib.suppress(FilememError):  # its bookkeeping is a link, which is named below
+        cut_off = History(folder).problems()
     # where nothing can be kept, as with a bookkeeping that is a link, the problems are told all the same
     with contextlib.suppress(FilememError), job(folder, "check", order.at, alone=False) as run:
         done = maintenance.follow_renames(folder)
         followed = done.said
         run.commit(done.subject, done.paths)
-    found = check.problems(folder, show)
-    with contextlib.suppress(FilememError):  # its bookkeeping is a link, which is named already
-        found = [*History(folder).problems(), *found]
+    found = [*cut_off, *check.problems(folder, show)]
     told = [JobDone("", [one], {"followed": one}) for one in followed]
     return told + [JobDone("", [str(one._replace(path=f"{folder.name}/{one.path}"))], one._asdict()) for one in found]
 

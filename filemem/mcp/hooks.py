@@ -18,8 +18,7 @@ from filemem.chat import core_memory, recalling, requests
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE
-from filemem.importers import import_file
-from filemem.jobs.running import committed_imports
+from filemem.jobs.running import imported
 from filemem.models import prompt
 from filemem.overview.timeline import timeline
 from filemem.search import ranking
@@ -97,8 +96,7 @@ def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date
 
 def take_in(store: StoreFolder, user: str, client: str, path: str, at: dt.datetime) -> None:
     """Keep what is new of a session, as `filemem import` does."""
-    report = import_file(store, client, path, user=user)
-    list(committed_imports(store, report, client, path, at))
+    imported(store, client, path, at, user)
 
 
 def tried(user: Folder, client: str, command: list[str]) -> Iterator[Tried]:

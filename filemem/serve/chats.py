@@ -138,32 +138,27 @@ class Chats:
             reply = model.ask(asked.messages, asked.tools, lambda text: listen(Text(text)))
             return Finished(reply.text, reply.calls, reply.usage, reply.finish, "")
         asked = _recorded(self._of_the_person(asked._replace(kept=asked.kept and not asked.program)))
-        talk = self._begin(asked, stop, listen)
-        path = talk.transcript.path
-        begun(talk.model)
-        try:
-            with contextlib.suppress(_Delegated):
-                text = talk.answer(listen)
-                if asked.kept:
-                    said = (*asked.before, ("user", asked.text), ("assistant", text))
-                    self._note(said, talk.transcript, asked.id)
-                return Finished(text, (), talk.usage, talk.finish, talk.transcript.path)
-            self._delegated(asked, talk)
-            return Finished("", talk.delegated, talk.usage, "tool_calls", talk.transcript.path)
-        finally:
-            with self._lock:
-                self._busy.discard(path)
-            if asked.kept:
-                self._commit(talk)
-
-    def _commit(self, talk: ServedConversation) -> None:
-        """Commit what an answer added to a conversation, where the memories are kept in git."""
-        path, turns = talk.transcript.path, talk.transcript.turns()
-        with job(self.user, "chat", self._now(), alone=False) as run:
-            if path and turns:
-                subject = f"Talk with {self.user.name}: {first_words(turns[0].text)}"
-                run.commit(subject, [path, *talk.written], Session=path)
-        talk.written = []
+        with job(self.user, "chat", self._now(), alone=False) if asked.kept else contextlib.nullcontext() as run:
+            talk = self._begin(asked, stop, listen)
+            path = talk.transcript.path
+            begun(talk.model)
+            try:
+                with contextlib.suppress(_Delegated):
+                    text = talk.answer(listen)
+                    if asked.kept:
+                        said = (*asked.before, ("user", asked.text), ("assistant", text))
+                        self._note(said, talk.transcript, asked.id)
+                    return Finished(text, (), talk.usage, talk.finish, talk.transcript.path)
+                self._delegated(asked, talk)
+                return Finished("", talk.delegated, talk.usage, "tool_calls", talk.transcript.path)
+            finally:
+                with self._lock:
+                    self._busy.discard(path)
+                path, turns = talk.transcript.path, talk.transcript.turns()
+                if run and path and turns:
+                    subject = f"Talk with {self.user.name}: {first_words(turns[0].text)}"
+                    run.commit(subject, [path, *talk.written], Session=path)
+                talk.written = []
 
     def _continued(self, asked: ChatRequest) -> ChatRequest:
         """The request with what was said until the response that it goes on with, as far as the transcript has it."""
