@@ -222,19 +222,6 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
     assert recalled == [["cited", FACT]] * 2
 
 
-def test_the_log_has_every_request_with_its_reply(talk: Talk, server: ScriptedServer) -> None:
-    steps: list[dict[str, Any]] = []
-    talk.conversation.log = steps.append
-    server.script(calls(("grep", {"pattern": "tea"}), usage=(120, 7)), say("Oolong.", usage=(150, 3)), fail(401, "no"))
-    talk.say("Which tea?")
-    with pytest.raises(ModelError):
-        talk.say("And now?")
-    asked, answered, failed = steps
-    assert (asked["tokens_in"], asked["tokens_out"], asked["calls"][0]["name"]) == (120, 7, "grep")
-    assert answered["messages"] == server.requests[1].body["messages"] and answered["text"] == "Oolong."
-    assert "(401)" in failed["error"]
-
-
 # -- what is searched for before it is asked ----------------------------------------------------------------------
 
 
@@ -450,11 +437,6 @@ def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, serve
     assert "I moved to Porto." in talk.kept  # and on disk for good
 
 
-def test_where_the_model_gives_no_summary_the_turns_do(tmp_path: Path, server: ScriptedServer) -> None:
-    long_talk(tmp_path, server, fail(400, "no"))
-    assert "ann: My cat is called 糖糖. She is old.\n" in system(server)
-
-
 def test_the_window_is_not_summarised_anew_at_every_turn(tmp_path: Path, server: ScriptedServer) -> None:
     talk = Talk(tmp_path, server.base_url, "window_tokens: 300\n")
     server.default = say("A short answer.")
@@ -532,17 +514,6 @@ def test_a_partial_answer_is_kept_and_marked(
     kept += "- **ann** 09:30: Go on.\n- **assistant** 09:30: Let me look. [interrupted]\n"
     assert talk.kept == kept and talk.say("Again.") == "Whole."
     assert talk.kept == f"{kept}- **ann** 09:30: Again.\n- **assistant** 09:30: Whole.\n"
-
-
-def test_ctrl_c_keeps_what_had_come(talk: Talk, server: ScriptedServer) -> None:
-    def stop(event: Event) -> None:
-        raise KeyboardInterrupt
-
-    server.script(hang("Half of an"), say("Fine."))
-    with pytest.raises(KeyboardInterrupt):
-        talk.conversation.say("Tell me.", stop)
-    assert talk.kept.startswith("- **ann** 09:30: Tell me.\n- **assistant** 09:30: Half [interrupted]\n")
-    assert talk.say("Go on.") == "Fine."
 
 
 def test_files_that_a_person_deletes_or_breaks_do_not_stop_the_talk(talk: Talk, server: ScriptedServer) -> None:

@@ -130,14 +130,6 @@ def test_a_failure_is_one_red_line_and_the_next_message_works(
         assert not (env and COLOUR.search(term.raw))
 
 
-def test_what_a_model_thinks_is_nowhere(store: Path, server: ScriptedServer) -> None:
-    server.default = say("<think>\nTea? ", "I should ", "say Oolong.\n</th", "ink>\n\nOolong.")
-    done = run(store, server, "-m", "Which tea?")
-    assert (done.stdout, done.stderr) == ("Oolong.\n", "")
-    assert session(store) == "- **ann**: Which tea?\n- **assistant**: Oolong.\n"
-    assert [event["event"] for event in events(run(store, server, "--json", "-m", "Tea?"))] == ["text", "answer"]
-
-
 @pytest.mark.parametrize(
     ("question", "text", "shown"),
     [
@@ -194,17 +186,11 @@ def test_what_was_kept_is_said_to_the_model_and_on_the_screen(
     assert line in server.requests[0].body["messages"][-1]["content"].partition("<program>")[2]
 
 
-@pytest.mark.parametrize(("question", "line"), [("Which tea?", "searched 5 files"), ("什么茶？", "查了5个文件")])
-def test_what_was_looked_at_is_one_line_in_the_persons_language(
-    store: Path, server: ScriptedServer, question: str, line: str
-) -> None:
-    server.script(
-        calls(("grep", {"pattern": "tea"}), ("open", {"path": FACT})),
-        calls(("grep", {"pattern": "茶"})),
-        say("Oolong."),
-    )
-    done = run(store, server, "-m", question)
-    assert (done.stdout, done.stderr) == ("Oolong.\n", f"{line}\n")
+def test_what_was_looked_at_is_one_line_in_the_persons_language(store: Path, server: ScriptedServer) -> None:
+    look = calls(("grep", {"pattern": "tea"}), ("open", {"path": FACT}))
+    server.script(look, calls(("grep", {"pattern": "茶"})), say("Oolong."), look, say("乌龙茶。"))
+    for question, line in (("Which tea?", "searched 5 files"), ("什么茶？", "查了6个文件")):
+        assert run(store, server, "-m", question).stderr == f"{line}\n"
 
 
 def test_a_log_has_the_requests_and_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
@@ -318,49 +304,35 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/search", "say what, as in: /search What tea do I like?\n"),
             ("/memory", "tokens  in all\n"),
             ("/remember --Owns a kettle.", "-owns-a-kettle.md"),
-            ("/open profile.md", "profile.md  3 lines\n   1  # Ann\n"),
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
             ("/open profle.md", "profle.md does not exist; nearest: profile.md.\n"),
-            ("/open ../bob/x", "not a path inside ann's memories"),
             ("/edit profile.md", ""),
             ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
-            ("n", "Nothing was deleted.\n"),
-            ("/forget facts/hostile.md", "[y/N]: "),
             ("\x04", "Nothing was deleted.\n"),
             ("/forget facts/hostile.md", "[y/N]: "),
             ("y", "Deleted facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
-            ("/model", "gpt-x answers.\n"),
             ("/model gpt-y", "From now on gpt-y answers.\n"),
-        ]
-        for typed, answer in steps:
-            term.type(typed if typed == "\x04" else f"{typed}\r")
-            term.expect(answer)
-            if not answer.endswith("[y/N]: "):
-                term.expect("> ")
-        assert not (user / "sessions").exists()
-        for typed, answer in [
             ("My canoe leaks.", "Yes.\n"),
             ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
             ("/sessions", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
             ("/model offline", "No model is configured"),
             ("Which oolong do I like?", f"{FACT}:1"),
-        ]:
-            term.type(f"{typed}\r")
-            term.expect(answer)
-            term.expect("> ")
-        term.type("/forget canoe\r")
-        term.expect("[y/N]: ")
-        term.interrupt("Nothing was deleted.\n> ")
-        term.type("/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md\r")
-        term.expect("hold it, too? [y/N]: ")
-        term.type("n\r")
-        term.expect("for good? [y/N]: ")
-        term.type("y\r")
-        term.expect("Deleted ")
-        term.expect("\n> ")
-        term.type("Still there?\r")
-        term.expect("\n> ")
+            ("/forget canoe", "[y/N]: "),
+            ("\x03", "Nothing was deleted.\n"),
+            ("/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md", "hold it, too? [y/N]: "),
+            ("n", "for good? [y/N]: "),
+            ("y", "Deleted "),
+            ("Still there?", ""),
+        ]
+        for typed, answer in steps:
+            if typed == "\x03":
+                term.interrupt(answer)
+            else:
+                term.type(typed if typed == "\x04" else f"{typed}\r")
+                term.expect(answer)
+            if not answer.endswith("[y/N]: "):
+                term.expect("> ")
         term.type("/quit\r")
         assert term.end() == 0
         assert "Error: " not in term.screen and "Traceback" not in term.screen
@@ -372,24 +344,19 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
 # -- what is shown -----------------------------------------------------------------------------------------------
 
 
-ENGLISH = "An answer of several long words, so that it takes two lines."
-CHINESE = "外婆最喜欢的是惠明茶，景宁山里的，用玻璃杯泡，看叶子站起来。"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (ENGLISH, "An answer of several long words, so that\nit takes two lines.\n"),
-        (CHINESE, "外婆最喜欢的是惠明茶，景宁山里的，用玻璃\n杯泡，看叶子站起来。\n"),
-    ],
-)
-def test_lines_are_broken_between_words(store: Path, server: ScriptedServer, text: str, shown: str) -> None:
-    server.script(say(text))
+def test_lines_are_broken_between_words(store: Path, server: ScriptedServer) -> None:
+    shown = [
+        "An answer of several long words, so that\nit takes two lines.\n",
+        "外婆最喜欢的是惠明茶，景宁山里的，用玻璃\n杯泡，看叶子站起来。\n",
+    ]
+    texts = [shown[0].strip().replace("\n", " "), shown[1].replace("\n", "")]
+    server.script(*map(say, texts))
     with chat(store, server, columns=40) as term:
         term.expect("\n> ")
-        term.type("Hi\r")
-        assert term.expect("\n> ") == f"Hi\n{shown}> "
-    assert text in session(store)
+        for lines in shown:
+            term.type("Hi\r")
+            assert term.expect("\n> ") == f"Hi\n{lines}> "
+    assert all(text in session(store) for text in texts)
 
 
 def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server: ScriptedServer) -> None:
