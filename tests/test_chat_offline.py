@@ -83,19 +83,10 @@ def test_questions_and_its_own_answers_are_no_evidence_however_often_it_is_asked
 
 
 @pytest.mark.parametrize(
-    ("question", "line"),
-    [
-        ("What is my blood group?", "I found nothing about that in your memories.\n"),
-        ("我的护照什么时候过期？", "记忆里没有找到相关内容。\n"),
-    ],
-)
-def test_nothing_found_is_one_line(mara: Life, question: str, line: str) -> None:
-    assert mara.say(question) == line
-
-
-@pytest.mark.parametrize(
     ("told", "question", "line"),
     [
+        ([], "What is my blood group?", "I found nothing about that in your memories.\n"),
+        ([], "我的护照什么时候过期？", "记忆里没有找到相关内容。\n"),
         (
             ["I joined a reading group.", "I live in Ghent.", "The group meets on Mondays.", "A group of us sail."],
             "What is the group of my blood, as the hospital wrote it down?",
@@ -114,7 +105,7 @@ def test_where_it_is_not_sure_it_says_so_and_names_the_two_nearest(
     for text in told:
         mara.say(text)
     answer = mara.say(question)
-    assert answer.startswith(line) and 1 <= answer.count("\n- ") <= 2
+    assert answer.startswith(line) and (answer.count("\n- ") in (1, 2) if told else answer == line)
 
 
 @pytest.mark.parametrize("text", ["I live in Porto.", "My doctor put me on bisoprolol.", "Hello.", "今天搬家了。"])

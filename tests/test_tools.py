@@ -419,16 +419,6 @@ def test_no_control_character_of_a_file_reaches_an_answer(root: Path, tools: Too
         assert all(char.isprintable() or char in "\n\t" for char in answer)
 
 
-def test_the_text_of_a_call_reaches_the_next_call_unharmed(root: Path, tools: Toolbox) -> None:
-    odd = 'say "\\x1b" \x9f 茶'
-    write(root, {"facts/a.md": f"{odd} " + "long " * 300 + "\n"} | {f"facts/b{n}.md": f"{odd}{n}\n" for n in range(60)})
-    pattern = re.escape(odd).replace("\\ ", " ").replace("\\茶", "茶")
-    answer = tools.call("grep", {"pattern": pattern})
-    name, arguments = next_call(answer) or ("", {})
-    assert arguments["pattern"] == pattern
-    assert numbered(tools.call(name, arguments))
-
-
 # -- a file of any size ------------------------------------------------------------------------------------------
 
 
