@@ -59,15 +59,6 @@ _BULLET = re.compile(
 _NUMBER = re.compile(r"\d|[两三四五六七八九十百千万]")
 
 
-class SourceTurn(NamedTuple):
-    """A turn of a source, the bullet that it would be alone, what keeping it is worth."""
-
-    path: str
-    line: int
-    bullet: Bullet
-    worth: float
-
-
 class Source(NamedTuple):
     """A conversation that is to be summarised; `old` is what the log says of it, if anything."""
 
@@ -251,13 +242,23 @@ def _sections(
     wanted = [source for source in batch.sources if source.path not in made]
     bullets, room = dict[str, list[Bullet]](), {source.path: source.room for source in wanted}
     if model is not None and model.name != "offline":
-        bullets, notes = _asked(wanted, model, settings)
+        groups, spent = list[list[Memory]](), ASKED
+        for source in wanted:  # as many conversations at once as it may be asked for
+            spent += (size := tokens.count(source.memory.text))
+            if spent > ASKED:
+                groups, spent = [*groups, []], size
+            groups[-1].append(source.memory)
+        for memories in groups:
+            stated, failures = _stated(model, memories, settings)
+            notes += failures
+            for bullet in stated:
+                bullets.setdefault(bullet.path, []).append(bullet)
         bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
     left = [source for source in wanted if source.path not in bullets]
     if left:
         budget = settings.summary_share * sum(len(source.memory.data) for source in left)
         budget -= sum(1 + len(sections.section(source.path, [])) for source in left)
-        turns = weighted_turns([source.memory for source in left], settings.own, _rarity(folder))
+        turns = _weighted([source.memory for source in left], settings.own, _rarity(folder))
         bullets |= _chosen(turns, budget, {source.path: room[source.path] for source in left})
     made |= {source.path: sections.section(source.path, bullets.get(source.path, [])) for source in wanted}
     by = model.name if model and len(left) < len(wanted) else "extractive"
@@ -294,9 +295,11 @@ def _bullets(memory: Memory, own: OwnPatterns) -> Iterable[tuple[Passage, Bullet
             yield turn, Bullet(one_line(turn.speaker, 80), text, live(memory.path), (turn.line,))
 
 
-def weighted_turns(memories: Iterable[Memory], own: OwnPatterns, rarity: Callable[[str], float]) -> list[SourceTurn]:
+def _weighted(
+    memories: Iterable[Memory], own: OwnPatterns, rarity: Callable[[str], float]
+) -> list[tuple[Bullet, float]]:
     """Every turn of some conversations, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
-    out = list[SourceTurn]()
+    out = list[tuple[Bullet, float]]()
     for memory in memories:
         found = list(_bullets(memory, own))
         to_assistant = ASSISTANT in {turn.speaker.casefold() for turn, _ in found}
@@ -305,9 +308,8 @@ def weighted_turns(memories: Iterable[Memory], own: OwnPatterns, rarity: Callabl
             flags, machine = terms.flags(turn.text), turn.speaker.casefold() == ASSISTANT
             total = INTERCEPT + _telling(turn, previous, flags, memory.day, rarity)
             total += TO_ASSISTANT if to_assistant and not machine and flags & terms.FIRST_PERSON else 0
-            worth = (0.5 if machine else 1) / (1 + math.exp(-total))
             quotes = machine and (flags & terms.CITES or program_says(turn.text))
-            out.append(SourceTurn(bullet.path, turn.line, bullet, 0.0 if quotes else worth))
+            out.append((bullet, 0.0 if quotes else (0.5 if machine else 1) / (1 + math.exp(-total))))
             previous = turn
     return out
 
@@ -319,25 +321,30 @@ def _telling(
     words = terms.content(turn.text)
     # Added up so that the order of a set, which differs from run to run, changes nothing.
     total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
-    total += 0 if previous.line else OPENING
-    total += DATE if dates.mentioned(turn.text, day or dt.date(2000, 1, 1)) else 0
     asked = previous.speaker != turn.speaker and terms.flags(previous.text[-2_000:]) & terms.IS_QUESTION
-    for flag, weight in ((terms.HAS_NAME, NAME), (terms.FIRST_PERSON, OWN), (terms.IS_QUESTION, QUESTION)):
-        total += weight if flags & flag else 0
-    return total + (ANSWER if asked else 0) + (NUMBER if _NUMBER.search(turn.text) else 0)
+    for holds, weight in (
+        (not previous.line, OPENING),
+        (dates.mentioned(turn.text, day or dt.date(2000, 1, 1)), DATE),
+        (flags & terms.HAS_NAME, NAME),
+        (flags & terms.FIRST_PERSON, OWN),
+        (flags & terms.IS_QUESTION, QUESTION),
+        (asked, ANSWER),
+        (_NUMBER.search(turn.text), NUMBER),
+    ):
+        total += weight if holds else 0
+    return total
 
 
-def _chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
+def _chosen(turns: Iterable[tuple[Bullet, float]], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
     """The bullets of the turns that carry the most, by source: as many as fit within `budget` bytes and the tokens that all
     sources have `room` for; of each source at least the most telling turn that it has room for itself.
     """
-    turns, best = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]], dict[str, SourceTurn]()
-    for turn in turns:
-        if turn.path not in best or turn.worth > best[turn.path].worth:
-            best[turn.path] = turn
-    others = [turn for turn in turns if turn.worth and turn is not best[turn.path]]
-    others.sort(key=lambda turn: turn.worth / (PRICE + len(turn.bullet.text)) ** THRIFT, reverse=True)
-    ranked = [*best.values(), *others]
+    fitting, best = [turn for turn in turns if turn[0].tokens <= room[turn[0].path]], dict[str, tuple[Bullet, float]]()
+    for turn in fitting:
+        best[turn[0].path] = max(best.get(turn[0].path, turn), turn, key=lambda one: one[1])
+    others = [turn for turn in fitting if turn[1] and turn is not best[turn[0].path]]
+    others.sort(key=lambda turn: turn[1] / (PRICE + len(turn[0].text)) ** THRIFT, reverse=True)
+    ranked = [bullet for bullet, _ in (*best.values(), *others)]
 
     def over(count: int) -> bool:
         """Are so many turns too much, together in their bullets?"""
@@ -348,41 +355,23 @@ def _chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float
     return _bundled(ranked[: len(best) + bisect.bisect_left(range(len(best) + 1, len(ranked) + 1), True, key=over)])
 
 
-def _bundled(turns: Iterable[SourceTurn]) -> dict[str, list[Bullet]]:
+def _bundled(turns: Iterable[Bullet]) -> dict[str, list[Bullet]]:
     """The bullets of some turns by source: a few turns of one speaker share a bullet, and with it a link."""
-    said: dict[tuple[str, str], list[Bullet]] = {}
-    for turn in sorted(turns, key=lambda turn: (turn.path, turn.line)):
-        joined, bullet = said.setdefault((turn.path, turn.bullet.speaker), []), turn.bullet
-        last = joined[-1] if joined else bullet
-        fits = len(last.lines) < TURNS and len(last.text) + len(bullet.text) <= LETTERS
-        if joined and bullet.speaker and fits:
-            joined[-1] = last._replace(text=f"{last.text} … {bullet.text}", lines=last.lines + bullet.lines)
+    said = dict[tuple[str, str], list[Bullet]]()
+    for one in sorted(turns, key=lambda one: (one.path, one.lines)):
+        joined = said.setdefault((one.path, one.speaker), [])
+        last = joined[-1] if joined and one.speaker else None
+        if last and len(last.lines) < TURNS and len(last.text) + len(one.text) <= LETTERS:
+            joined[-1] = last._replace(text=f"{last.text} … {one.text}", lines=last.lines + one.lines)
         else:
-            joined.append(bullet)
-    found: dict[str, list[Bullet]] = {}
+            joined.append(one)
+    found = dict[str, list[Bullet]]()
     for (path, _), bullets in said.items():
         found.setdefault(path, []).extend(bullets)
     return found
 
 
 # -- a model's statements -----------------------------------------------------------------------------------------
-
-
-def _asked(sources: list[Source], model: Model, settings: Config) -> tuple[dict[str, list[Bullet]], list[str]]:
-    """The model's bullets by source, as many conversations at once as it may be asked for; and what went wrong."""
-    groups, spent = list[list[Memory]](), ASKED
-    for source in sources:
-        spent += (size := tokens.count(source.memory.text))
-        if spent > ASKED:
-            groups, spent = [*groups, []], size
-        groups[-1].append(source.memory)
-    found, notes = dict[str, list[Bullet]](), list[str]()
-    for memories in groups:
-        bullets, failures = _stated(model, memories, settings)
-        notes += failures
-        for bullet in bullets:
-            found.setdefault(bullet.path, []).append(bullet)
-    return found, notes
 
 
 def _stated(model: Model, memories: Sequence[Memory], settings: Config) -> tuple[list[Bullet], list[str]]:
