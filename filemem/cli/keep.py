@@ -223,7 +223,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         gone = cut_off is not None and not user.exists()
         return cut_off or 0 if gone else (yield from _forget_user(call, user, how))
     found = _to_delete(user, what or "", about or "", gone=cut_off is not None, purges=purges)
-    past = purge.search(History(user), found).own if purges and not found else []
+    past = purge.search(History(user), found) if purges and not found else []
     if not found and not past:
         yield "Nothing was found."
         yield from map(str, found.left)
@@ -279,15 +279,11 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
         said = purge.purge(history, found)
         deletion.clear_records(folder, found)
         held = purge.search(history, found)
-        failed = failed or bool(held.own)
-        said += [f"Git still says it: {line}" for line in held.own[:SHOWN]]
-        said += [f"Git still says it in {len(held.own) - SHOWN} more places."] * (len(held.own) > SHOWN)
-        if held.others:
-            said.append(f"Git has it from elsewhere too, which is none of this user's: {held.others[0]}.")
-        if not held.own and found.matcher:
-            said.append(
-                f"Nothing of this user's in git says it any more: {held.searched:,} objects and every file were read."
-            )
+        failed = failed or bool(held)
+        said += [f"Git still says it: {line}" for line in held[:SHOWN]]
+        said += [f"Git still says it in {len(held) - SHOWN} more places."] * (len(held) > SHOWN)
+        if not held and found.matcher:
+            said.append("Nothing of this user's in git says it any more: every object and every file was read.")
     elif not (found.purge and owned):
         said = purge.remembers(history, found)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)

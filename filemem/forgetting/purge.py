@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
@@ -42,14 +42,6 @@ _OBSTACLES = {  # refs, files of the git directory, lines of `git ls-files --sta
 }
 
 
-class InHistory(NamedTuple):
-    """What in a repository says it: the user's own and nobody's, and other people's; how many objects were read."""
-
-    own: list[str]
-    others: list[str]
-    searched: int
-
-
 def require(history: History) -> Repository:
     """The repository, where its history can be rewritten; raises FilememError with the obstacle and its remedy."""
     if not importlib.util.find_spec("git_filter_repo"):
@@ -70,7 +62,7 @@ def remembers(history: History, found: DeletionPlan) -> list[str]:
             return []
         inside = ("rev-list", "--all", "--full-history", "--abbrev-commit", "--", spec(history.inside))
         commits = repository.text(*inside).split() if found.everything and repository.head() else []
-        held = [f"commit {name}" for name in commits] or search(history, found).own
+        held = [f"commit {name}" for name in commits] or search(history, found)
         return [f"Git remembers it: {first_few(held)}.", *_remotes(repository)] if held else []
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
@@ -227,27 +219,25 @@ def _prune(repository: Repository) -> None:
 # -- what still says it ------------------------------------------------------------------------------------------
 
 
-def search(history: History, found: DeletionPlan) -> InHistory:
+def search(history: History, found: DeletionPlan) -> list[str]:
     """Read every object, packed, loose or named by nothing, and every file of the repository, such as reflogs, the index and
-    what linked work trees and the stash hold; say which of it tells."""
-    repository, inside, own, others, count = history.repository, history.inside, list[str](), list[str](), 0
+    what linked work trees and the stash hold; say which of it tells, of the user's own and of what nobody names."""
+    repository, inside, told = history.repository, history.inside, list[str]()
     out = repository.run("rev-list", "--objects", "--all", "--indexed-objects", timeout=LONG)
     places = {oid: path for oid, _, path in (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))}
     touching = set(repository.text("rev-list", "--all", "--", spec(inside)).split()) if repository.head() else set()
     names = [b" %b\0" % os.fsencode(old.rpartition("/")[2]) for old in found.names]
     for oid, kind, data in objects(repository):
-        count += 1
         if any(name in data for name in names) if kind == "tree" else any(deletion.in_bytes(data, found.matcher)):
             path, what = places.get(oid), f"{kind} {oid[:12]}"
-            within = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
-            mine, what = within, f"{what}, {one_line(path or '') or 'the top folder'}"
             if path is None:
-                mine, what = True, f"{kind} {oid[:12]}, which no branch or tag names"
+                told.append(f"{what}, which no branch or tag names")
             elif kind in ("commit", "tag"):
-                mine, what = kind == "tag" or oid in touching, f"the message of {kind} {oid[:12]}"
-            (own if mine else others).append(what)
-    own += (f".git/{one}" for one in deletion.search_under(Place(repository.common), found.matcher, but=("objects",)))
-    return InHistory(own, others, count)
+                told += [f"the message of {what}"] if kind == "tag" or oid in touching else []
+            elif not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/"):
+                told.append(f"{what}, {one_line(path) or 'the top folder'}")
+    files = deletion.search_under(Place(repository.common), found.matcher, but=("objects",))
+    return [*told, *(f".git/{one}" for one in files)]
 
 
 def objects(repository: Repository) -> Iterator[tuple[str, str, bytes]]:
