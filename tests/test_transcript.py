@@ -2,6 +2,7 @@
 
 import datetime as dt
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -121,3 +122,17 @@ def test_the_latest_session_is_the_one_that_began_last(folder: Folder) -> None:
     first.add("ann", "hello", AT.replace(hour=11))
     second.add("ann", "hello", AT.replace(hour=11))
     assert latest(folder).path == second.path == first.path.replace(".md", "-2.md")
+
+
+def test_of_two_who_talk_at_once_each_is_told_the_line_of_their_own_turn(folder: Folder) -> None:
+    first = Transcript(folder)
+    first.add("Ann", "Good morning.", AT)
+
+    def talk(name: str) -> dict[int, str]:
+        chat = Transcript(folder.apart(), first.path)
+        return {chat.add(name, f"{name} {number}", AT): f"{name} {number}" for number in range(60)}
+
+    with ThreadPoolExecutor(2) as people:
+        told = [*people.map(talk, ("Ann", "Bob"))]
+    lines = folder.memory(first.path).lines
+    assert all(lines[line - 1].endswith(f": {text}") for one in told for line, text in one.items())
