@@ -303,8 +303,13 @@ def append(path: str, data: bytes) -> None:
     One write inside a page cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes.
     Where a person saved at the same moment, and the lines with it are gone, they are added again to what was saved.
     """
-    for _ in range(TRIES):
+    before = 0
+    for attempt in range(TRIES):
         with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
+            count = file.read().count(data)
+            if attempt and count > before:  # what was saved has them already
+                return
+            before = count
             if os.fstat(file.fileno()).st_size % PAGE + len(data) >= PAGE:
                 edit(path, lambda old: old + _from_new_line(old, data))
                 return
