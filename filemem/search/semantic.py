@@ -31,7 +31,7 @@ from filemem.models import Embedder, ModelError
 from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping
-WEIGHT = 0.5  # what likeness counts beside score/best
+WEIGHT = 0.75  # what likeness counts beside score/best
 FEW, UNLIKE = 20, 0.2  # of fewer passages the middle is this at most, as the local embedder has it
 LEAST = 0.08  # how much more alike than the middle of all a passage must be that has no word of the question
 NEW = 200  # passages that one question has embedded
@@ -50,11 +50,6 @@ def _numpy() -> Any:
     import numpy  # noqa: PLC0415  a tenth of a second, which only those who ask for vectors should pay
 
     return numpy
-
-
-def installed() -> bool:
-    """Is the local embedder there, and not turned off for this process?"""
-    return os.environ.get("FILEMEM_EMBEDDINGS") != "off" and all(map(importlib.util.find_spec, (LOCAL, "numpy")))
 
 
 @functools.cache
@@ -236,9 +231,8 @@ class Semantic:
 
     # -- at a question --------------------------------------------------------------------------------------------
 
-    def alike(self, index: Index, corpus: Corpus, text: str) -> tuple[Vectors, Vectors]:
-        """The passages that have a vector, and how alike each is to a question, from -1 to 1, with its neighbours; raises
-        ModelError."""
+    def _alike(self, index: Index, corpus: Corpus, text: str) -> tuple[Vectors, Vectors]:
+        """The passages that have a vector, and how alike each is to a question, from -1 to 1, with its neighbours."""
         with self._lock:
             if time.monotonic() < self._rests:
                 raise ModelError(self._why)
@@ -279,9 +273,13 @@ class Semantic:
             self._laid = weakref.ref(corpus), pairs[:, 0], pairs[:, 1], pairs[:, 2]
         return self._laid[1:]
 
-    def gains(self, numbers: Vectors, likes: Vectors, wanted: Callable[[int], float], most: int) -> dict[int, float]:
+    def gains(
+        self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], most: int
+    ) -> dict[int, float]:
         """By passage what its meaning counts of the best score by words: of the `most` alike of those wanted, `wanted` being what
-        a passage counts, WEIGHT for each by which it is more alike than the middle of all, which of few may be an answer."""
+        a passage counts, WEIGHT for each by which it is more alike than the middle of all, which of few may be an answer. Raises
+        ModelError."""
+        numbers, likes = self._alike(index, corpus, text)
         numpy, found = _numpy(), dict[int, float]()
         middle = float(numpy.median(likes)) if len(likes) else 0.0
         if len(likes) < FEW and not self.by_endpoint:
@@ -306,7 +304,8 @@ def of(folder: Folder) -> Semantic | None:
     """The vectors of a user's memories; None where `embeddings` is off, or neither names a model nor is an embedder installed.
     Raises ConfigError."""
     settings = config.of(folder)
-    if (settings.embeddings is None and not installed()) or settings.embeddings == {}:
+    local = os.environ.get("FILEMEM_EMBEDDINGS") != "off" and all(map(importlib.util.find_spec, (LOCAL, "numpy")))
+    if settings.embeddings == {} or (settings.embeddings is None and not local):
         return None
     known = _of.get(folder)
     if known is None or known.settings is not settings or known.place != folder.place:

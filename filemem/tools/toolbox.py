@@ -12,7 +12,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.grep import example, grep
-from filemem.search import filters, search_files
+from filemem.search import question, search_files
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
 
@@ -54,7 +54,7 @@ class Toolbox:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
     def _grep(self, pattern: str, speaker: str | None = None, **asked: Any) -> str:
-        said_by = filters.said_by(index.of(self._folder).corpus(), speaker) if speaker else None
+        said_by = question.said_by(index.of(self._folder).corpus(), speaker) if speaker else None
         found = grep(self._folder, pattern, said_by=said_by, current=self.current, brackets=True, **asked)
         self.hits = found.total
         self.places = [f"{line.path}:{line.line}" for line in found.lines if line.matches]
