@@ -37,11 +37,6 @@ def test_ascii_text_has_the_same_tokens_beside_other_text(text: str) -> None:
     assert terms.tokens(text + " é") == [*terms.tokens(text), "e"]
 
 
-@given(st.text(alphabet="喝茶的了我a 。", max_size=20))
-def test_every_token_stands_in_the_folded_text(text: str) -> None:
-    assert all(token in terms.fold(text) for token in terms.tokens(text))
-
-
 def test_a_run_of_a_million_letters_is_cut_into_tokens() -> None:
     assert max(map(len, terms.tokens("a" * 1_000_000))) <= 64
     assert max(map(len, terms.tokens("é" * 1_000_000))) <= 64
