@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from filemem.api import Change, Store, User
-    from filemem.chat.conversation import Conversation, Notice, Text, Thought, ToolCalled
+    from filemem.chat.conversation import Conversation, Notice, Text, ToolCalled
     from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
     from filemem.files.config import ConfigError
     from filemem.files.memory import Memory
@@ -33,7 +33,6 @@ __all__ = [
     "Refused",
     "Store",
     "Text",
-    "Thought",
     "ToolCalled",
     "Toolbox",
     "User",
@@ -56,7 +55,6 @@ _HOMES = {
     "Refused": "errors",
     "Store": "api",
     "Text": "chat.conversation",
-    "Thought": "chat.conversation",
     "ToolCalled": "chat.conversation",
     "Toolbox": "tools.toolbox",
     "User": "api",

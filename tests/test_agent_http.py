@@ -14,7 +14,7 @@ import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
 from filemem import Store
-from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
+from filemem.chat.conversation import Conversation, Event, Notice, Text, ToolCalled, call_line
 from filemem.chat.recalling import ALONE, BESIDE_TOOLS
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
@@ -44,7 +44,6 @@ class Talk:
         self.root = root / "ann"
         self.events: list[Event] = []
         model = OpenAIModel("gpt-x", base_url, KEY, timeout, on_notice=lambda text: self.events.append(Notice(text)))
-        model.on_thought = lambda text: self.events.append(Thought(text))
         self.conversation = Conversation(Store(root).user("ann").folder, model, lambda: NOW)
 
     def say(self, text: str) -> str:

@@ -19,7 +19,7 @@ AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[1]
 PUBLIC = """
     Busy Change Changed ConfigError Conversation FilememError GitError Hit Match Memory ModelError NotFound Notice
-    Problem Refused Store Text Thought ToolCalled Toolbox User
+    Problem Refused Store Text ToolCalled Toolbox User
 """.split()
 
 

@@ -1,4 +1,5 @@
-"""Any OpenAI-compatible endpoint serves: what it answers comes back whole, and what it cannot do it is not asked twice.
+"""Any OpenAI-compatible endpoint serves: what it answers comes back whole, what it cannot do it is not asked twice, and each
+answer is bounded in time, bytes and calls, whatever comes and however slowly.
 
 Over real HTTP on loopback with the real client; test_model_failures.py has what goes wrong.
 """
@@ -8,14 +9,16 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, raw, say
+from scripted_server import STREAM, ScriptedServer, Step, calls, cut, deltas, fail, flood, hang, raw, say, sent_on
 
-from filemem.models import ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage
+from filemem.models import ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage, endpoint
+from filemem.models.endpoint import Thinking
 
 KEY = "sk-a-secret-that-nobody-may-see"
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
@@ -245,14 +248,14 @@ def test_a_passing_failure_is_tried_again(step: Step) -> None:
 def test_nothing_is_asked_twice_once_text_has_come() -> None:
     with ScriptedServer(cut("Hel", "lo"), say("again")) as server:
         session = Session(server.base_url)
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError):
             session.ask()
-        assert caught.value.partial == "Hello" and len(server.requests) == 1
+        assert "".join(session.pieces) == "Hello" and len(server.requests) == 1
         assert session.ask().text == "again"
     events = b'data: {"choices": [{"delta": {"content": "Look"}}]}\n\ndata: {"error": {"code": "tool_use_failed"}}\n\n'
-    with ScriptedServer(raw(events), say("again")) as server, pytest.raises(ModelError) as caught:
+    with ScriptedServer(raw(events), say("again")) as server, pytest.raises(ModelError):
         Session(server.base_url).ask()
-    assert caught.value.partial == "Look" and len(server.requests) == 1
+    assert len(server.requests) == 1
 
 
 # One client serves all models of the process.
@@ -314,3 +317,112 @@ except ModelError:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "asked\n"
+
+
+# What a model thinks is no part of what it says, wherever the pieces are cut.
+
+
+THOUGHTS = [
+    ("<think>Tea?</think>Oolong.", "Oolong."),
+    ("<thinking>茶？</thinking>乌龙茶。", "乌龙茶。"),
+    ("Wait. <think>Tea?</think>Oolong.", "Wait. Oolong."),
+    ("<think>a</think>b<think>c</think>d", "bd"),
+    ("<think>for ever", ""),
+    ("Tea?</think>Oolong.", "Oolong."),
+    ("Write `<think>` first, `</think>` last.", "Write `<think>` first, `</think>` last."),
+    ("```\n<think>x</think>\n```\nDone.", "```\n<think>x</think>\n```\nDone."),
+    ("1 < 2, <thin air>, a <t", "1 < 2, <thin air>, a <t"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), THOUGHTS)
+def test_thoughts_are_told_from_words_wherever_the_pieces_are_cut(text: str, said: str) -> None:
+    for pieces in [[text], list(text), *([text[:at], text[at:]] for at in range(len(text)))]:
+        thinking, found = Thinking(), ""
+        for piece, end in [*((piece, False) for piece in pieces), ("", True)]:
+            more, was_thought = thinking.feed(piece, end=end)
+            found = more if was_thought else found + more
+        assert found == said
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+def test_thoughts_in_a_field_of_their_own_are_no_answer(key: str) -> None:
+    assert (
+        asked(deltas({key: "Tea? "}, {key: "Oolong, ", "content": None}, {"content": "Oolong."}))[0].text == "Oolong."
+    )
+
+
+# An endpoint that does not end, or sends on, is stopped.
+
+
+CHUNK = b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n'
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+
+def stopped(step: Step, longest: float = 20.0) -> str:
+    """What had come of one answer that does not end, whose endpoint hears the client hang up."""
+    with ScriptedServer(step) as server:
+        pieces: list[str] = []
+        began = time.monotonic()
+        with pytest.raises(ModelError) as caught:
+            OpenAIModel("gpt-x", server.base_url, "none", 5.0, longest=longest).ask(MESSAGES, TOOLS, pieces.append)
+        assert time.monotonic() - began < 15
+        assert server.hung_up.wait(10)
+    assert "went on without end" in str(caught.value)
+    return "".join(pieces)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        flood(STREAM, CHUNK % b"la ", pause=0.01),
+        flood(STREAM, b": still there\n\n", pause=0.01),
+        flood(HEAD, b"X-Slow: yes\r\n", pause=0.05),
+        flood(HEAD + b"\r\n", b" ", pause=0.01),
+        flood(b"HTTP/1.1 400 No\r\n\r\n", b" ", pause=0.01),
+    ],
+    ids=["text", "comments", "headers", "one body", "an error"],
+)
+def test_an_answer_ends_after_its_time_however_it_comes(step: Step) -> None:
+    stopped(step, longest=0.6)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        flood(STREAM, b"x" * 100_000),
+        flood(HEAD + b"\r\n", b"x" * 100_000),
+        flood(STREAM, CHUNK % (b"la " * 10_000)),
+    ],
+    ids=["a line", "one body", "text"],
+)
+def test_an_answer_ends_at_its_bytes(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "BIGGEST_ANSWER", 3_000_000)
+    assert len(stopped(step)) < 3_000_000
+
+
+def test_a_body_that_unpacks_to_more_is_not_unpacked() -> None:
+    """Nothing packed is asked for, and nothing is unpacked."""
+    with ScriptedServer(Step(body=b"\x1f\x8b" + b"x" * 999, headers={"Content-Encoding": "gzip"})) as server:
+        with pytest.raises(ModelError, match="no chat completion"):
+            OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len)
+        assert server.requests[0].headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["streamed", "in one piece"])
+def test_of_too_many_calls_the_first_are_taken(plain: bool) -> None:
+    with ScriptedServer(calls(*[("grep", {"pattern": str(n)}) for n in range(200)])) as server:
+        server.plain = plain
+        made = OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len).calls
+    assert [json.loads(call.arguments)["pattern"] for call in made] == [str(n) for n in range(endpoint.MOST_CALLS)]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_told_and_not_followed(status: int) -> None:
+    """Neither the conversation nor the key goes where the person did not send it."""
+    with ScriptedServer(say("Mine now.")) as other, ScriptedServer() as server:
+        server.script(sent_on(f"{other.base_url}/chat/completions", status))
+        with pytest.raises(ModelError) as caught:
+            OpenAIModel("gpt-x", server.base_url, "sk-key").ask(MESSAGES, TOOLS, len)
+        assert f"sends on to {other.base_url}/chat/completions ({status}), where nothing was sent" in str(caught.value)
+        assert other.requests == []

@@ -43,12 +43,6 @@ class Text(NamedTuple):
     text: str
 
 
-class Thought(NamedTuple):
-    """A piece of what the model thinks, which is no part of the answer."""
-
-    text: str
-
-
 class ToolCalled(NamedTuple):
     """A tool call that was made; `brief` is the first line of its answer."""
 
@@ -89,7 +83,7 @@ class Stopped(Exception):
     """A listener wants no more of an answer."""
 
 
-Event = Text | Thought | ToolCalled | Notice
+Event = Text | ToolCalled | Notice
 Listener = Callable[[Event], None]
 
 

@@ -80,11 +80,7 @@ class Model(Protocol):
 
 
 class ModelError(FilememError):
-    """A model that gave no whole answer; `partial` is the text that had streamed by then."""
-
-    def __init__(self, sentence: str, partial: str = "") -> None:
-        super().__init__(sentence)
-        self.partial = partial
+    """A model that gave no whole answer."""
 
 
 class PromptTooLong(ModelError):
@@ -211,7 +207,6 @@ class Connection:
         longest: float = LONGEST_ANSWER,
     ) -> None:
         self.name, self.on_notice = name, on_notice
-        self.on_thought: Callable[[str], None] = _unheard
         self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
         self._url, self._key = (base_url or OPENAI_URL).strip(), (api_key or "").strip()
         self._timeout, self._longest = timeout, longest
@@ -271,7 +266,7 @@ class Connection:
         host = self._url.partition("://")[2].partition("/")[0].rpartition("@")[2] or self._url
         return one_line(f"{self.name} at {host}")
 
-    def _explained(self, failure: Failure, partial: str = "") -> ModelError:
+    def _explained(self, failure: Failure) -> ModelError:
         """The error for a person; it never has the key, which an endpoint may repeat."""
         words = one_line(failure.message.replace(self._key, "…") if self._key else failure.message)
         sentence = SENTENCES[failure.kind].format(
@@ -281,7 +276,7 @@ class Connection:
             when=f"in {after:g} s" if (after := _seconds(failure.after)) else "in a moment",
             elsewhere=one_line(failure.elsewhere) or "another address",
         )
-        return (PromptTooLong if failure.kind == "too long" else ModelError)(f"{self._who}: {sentence}.", partial)
+        return (PromptTooLong if failure.kind == "too long" else ModelError)(f"{self._who}: {sentence}.")
 
 
 def _events(package: ModuleType, client: HTTPClient, path: str, how: dict[str, Any]) -> Generator[object, None, None]:
@@ -313,7 +308,7 @@ def _events(package: ModuleType, client: HTTPClient, path: str, how: dict[str, A
 
 
 class OpenAIModel(Connection):
-    """A model behind an OpenAI-compatible endpoint. `on_thought` gets what it thinks, which is no part of its answer.
+    """A model behind an OpenAI-compatible endpoint; what it thinks is no part of its answer.
 
     A Ctrl-C while it answers closes the connection and goes on up; what had streamed by then was handed to `on_text`.
     """
@@ -321,7 +316,7 @@ class OpenAIModel(Connection):
     def apart(self) -> "OpenAIModel":
         """The same model for another conversation at the same time; it says nothing besides its answers."""
         other = copy.copy(self)
-        other.on_notice = other.on_thought = _unheard
+        other.on_notice = _unheard
         other._client, other.options, other._refused = None, {}, set(self._refused)
         return other
 
@@ -341,7 +336,7 @@ class OpenAIModel(Connection):
             wanted = {"stream": True, "stream_options": {"include_usage": True}}
             if "stream" not in self._refused:
                 asked |= {part: value for part, value in wanted.items() if part not in self._refused}
-            draft = Draft(on_text, self.on_thought)
+            draft = Draft(on_text)
             try:
                 with contextlib.closing(self._answers("/chat/completions", asked)) as events:
                     for event in events:
@@ -353,7 +348,7 @@ class OpenAIModel(Connection):
                 if self._doubted:
                     raise refusal from None
                 if not part:
-                    raise self._explained(failure, draft.text) from None
+                    raise self._explained(failure) from None
                 self._refused.add(part)
                 asked = {key: value for key, value in asked.items() if key not in wanted}
                 if part == "stream":
@@ -432,8 +427,8 @@ class FailFastModel:
 class Draft:
     """A reply in the making, from the events of a stream or from one whole completion."""
 
-    def __init__(self, on_text: Callable[[str], None], on_thought: Callable[[str], None]) -> None:
-        self._on_text, self._on_thought = on_text, on_thought
+    def __init__(self, on_text: Callable[[str], None]) -> None:
+        self._on_text = on_text
         self._thinking = Thinking()
         self._pieces: list[str] = []
         self._half = ""
@@ -467,7 +462,7 @@ class Draft:
         problem = "" if self._finish else "cut" if self._chosen else "empty"
         if problem or self._finish == "content_filter":
             raise Failure(problem or "content_filter")
-        self._sort(self._thinking.feed("", end=True))
+        self._say("", end=True)
         calls: list[ToolCall] = []
         for number, (_, call) in enumerate(self._calls[:MOST_CALLS], 1):
             fresh = call["id"] and call["id"] not in [made.id for made in calls]
@@ -475,13 +470,10 @@ class Draft:
         return Reply(self.text, tuple(calls), self._usage, self._finish)
 
     def _add(self, part: dict[str, Any]) -> None:
-        for key in ("reasoning_content", "reasoning"):  # DeepSeek, llama.cpp, vLLM; OpenRouter, Groq
-            if thought := _text(part.get(key)):
-                self._on_thought(_writable(thought))
         # Its own words, where it will not answer. An endpoint may cut between the two halves of an emoji's surrogate pair.
         text = self._half + _text(part.get("content")) + _text(part.get("refusal"))
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        self._sort(self._thinking.feed(_writable(text[: len(text) - len(self._half)])))
+        self._say(_writable(text[: len(text) - len(self._half)]))
         for delta in _mappings(part.get("tool_calls")):
             function = next(iter(_mappings([delta.get("function")])), {})
             name, arguments = _text(function.get("name")), function.get("arguments")
@@ -489,16 +481,14 @@ class Draft:
             call["name"] += name if name != call["name"] else ""
             call["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
 
-    def _sort(self, parts: list[tuple[str, str]]) -> None:
-        """Hand on what was said and what was thought."""
-        for kind, text in parts:
-            if kind == Thinking.SAID:
-                self._pieces.append(text)
-                self._on_text(text)
-            elif kind == Thinking.THOUGHT:
-                self._on_thought(text)
-            else:
-                self._pieces.clear()
+    def _say(self, text: str, *, end: bool = False) -> None:
+        """Hand on what of the text was said."""
+        said, was_thought = self._thinking.feed(text, end=end)
+        if was_thought:
+            self._pieces.clear()
+        if said:
+            self._pieces.append(said)
+            self._on_text(said)
 
     def _call(self, index: object, id: str, name: str) -> dict[str, str]:
         """The call that a delta goes on with, or a new one.
@@ -533,42 +523,40 @@ def _mappings(value: object) -> list[dict[str, Any]]:
 class Thinking:
     """Tells what a model thinks from what it says: text between `<think>` and `</think>`, in pieces cut anywhere.
 
-    What stands in code, behind an odd number of backticks, is no tag. A part is SAID or THOUGHT; WAS_THOUGHT means that all
-    before was thought: a closing tag without its opening one, as from models whose prompt ends in `<think>`.
+    What stands in code, behind an odd number of backticks, is no tag. A closing tag without its opening one, as from models whose
+    prompt ends in `<think>`, means that all before it was thought.
     """
 
-    SAID, THOUGHT, WAS_THOUGHT = "said", "thought", "was thought"
     _TAG = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
     _BEGUN = re.compile(r"</?(?:t(?:h(?:i(?:n(?:k(?:i(?:ng?)?)?)?)?|o(?:u(?:g(?:ht?)?)?)?)?)?)?\Z", re.IGNORECASE)
 
     def __init__(self) -> None:
         self._held = ""  # the end of what came, which may be the beginning of a tag
-        self._inside = False
+        self._inside = self._opened = False  # between two tags; was there an opening one?
         self._ticks = 0
-        self._opened = False  # was there an opening tag?
 
-    def feed(self, text: str, *, end: bool = False) -> list[tuple[str, str]]:
-        """What can be told of the text so far; at its `end` nothing is held back."""
-        text, at = self._held + text, 0
-        parts: list[tuple[str, str]] = []
+    def feed(self, text: str, *, end: bool = False) -> tuple[str, bool]:
+        """What was said in the text so far, and whether all before that was thought; at its `end` nothing is held back."""
+        text, at, said, was_thought = self._held + text, 0, "", False
         for tag in self._TAG.finditer(text):
             before, closing = text[at : tag.start()], bool(tag[1])
             in_code = (self._ticks + before.count("`")) % 2 == 1
             if closing if self._inside else not in_code and not (closing and self._opened):
-                parts.append(self._part(before))
-                parts += [(self.WAS_THOUGHT, "")] if closing and not self._inside else []
+                if closing and not self._inside:
+                    said, was_thought = "", True
+                else:
+                    said += self._said(before)
                 self._opened, self._inside, at = True, not closing, tag.end()
         begun = None if end else self._BEGUN.search(text, at)
         cut = begun.start() if begun else len(text)
         self._held = text[cut:]
-        parts.append(self._part(text[at:cut]))
-        return [part for part in parts if part[1] or part[0] == self.WAS_THOUGHT]
+        return said + self._said(text[at:cut]), was_thought
 
-    def _part(self, text: str) -> tuple[str, str]:
+    def _said(self, text: str) -> str:
         if self._inside:
-            return self.THOUGHT, text
+            return ""
         self._ticks += text.count("`")
-        return self.SAID, text
+        return text
 
 
 # -- in words --------------------------------------------------------------------------------------------------------
