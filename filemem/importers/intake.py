@@ -22,7 +22,7 @@ from filemem.files.memory import ARCHIVE, Memory, live, slug
 from filemem.files.passages import Passage, format_turn, needed_day, turns
 from filemem.importers import assistants, jsonl, markdown
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Skipped, modified
-from filemem.text.plain import digest, escape_controls, one_line
+from filemem.text.plain import counted, digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
 
 Parser = Callable[[str, tzinfo | None], Iterable[ImportedConversation | ImportedNote | Skipped]]
@@ -126,10 +126,6 @@ def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, l
     several = len(StoreFolder(folder.store).users()) > 1
     for entry in config.of(folder).imports:
         format, path = next((key, entry[key]) for key in entry if key != "user")
-        try:
-            find_parser(format)
-        except NotFound as error:
-            raise ConfigError(f"{config.NAME}: imports: {error}") from None
         if several and "user" not in entry:
             raise ConfigError(
                 f"{config.NAME}: there are several users; say in imports whose {format} is: `user: NAME`."
@@ -209,8 +205,8 @@ class _Import:
 
     def _say_secrets(self, what: str, secrets: list[Redaction]) -> None:
         if secrets:
-            count = "one secret was" if len(secrets) == 1 else f"{len(secrets):,} secrets were"
-            self.skip(what, f"taken, but {count} left out: {kinds(secrets)}; --with-secrets takes all")
+            count = f"{counted(len(secrets), 'secret')} left out: {kinds(secrets)}"
+            self.skip(what, f"taken, but {count}; --with-secrets takes all")
 
     # -- conversations -------------------------------------------------------------------------------------------
 
@@ -252,27 +248,25 @@ class _Import:
         if not said:
             return self.skip(named, "it has no turns")
         if imported and not path:
-            return self.skip(named, f"imported before{_as(imported.path)} and deleted since; it stays deleted")
-        new = said
+            named_before = f" as {imported.path}" if imported.path else ""  # its name was to be forgotten, too
+            return self.skip(named, f"imported before{named_before} and deleted since; it stays deleted")
+        fresh = [turn.id for turn in said if turn.id not in known]
         if path is None:  # a new session
+            new, report = said, self.report.added
             name = slug(title) or slug(transcript.first_words(said[0].text)) or "conversation"
-            front = f"title: {quoted(title)}\n" if title else ""
-            front += f"assistant: {item.assistant}\n" if item.assistant else ""
+            front = {"title": quoted(title), "assistant": item.assistant, "origin": quoted(origin)}
             path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
             if not self.dry:
-                path = transcript.create(
-                    self.folder, name, at, [written(said, at.date())], f"{front}origin: {quoted(origin)}\n"
-                )
-            self.report.added.append(ImportedMemory(self.folder.name, path, len(said)))
+                head = "".join(f"{key}: {value}\n" for key, value in front.items() if value.strip('"'))
+                path = transcript.create(self.folder, name, at, [written(said, at.date())], head)
         else:
-            session = self.folder.memory(path) if any(turn.id not in known for turn in said) else None
+            session = self.folder.memory(path) if fresh else None
             new = missing(said, known, session) if session else []
+            report = self.report.updated if new else self.report.unchanged
             if session and new and not self.dry:
                 self.folder.append(path, written(new, *transcript.last_said(session)))
-            (self.report.updated if new else self.report.unchanged).append(
-                ImportedMemory(self.folder.name, path, len(new))
-            )
-        self._record(origin, path, [turn.id for turn in said if turn.id not in known])
+        report.append(ImportedMemory(self.folder.name, path, len(new)))
+        self._record(origin, path, fresh)
         if new:
             self._say_secrets(named, secrets)
         return None
@@ -313,7 +307,7 @@ class _Import:
         that is kept in the archive."""
         place, now = self.origins.place(path), digest(text, 16)
         if not place:
-            return self.skip(name, f"imported before{_as(path)} and deleted or moved since; left so")
+            return self.skip(name, "imported before and deleted or moved since; left so")
         here = self.folder.read(place)
         new = now != before and here != text
         if new and digest(here, 16) != before:
@@ -332,11 +326,6 @@ class _Import:
         place = self.folder.absolute(path)
         safe.make_folder(place.folder)
         safe.create(place, data)
-
-
-def _as(path: str) -> str:
-    """How a report names a deleted memory, unless its name was to be forgotten, too."""
-    return f" as {path}" if path else ""
 
 
 def _safe(path: str) -> str:
