@@ -26,23 +26,8 @@ NOT_KEPT = ("Not kept as a fact: {}", "没有记为事实：{}")
 TAKEN_BACK = ("Kept back from now on, and not deleted yet:", "从现在起不再提，但还没有删除：")
 DELETE = ("To delete it for good: /forget {}", "要彻底删除：/forget {}")
 NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以忘掉的内容。")
-_OLDER = (
-    "I found no strong match;",
-    "没有很确定的结果，",
-    "What I know about you:",
-    "关于你，我知道：",
-    "Kept. Related memories:",
-)
-_QUOTES = (*FOUND, *NEAREST, *NOTHING, *_OLDER)
-_OURS = (
-    "[no answer]",
-    *_QUOTES,
-    *SAID,
-    *UNRECORDED,
-    *TAKEN_BACK,
-    *NOTHING_SAID,
-    *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT)),
-)
+_TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *NOTHING_SAID)
+_OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT)))
 _HAN = re.compile("[\u3400-\u9fff]")
 
 

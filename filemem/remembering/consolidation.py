@@ -106,12 +106,11 @@ def run(
     if model is None or not (first := next(waiting, None)):
         return
     review = review or config.of(folder).review
-    known, refused = KnownMemories(folder, log), list[str]()
-    requests, spent, waiting = 0, 0, itertools.chain([first], waiting)
+    known, requests, spent, waiting = KnownMemories(folder, log), 0, 0, itertools.chain([first], waiting)
     while batch := next(waiting, None):
         told, request = [one for one in batch if one.waiting], None
         if told:
-            request = Request(told, known, at.date(), refused)
+            request = Request(told, known, at.date())
             try:
                 reply = ask(model, "consolidate", request.text)
                 requests, spent = requests + 1, spent + sum(reply.usage)
@@ -124,7 +123,6 @@ def run(
             except ModelError as error:
                 yield Applied([], [], [], f"{error} What was not read yet waits.")
                 return
-            refused = [f"{claim.text} ({reason})" for claim, reason in request.claims if reason]
         yield apply(folder, _planned(batch, known, at, request, review), log)
     if spent:
         yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])

@@ -7,7 +7,7 @@ are out before and after; a wish on how the assistant should behave counts only 
 import datetime as dt
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.files import archive, episode
@@ -103,7 +103,7 @@ class Request:
     """One request: the text that a model reads, and what its labels mean. Once it is answered: each claim with why its form is
     wrong, if it is, the episodes by their sessions' paths, and what is to be forgotten."""
 
-    def __init__(self, batch: list[Session], known: KnownMemories, today: dt.date, refused: Sequence[str] = ()) -> None:
+    def __init__(self, batch: list[Session], known: KnownMemories, today: dt.date) -> None:
         self.sessions = batch
         self.claims: list[tuple[Claim, str]] = []
         self.episodes: dict[str, Episode] = {}
@@ -119,8 +119,6 @@ class Request:
         if self.known:
             noted = "\n".join(f"{label} ({one.since}): {one.text}" for label, one in self.known.items())
             lines += ["The memories, each with the day of its last word:", prompt.data("memories", noted)]
-        if refused:
-            lines += ["Noted before and refused for its form:", prompt.data("refused", "\n".join(refused))]
         for number, session in enumerate(batch, 1):
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]
