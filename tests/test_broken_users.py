@@ -37,12 +37,6 @@ ODD = {  # users with odd files beside which all goes on
         "facts/9999-12-31-x.md": "Later.\n",
         SESSION: TALK,
     },
-    "odd-names": {
-        "sessions/2026/2026-01-01-0930-a (copy).md": TALK,
-        "sessions/2026/2026-01-02 0930 ## b.md": TALK,
-        "sessions/2026/2026-01-05-c\nd.md": TALK,
-        SESSION: TALK,
-    },
     "odd-logs": {
         SESSION: TALK,
         ".filemem/recalls.log": "\t\t\n"

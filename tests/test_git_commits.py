@@ -84,14 +84,6 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
     assert git(where, "status", "--short").split("\n") == ["M  ../code.py", "?? own.txt"]
 
 
-def test_nothing_is_committed_where_git_was_not_set_up(tmp_path: Path) -> None:
-    """A repository alone, a person's own, is no invitation."""
-    git(tmp_path, "init", "--quiet")
-    mara = Store(tmp_path / "store").user("mara").folder
-    assert learn(mara)[1] == Recorded("", "")
-    assert git(tmp_path, "log", "--all", "--format=%H") == ""
-
-
 # -- what a commit holds -------------------------------------------------------------------------------------------
 
 
@@ -244,7 +236,11 @@ def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
 
 
 def test_without_git_everything_else_works(tmp_path: Path) -> None:
-    """No `git` in the path: the fact is kept and found, and one line says what is missing."""
+    """No `git` in the path: the fact is kept and found, and one line says what is missing. A person's own repository, which was
+    not set up, is no invitation."""
+    git(tmp_path, "init", "--quiet")
+    assert learn(Store(tmp_path / "plain").user("mara").folder)[1] == Recorded("", "")
+    assert git(tmp_path, "log", "--all", "--format=%H") == ""
     where = tmp_path / "store"
     store(where)
 

@@ -175,40 +175,25 @@ def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
 def test_a_push_that_comes_second_is_tried_again(
     machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice."""
+    """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice, and what is
+    recalled meanwhile is kept."""
     one, two = machines
     elsewhere(one, tmp_path, monkeypatch)
-    change(one, "facts/a.md", "a\n")
-    change(two, "facts/b.md", "b\n")
+    log = Path(one.bookkeeping("recalls.log"))
+    for user, name in ((one, "here"), (two, "there")):
+        Path(user.bookkeeping("recalls.log")).write_text(f"2026-11-20T10:00\topen\t{name}.md\n")
+        change(user, f"facts/{name}.md", "a\n")
     hook, done = tmp_path / "remote/hooks/pre-receive", tmp_path / "done"
     push = f'env -i PATH="$PATH" git -C {two.root} push --quiet origin HEAD:main'
-    hook.write_text(f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {push}; }}\n")
+    noted = f"printf '2026-11-20T10:01\\topen\\tmeanwhile.md\\n' >> {log}"
+    hook.write_text(f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {noted}; {push}; }}\n")
     hook.chmod(0o755)
     assert synced(one)[-1].startswith("Brought in 1 commit,")
     assert done.exists()
+    assert sorted(log.read_text().split()[2::3]) == ["here.md", "meanwhile.md", "there.md"]
     assert git(one.root, "log", "--merges", "--format=%s") == "Merge memories from origin"
     synced(two)
     assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
-
-
-def test_what_is_recalled_while_a_sync_goes_on_is_kept(
-    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Noted between its fetch and its end, beside what the other machine has recalled."""
-    one, two = machines
-    log = Path(one.bookkeeping("recalls.log"))
-    for user in machines:
-        Path(user.bookkeeping("recalls.log")).write_text(
-            f"2026-11-20T10:00\topen\t{'here' if user is one else 'there'}.md\n"
-        )
-        change(user, f"facts/{id(user)}.md", "a\n")
-    synced(two)
-    elsewhere(one, tmp_path, monkeypatch)
-    hook = tmp_path / "remote/hooks/pre-receive"
-    hook.write_text(f"#!/bin/sh\nprintf '2026-11-20T10:01\\topen\\tmeanwhile.md\\n' >> {log}\n")
-    hook.chmod(0o755)
-    assert synced(one)[-1].startswith("Brought in 1 commit,")
-    assert sorted(log.read_text().split()[2::3]) == ["here.md", "meanwhile.md", "there.md"]
 
 
 def test_offline_and_a_remote_that_refuses_lose_nothing(

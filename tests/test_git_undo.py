@@ -6,16 +6,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from programs import clean, filemem
 from repositories import START, copied, git, job, plain_git, state, store, supersede, write  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.files.folder import Folder
-from filemem.forgetting import sweeper
 from filemem.history import History
 from filemem.history.diary import log, undo
+from filemem.jobs import maintenance
 from filemem.remembering import remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -50,55 +48,29 @@ def test_what_was_done_since_stays(mara: Folder) -> None:
     assert done.commit == first and said == ["Deleted facts/new.md.", "Changed profile.md back."]
 
 
-def test_a_move_is_moved_back_with_what_was_written_since(mara: Folder) -> None:
-    """So a sweep or a compaction can be undone."""
-    mara.move("profile.md", "archive/profile.md")
-    mara.move(FACT, f"archive/{FACT}")
-    swept = job(mara, "Sweep", "profile.md", "archive/profile.md", FACT, f"archive/{FACT}")
-    mara.append("archive/profile.md", "six\n")
-    job(mara, "Add six", "archive/profile.md")
-    undo(History(mara), swept, START)
-    for _ in range(2):
-        assert mara.paths() == [FACT, "profile.md"] and mara.read("profile.md").endswith(b"five\nsix\n")
-        assert git(mara.root, "status", "--short") in ("", "?? .filemem/recalls.log")
-        with pytest.raises(FilememError, match="nothing left"):
-            undo(History(mara), swept, START)
-
-
-def test_what_was_archived_since_it_was_remembered_is_taken_back_there(mara: Folder) -> None:
-    """Where it is as it was; else nothing is undone."""
-    path = remembering.remember(mara, "Has a boat.", START).memory.path
-    boat = job(mara, "Boat", path)
-    mara.move(path, f"archive/{path}")
-    job(mara, "Sweep", path, f"archive/{path}")
-    write(mara, f"archive/{path}", "Has two boats.\n")
-    with pytest.raises(FilememError, match="uncommitted changes"):
-        undo(History(mara), boat, START)
-    git(mara.root, "checkout", "--", ".")
-    undo(History(mara), boat, START)
-    assert not [one for one in mara.paths() if path in one]
-
-
-def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:
-    """Little of the short fact is left in its archived copy, which says what replaced it; and what a sweep took comes back."""
+def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:
+    """With what was written since to a memory that moved; done again there is nothing left of it."""
     first = remembering.remember(mara, "Mara lives in Porto.", START).memory.path
     before = mara.read(first)
     job(mara, "Remember", first)
     new, paths = supersede(mara, first, "Mara lives in Faro.")
     commit = job(mara, "Remember", *paths)
     assert f"archive/{first}" in mara.paths() and first not in mara.paths()
-    job(mara, "Note", mara.create("notes.md", "Later.\n"))
     undo(History(mara), commit, START)
-    assert mara.read(first) == before and f"archive/{first}" not in mara.paths()
-    assert new not in mara.paths() and mara.read(first) == git(mara.root, "show", f"HEAD:./{first}").encode() + b"\n"
-    job(mara, "Tea", mara.create("facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n"))
+    assert mara.read(first) == before and new not in mara.paths() and f"archive/{first}" not in mara.paths()
+    event = mara.create("facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n")
+    job(mara, "Tea", event)
     late = START + dt.timedelta(days=400)
-    sweeper.apply(mara, plan := sweeper.plan(mara, late.date()), late)
-    swept = job(mara, "Sweep", *(path for going in plan.going for path in (going, f"archive/{going}")))
+    maintenance.sweep(mara, late)
+    swept = git(mara.root, "rev-parse", "HEAD")
+    mara.append(f"archive/{event}", "With figs.\n")
+    job(mara, "Add figs", f"archive/{event}")
     undo(History(mara), swept, late)
-    assert list(plan.going) == ["facts/2026/2026-11-20-tea.md"]
-    assert {first, "facts/2026/2026-11-20-tea.md"} <= set(mara.paths())
-    assert not sweeper.plan(mara, late.date() + dt.timedelta(days=1)).going
+    for _ in range(2):
+        assert {first, event} <= {*mara.paths()} and mara.read(event).endswith(b"With figs.\n")
+        assert not maintenance.sweep(mara, late + dt.timedelta(days=1), dry=True).facts["going"]
+        with pytest.raises(FilememError, match="nothing left"):
+            undo(History(mara), swept, late)
 
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
@@ -171,28 +143,6 @@ def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> 
         assert f"{FACT}:1: git has this memory and the disk has not" in run(where, words).stdout
     git(mara.root, "checkout", "--", FACT)
     assert "git has this memory" not in run(where, "check").stdout
-
-
-LINES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6)
-
-
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
-@given(versions=st.lists(LINES, min_size=3, max_size=3))
-def test_undo_of_the_last_is_the_state_before_it(
-    tmp_path_factory: pytest.TempPathFactory, versions: list[list[str]]
-) -> None:
-    """Byte for byte, whatever was written."""
-    mara = store(tmp_path_factory.mktemp("world") / "store")
-    held = []
-    for number, version in enumerate(versions):
-        write(mara, "notes/x.md", "\n".join(version))
-        write(mara, f"notes/{number}.md", f"{number}\n")
-        job(mara, "Change", "notes/x.md", f"notes/{number}.md")
-        held.append({path: mara.read(path) for path in mara.paths()})
-    for before in (held[1], held[0]):
-        undo(History(mara), "", START)
-        assert {path: mara.read(path) for path in mara.paths()} == before
-        assert git(mara.root, "status", "--short") == ""
 
 
 # -- log ----------------------------------------------------------------------------------------------

@@ -19,8 +19,6 @@ from filemem.files.transcript import Transcript
 
 TODAY = "2026-11-20"
 JOBS = {  # the command, and the call that puts its files in their place
-    "compact": (["compact"], "rename"),
-    "sweep": (["sweep"], "rename"),
     "maintain": (["maintain"], "rename"),
     "import": (["import", "openai-jsonl", "EXPORT"], "link"),
 }
