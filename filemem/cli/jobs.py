@@ -43,7 +43,9 @@ def _run(call: Context, job: str, label: str, **options: Any) -> Output:
         return 1 if failed else 0
     user = call.the_user()
     if job == "consolidate" and order.options["model"] and not order.options["dry_run"]:
-        say_dim(consolidation.cost(user).text)
+        cost = consolidation.cost(user)
+        say_dim(cost.text)
+        order.options["requests"] = cost.requests
     with progress(f"{label} {user.name}") as show:
         told = JOBS[job](order, user, show)
     yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
 from filemem.files import episode, journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, users
-from filemem.files.memory import ARCHIVE, Memory, archived
+from filemem.files.memory import ARCHIVE, Memory, archived, live
 from filemem.files.safe import Place
 from filemem.files.trust import Trust
 from filemem.history.git import (
@@ -167,6 +167,18 @@ class History:
         found = [Problem(path, 1, what, remedy) for path in gone]
         finishes = "the next job finishes it, such as filemem maintain"
         return [Problem(".git", 1, "an undo or a sync was cut off", finishes)] * bool(cut_off) + found
+
+    def renames(self) -> dict[str, str]:
+        """What was renamed, in commits and since, by its old path; nothing where git may not be asked."""
+        found, how = dict[str, str](), ("-M", "--diff-filter=R", "--name-status", "-z")
+        with contextlib.suppress(FilememError):
+            for command in (("log", "--reverse", "--format=", *how), ("diff", *how, "HEAD")):
+                told = fields(self.repository.ask(*command, "--", spec(self.inside)).out)
+                told = [field.strip() for field in told if field.strip()]
+                found |= {
+                    live(self.own(old)): live(self.own(new)) for old, new in zip(told[1::3], told[2::3], strict=False)
+                }
+        return {old: new for old, new in found.items() if old != new}
 
     # -- commits -------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ user's lock for moments only.
 
 import contextlib
 import datetime as dt
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -28,7 +27,7 @@ from filemem.models import Model, ModelError
 from filemem.remembering import consolidation, profile, remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
-from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
+from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE
 from filemem.search import semantic
 from filemem.text.plain import counted, first_few
 
@@ -89,7 +88,7 @@ def maintain(
     """
     steps: list[Step] = [
         *([lambda: _imports(folder, progress, dry=dry)] if config.of(folder).imports else []),
-        lambda: _consolidate(folder, at, model, dry=dry),
+        lambda: read(consolidation.run(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
         lambda: _compact(folder, at, model, None, progress, dry=dry),
         lambda: _sweep(folder, at, progress, dry=dry),
     ]
@@ -131,13 +130,6 @@ def _imports(folder: Folder, progress: Progress, *, dry: bool) -> JobDone:
     return JobDone("import", said + notes, facts, [one.path for one in taken], subject)
 
 
-def _consolidate(folder: Folder, at: dt.datetime, model: Model | None, *, dry: bool = False) -> JobDone:
-    """Have the model read what was said since the last time; without one it waits."""
-    if dry or model is None:
-        return waiting(folder, model=model is not None)
-    return read(list(consolidation.run(folder, at, model)))
-
-
 def waiting(folder: Folder, *, model: bool) -> JobDone:
     """What reading what waits would cost."""
     cost = consolidation.cost(folder)
@@ -157,15 +149,15 @@ def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
     told = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
     said = [*(line for one in decided for line in lines(one, whole=True)), *notes]
     said.append(f"{told or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
-    facts = {"facts": [_as_json(one) for one in decided], "notes": notes}
+    as_json = [
+        {
+            **{"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason},
+            **{"source": list(one.claim.sources), "supersedes": list(one.replaces)},
+        }
+        for one in decided
+    ]
     paths = list(dict.fromkeys(path for one in requests for path in one.paths))
-    return JobDone("consolidate", said, facts, paths, remembering.subject(decided))
-
-
-def _as_json(one: Decision) -> dict[str, Any]:
-    """A decision for a script."""
-    facts = {"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason}
-    return {**facts, "source": list(one.claim.sources), "supersedes": list(one.replaces)}
+    return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths, remembering.subject(decided))
 
 
 # -- compact -----------------------------------------------------------------------------------------------------
@@ -174,31 +166,23 @@ def _as_json(one: Decision) -> dict[str, Any]:
 def _compact(
     folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, *, dry: bool
 ) -> JobDone:
-    found = compaction.plan(folder, at.date(), older_than, progress)
-    short = [source.path for source in found.short]
+    found, said = compaction.plan(folder, at.date(), older_than, progress), list[str]()
     if dry:
         due = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
-        said = [
-            f"{path} would take up {counted(len(taken), 'source')}: {first_few(taken)}." for path, taken in due.items()
-        ]
-        paths = [path for summary, taken in due.items() for path in (summary, *taken)]
-        facts: dict[str, Any] = {"summaries": due, "short": short}
-        return JobDone("compact", said + _short(len(short)) or [NONE_OLD], facts, paths)
-    made, said = compaction.apply(folder, found, at, model, progress), []
-    for item in made:
-        count = counted(len(item.sources), "source")
-        said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}).")
-        said += item.notes
-    sources = [path for item in made for path in item.sources]
-    paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
-    facts = {"summaries": [item._asdict() for item in made], "short": short}
-    subject = f"Summarise {counted(len(sources), 'old conversation')}"
-    return JobDone("compact", said + _short(len(short)) or [NONE_OLD], facts, paths, subject)
-
-
-def _short(count: int) -> list[str]:
-    """A word on what is too short to be summarised."""
-    return [f"{counted(count, 'source')} too short to be summarised, left as it is."] if count else []
+        said = [f"{path} would take up {counted(len(of), 'source')}: {first_few(of)}." for path, of in due.items()]
+        made: Any = due
+        sources, paths = list[str](), [path for summary, taken in due.items() for path in (summary, *taken)]
+    else:
+        done = compaction.apply(folder, found, at, model, progress)
+        for item in done:
+            count = counted(len(item.sources), "source")
+            said += [f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}).", *item.notes]
+        made, sources = [item._asdict() for item in done], [path for item in done for path in item.sources]
+        paths = [*(item.summary for item in done), *sources, *map(archive.archived, sources)]
+    short = [source.path for source in found.short]
+    said += [f"{counted(len(short), 'source')} too short to be summarised, left as it is."] * bool(short)
+    facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(sources), 'old conversation')}"
+    return JobDone("compact", said or [NONE_OLD], facts, paths, subject)
 
 
 # -- sweep -------------------------------------------------------------------------------------------------------
@@ -265,7 +249,7 @@ def follow_renames(folder: Folder) -> JobDone:
             for found in _PATH.findall(folder.read(path, LARGEST).decode(errors="replace")):
                 named.setdefault(found, set()).add(path)
     gone = {path for path in (*named, *journal.recalled(folder)) if not known & {path, counterpart(path)}}
-    renames, names = _renames(folder) if gone else {}, dict[str, str]()
+    renames, names = History(folder).renames() if gone else {}, dict[str, str]()
     for old in gone:
         seen, new = {old}, renames.get(old, "")
         while new and new not in seen and not known & {new, counterpart(new)}:
@@ -282,21 +266,6 @@ def follow_renames(folder: Folder) -> JobDone:
     deletion.clear_records(folder, DeletionPlan(names=names))
     ours = deletion.renamed("\n".join(own).encode(), names).decode()
     log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in profile.marked(ours))
-    said = [
-        f"{old} is now {new}, and called so in {counted(len(named.get(old, ())), 'file')}."
-        for old, new in names.items()
-    ]
+    counts = {old: counted(len(named.get(old, ())), "file") for old in names}
+    said = [f"{old} is now {new}, and called so in {counts[old]}." for old, new in names.items()]
     return JobDone("renames", said, {"followed": said}, [*touched, *names, *names.values()], "Follow renames")
-
-
-def _renames(folder: Folder) -> dict[str, str]:
-    """What was renamed by git, in commits and since, by its old path; nothing where git may not be asked."""
-    history, found = History(folder), dict[str, str]()
-    how = ("-M", "--diff-filter=R", "--name-status", "-z")
-    with contextlib.suppress(FilememError):
-        for command in (("log", "--reverse", "--format=", *how), ("diff", *how, "HEAD")):
-            said = history.repository.ask(*command, "--", history.inside or ".").out
-            fields = [os.fsdecode(field).strip() for field in said.split(b"\0") if field.strip()]
-            pairs = zip(fields[1::3], fields[2::3], strict=False)
-            found |= {live(history.own(old)): live(history.own(new)) for old, new in pairs}
-    return {old: new for old, new in found.items() if old != new}

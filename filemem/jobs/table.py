@@ -25,7 +25,6 @@ from filemem.jobs.running import consolidated, job
 from filemem.models import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.overview import check, status
-from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied
 from filemem.text.plain import one_line
 
@@ -79,7 +78,7 @@ def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     model, named = order.model(folder), order.options.get("model") not in (None, "", OfflineModel.name)
     if order.options.get("dry_run") or model is None:
         return [maintenance.waiting(folder, model=named)._replace(job="")]
-    found, requests = list[tuple[Applied, str]](), consolidation.cost(folder).requests
+    found, requests = list[tuple[Applied, str]](), order.options.get("requests", 0)
     for one in consolidated(folder, order.at, model, review=bool(order.options.get("review"))):
         found.append(one)
         show(1000 * min(len(found), requests), 1000 * requests)
@@ -90,15 +89,14 @@ def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
 
 
 def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    followed, cut_off = list[str](), list[Problem]()
-    with contextlib.suppress(FilememError):  # its bookkeeping is a link, which is named below
-        cut_off = History(folder).problems()
-    # where nothing can be kept, as with a bookkeeping that is a link, the problems are told all the same
-    with contextlib.suppress(FilememError), job(folder, "check", order.at, alone=False) as run:
-        done = maintenance.follow_renames(folder)
-        followed = done.said
-        run.commit(done.subject, done.paths)
-    found = [*cut_off, *check.problems(folder, show)]
+    found, followed = list[Problem](), list[str]()
+    with contextlib.suppress(FilememError):  # a bookkeeping that is a link, which is named below
+        found = History(folder).problems()
+        with job(folder, "check", order.at, alone=False) as run:
+            done = maintenance.follow_renames(folder)
+            followed = done.said
+            run.commit(done.subject, done.paths)
+    found += check.problems(folder, show)
     told = [JobDone("", [one], {"followed": one}) for one in followed]
     return told + [JobDone("", [str(one._replace(path=f"{folder.name}/{one.path}"))], one._asdict()) for one in found]
 
