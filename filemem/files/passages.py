@@ -185,15 +185,7 @@ def windows(text: str) -> list[tuple[int, int]]:
 
 
 def top_heading(lines: list[str], after: int) -> str:
-    """The heading that stands over all of the body: before any text of it, and of a higher rank than any other; else empty."""
-    top, rank, fenced = "", 7, False
-    for line in lines[after:]:
-        fenced ^= line.startswith(("```", "~~~"))
-        heading = None if fenced else _HEADING.match(line)
-        if not top and line.strip():
-            if not heading:
-                return ""
-            top, rank = line.strip("# "), heading.end()
-        elif heading and heading.end() <= rank:
-            return ""
-    return top
+    """The heading with which the body begins; empty where it begins otherwise, or has another of the same rank."""
+    first = next((line for line in lines[after:] if line.strip()), "")
+    rank = _HEADING.match(first)
+    return first.strip("# ") if rank and sum(line.startswith(rank[0]) for line in lines[after:]) == 1 else ""

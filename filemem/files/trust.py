@@ -43,21 +43,20 @@ class Trust:
         self.given = given
         self._answers: dict[str, Any] = {}  # of this process, also where none can be kept
 
-    def known(self, path: str, content: Content) -> bool | None:
-        """The answer about what `content` at a real `path` asks for; None where there is none yet."""
+    def known(self, path: str, content: Content) -> bool:
+        """Has the person agreed to what `content` at a real `path` asks for, now or before?"""
         variable = os.environ.get(VARIABLE, "")
         named = [os.path.realpath(place) for place in variable.split(os.pathsep) if place and variable != "1"]
         agreed = self.given or variable == "1" or any(path.startswith(place.rstrip(os.sep) + os.sep) for place in named)
-        return True if agreed else self.kept(path, content)
+        return agreed or self.kept(path, content)
 
-    def kept(self, path: str, content: Content) -> bool | None:
-        """The person's own answer, kept from before; None where there is none."""
-        answer = self._answer(path, content)
-        return answer["trusted"] if answer else None
+    def kept(self, path: str, content: Content) -> bool:
+        """Is it kept that the person has agreed?"""
+        return bool(self._answer(path, content).get("trusted"))
 
-    def _answer(self, path: str, content: Content) -> dict[str, Any] | None:
+    def _answer(self, path: str, content: Content) -> dict[str, Any]:
         answer = (_kept() | self._answers).get(path)
-        return answer if isinstance(answer, dict) and answer.get("content") == dict(content) else None
+        return answer if isinstance(answer, dict) and answer.get("content") == dict(content) else {}
 
     def first(self, path: str, content: Content) -> bool:
         """Was the person never told that this is not used? From now on they were, and have not answered."""
@@ -69,7 +68,7 @@ class Trust:
         """Has the person agreed? What is `given` is kept."""
         if self.given and not self.kept(path, content):
             self.keep(path, content, trusted=True)
-        return bool(self.known(path, content))
+        return self.known(path, content)
 
     def keep(self, path: str, content: Content, *, trusted: bool | None) -> None:
         """Keep an answer, for this process at least: a configuration folder that cannot be written stops nothing."""
