@@ -273,7 +273,7 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
                 return False
             like = os.fstat(old.fileno())
             with _written(path, after, like) as temporary:
-                if not _is_at(old.fileno(), path) or _resaved(old, before) is not None:
+                if _resaved(old, before) is not None or not _is_at(old.fileno(), path):
                     continue
                 os.replace(temporary, path)
             late = _resaved(old, before)
