@@ -68,20 +68,19 @@ remembered {HOME}: I live in Ghent.
 2 of 3, new
   My favourite tea is oolong.
   sessions/2026/2026-05-08-1356-talk.md:8  Nora: My favourite tea is oolong.
-{ASK}reject
+{ASK}r
 rejected
 
 3 of 3, new
   I'm allergic to walnuts.
   sessions/2026/2026-05-08-1356-talk.md:10  Nora: I'm allergic to walnuts.
-{ASK}perhaps
 {ASK}s
 [0]"""
 
 
 def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> None:
     assert kept(user) == {} and consolidated(user) == [], "nothing is remembered before they say so, or proposed twice"
-    assert review(user, "a\nreject\nperhaps\ns\n") == WALKED
+    assert review(user, "a\nr\ns\n") == WALKED
     profile = f"# Nora\n\n## Home\n\n- I live in Ghent. <!-- {HOME} -->"
     assert kept(user) == {HOME: "I live in Ghent.", "profile.md": profile}
 

@@ -129,8 +129,7 @@ class Chat:
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
         talk, turns = self._talk, self._talk.transcript.turns()
-        place = os.path.relpath(talk.user.root)
-        place = talk.user.root if place[:2] == ".." else place
+        place = min(os.path.relpath(talk.user.root), talk.user.root, key=lambda place: place[:2] == "..")
         self._aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
         if turns:
@@ -148,9 +147,7 @@ class Chat:
             if message:
                 self._take(message)
             while self._behind:
-                said = self._behind.pop(0)
-                self._tell("notice", text=said)
-                self._aside(said)
+                self._hear(Notice(self._behind.pop(0)))
         if not self._call.json:
             say("")
         if talk.transcript.path:

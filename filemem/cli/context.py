@@ -275,7 +275,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "--before": click.option("--before", metavar="DATE", help="Only up to this day."),
 }
 """What several commands take, by name."""
-MANY = ("--scheduler", "--all-users")  # of a job for many users
 
 
 def json_option_that(does: str) -> Callable[[Any], Any]:
@@ -298,9 +297,10 @@ def command(
         def run(call: Context, *given: Any, **options: Any) -> int:
             return screen.show(function(call, *given, **options), as_json=call.json)
 
+        named = [[OPTIONS[one] for one in some.split()] if isinstance(some, str) else [some] for some in parameters]
         built: Any = run
-        for parameter in reversed(parameters):
-            built = (OPTIONS[parameter] if isinstance(parameter, str) else parameter)(built)
+        for parameter in reversed([one for some in named for one in some]):
+            built = parameter(built)
         return click.command(name)(built)
 
     return made

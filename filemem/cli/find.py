@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from filemem.cli.context import Context, command, complete_path, split_line
-from filemem.cli.screen import Line, Output, Row, Safe, answer, colours, progress, say_dim
+from filemem.cli.screen import Line, Output, Row, Safe, colours, progress, say_dim
 from filemem.errors import FilememError
 from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
@@ -23,13 +23,10 @@ _SHOWN = "path line end_line date score text archived speaker time strength note
     "search",
     click.argument("query", nargs=-1, required=True),
     click.option("--limit", "-n", type=click.IntRange(1, 200), help="Most passages to show."),
-    "--path",
-    "--speaker",
-    "--after",
-    "--before",
+    "--path --speaker",
+    "--after --before",
     click.option("--explain", is_flag=True, help="Show what made each passage's score."),
-    "--json",
-    "--as-of",
+    "--json --as-of",
 )
 def search_command(call: Context, query: tuple[str, ...], explain: bool, **filters: Any) -> Output:
     """Find the passages that best answer QUERY, words or a whole question.
@@ -52,7 +49,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
         more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
         facts = {key: getattr(hit, key) for key in _SHOWN} | {key: value for key, value in more.items() if value}
         yield Row({**facts, "file": f"{user.root}/{hit.path}"}, [])
-    yield from answer(answers.searched(found))
+    yield answers.searched(found)
     if explain:
         yield f"\n{found.certainty:.0%} certain"
     for hit in sorted(found.hits, key=lambda hit: -hit.score) if explain else ():
@@ -79,12 +76,10 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
 @command(
     "grep",
     click.argument("pattern"),
-    "--path",
-    "--speaker",
+    "--path --speaker",
     click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match."),
     click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over."),
-    "--json",
-    "--as-of",
+    "--json --as-of",
 )
 def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
     r"""Find the lines that match a regular expression.
@@ -106,7 +101,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     found = grep(user, pattern, said_by=said_by, page=200 if colours() and not call.json else 10**9, **how)
     if not call.json:
         given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
-        yield from answer(answers.grepped(user, found, given, whole=True))
+        yield answers.grepped(user, found, given, whole=True)
         return 0 if found.total else 1
     for line in found.lines:
         if line.matches:
@@ -134,15 +129,14 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
     user = call.the_user()
     name, line = split_line(user, path)
     where = user.locate(name)
-    yield from answer(answers.page(user, where, line or 1, lines, 10**9, moved_from=name, whole=True))
+    yield answers.page(user, where, line or 1, lines, 10**9, moved_from=name, whole=True)
 
 
 @command(
     "list",
     click.argument("glob", required=False, shell_complete=complete_path),
     click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list."),
-    "--json",
-    "--as-of",
+    "--json --as-of",
 )
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import MANY, Context, command, complete_path, json_option_that, split_line
+from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
 from filemem.files import archive, config, globs, journal, safe, trust
@@ -84,11 +84,9 @@ def _for_each(
 
 @command(
     "consolidate",
-    *MANY,
-    "--dry-run",
+    "--scheduler --all-users --dry-run",
     click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
-    "--model",
-    "--json",
+    "--model --json",
 )
 def consolidate_command(call: Context, **options: Any) -> Output:
     """Have the model make memories of what was said.
@@ -114,10 +112,8 @@ def _age(value: str) -> int:
     click.option(
         "--older-than", type=_age, metavar="AGE", help="Sessions more than this old: 30d, 4w [30d, or as set]."
     ),
-    "--model",
-    *MANY,
-    "--dry-run",
-    "--json",
+    "--model --scheduler",
+    "--all-users --dry-run --json",
 )
 def compact_command(call: Context, **options: Any) -> Output:
     """Summarise old conversations by month, and archive them.
@@ -129,7 +125,7 @@ def compact_command(call: Context, **options: Any) -> Output:
     return _run(call, "compact", "compacting", **options)
 
 
-@command("sweep", *MANY, "--dry-run", "--json")
+@command("sweep", "--scheduler --all-users", "--dry-run --json")
 def sweep_command(call: Context, **options: Any) -> Output:
     """Archive what is no longer used; bring back what was opened or cited in the archive.
 
@@ -141,7 +137,7 @@ def sweep_command(call: Context, **options: Any) -> Output:
     return _run(call, "sweep", "sweeping", **options)
 
 
-@command("maintain", "--model", *MANY, "--dry-run", "--json")
+@command("maintain", "--model --scheduler", "--all-users --dry-run --json")
 def maintain_command(call: Context, **options: Any) -> Output:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
@@ -174,7 +170,9 @@ def restore_command(call: Context, paths: tuple[str, ...], let_go: bool) -> Iter
         yield f"No turn of {path} that was saved over is offered any more."
 
 
-@command("status", click.argument("path", required=False, shell_complete=complete_path), *MANY, "--json")
+@command(
+    "status", click.argument("path", required=False, shell_complete=complete_path), "--scheduler --all-users --json"
+)
 def status_command(call: Context, path: str | None) -> Output:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and the distribution of retention.
 
@@ -193,7 +191,7 @@ def status_command(call: Context, path: str | None) -> Output:
     return 0
 
 
-@command("check", *MANY, "--json")
+@command("check", "--scheduler --all-users --json")
 def check_command(call: Context) -> Output:
     """List every problem in the files, with its remedy.
 
@@ -227,10 +225,8 @@ def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
 @command(
     "timeline",
     click.argument("glob", default="facts/**", shell_complete=complete_path),
-    "--after",
-    "--before",
-    "--json",
-    "--as-of",
+    "--after --before",
+    "--json --as-of",
 )
 def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
     """Show what happened when, oldest first.

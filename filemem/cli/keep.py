@@ -74,23 +74,24 @@ def review_command(call: Context, accept_all: bool) -> Output:
     if call.json:
         yield from (Row(_as_json(found), []) for found in waiting)
         return 0
-    decisions, paths = list[Decision](), list[str]()
+    decisions, paths, answer = list[Decision](), list[str](), "l" if accept_all else ""
     with job(folder, "review", call.now, alone=False) as run:
         try:
-            answer = "all" if accept_all else ""
             for number, found in enumerate(waiting, 1):
                 text = ""
-                if answer != "all":
+                if answer != "l":
                     yield from _shown(found, f"\n{number} of {len(waiting)}")
-                    answer, text = _answer(found)
-                if answer == "quit":
+                    while (answer := choose(ASK)) == "e":
+                        text = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
+                        if text not in ("", found.claim.text):
+                            break
+                        say("The text is unchanged.")
+                if answer == "q":
                     break
-                if answer == "reject":
+                if answer == "r":
                     review.reject(found.claim)
                     yield "rejected"
-                elif answer == "accept" or (
-                    answer == "all" and not found.because
-                ):  # what form forbade is no part of all
+                elif answer in ("a", "e") or (answer == "l" and not found.because):
                     made = review.accept(found.claim, call.now, text)
                     decisions, paths = decisions + made.decisions, paths + made.paths
                     yield from (line for one in made.decisions for line in lines(one, whole=True))
@@ -100,16 +101,6 @@ def review_command(call: Context, accept_all: bool) -> Output:
         finally:
             say_aside(committed(run, Applied(decisions, paths, [])))
     return 0
-
-
-def _answer(found: Proposal) -> tuple[str, str]:
-    """What the person wants with a proposal, and its text where they have changed it."""
-    while (answer := choose(ASK)) == "edit":
-        text = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
-        if text and text != found.claim.text:
-            return "accept", text
-        say("The text is unchanged.")
-    return answer, ""
 
 
 def _shown(found: Proposal, place: str) -> Iterator[str]:
@@ -177,7 +168,6 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
 # -- forgetting --------------------------------------------------------------------------------------------------
 
 Code = Generator[Line, None, int]
-SHOWN = 10  # places in git that are named
 FORGET_ASKS = (
     "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
 )
@@ -228,7 +218,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         yield "Nothing was found."
         yield from map(str, found.left)
         return 1 if cut_off is None else cut_off
-    yield from (f"Git says it: {line}" for line in past[:SHOWN])
+    yield from (f"Git says it: {line}" for line in past)
     yield from (Row({"event": "plan", **item._asdict()}, []) for item in found.items)
     yield from deletion.planned(found)
     return (yield from _agreed(call, user, found._replace(purge=purges), how, "Delete all this for good?"))
@@ -280,8 +270,7 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
         deletion.clear_records(folder, found)
         held = purge.search(history, found)
         failed = failed or bool(held)
-        said += [f"Git still says it: {line}" for line in held[:SHOWN]]
-        said += [f"Git still says it in {len(held) - SHOWN} more places."] * (len(held) > SHOWN)
+        said += [f"Git still says it: {line}" for line in held]
         if not held and found.matcher:
             said.append("Nothing of this user's in git says it any more: every object and every file was read.")
     elif not (found.purge and owned):

@@ -67,12 +67,9 @@ def confirmed(question: str, default: bool = False, err: bool = False) -> bool:
 
 
 def choose(question: str) -> str:
-    """Ask until the answer is a word of which the question has a letter in brackets, or that letter; returns the word."""
-    words = {found[2]: "".join(found.groups()) for found in re.finditer(r"(\w*)\[(\w)\](\w*)", question)}
-    while True:
-        given = str(click.prompt(question, default="", prompt_suffix=": ", show_default=False)).strip().lower()
-        if given in words or given in words.values():
-            return words.get(given, given)
+    """Ask until the answer is one of the letters that the question has in brackets."""
+    letters = click.Choice(re.findall(r"\[(\w)\]", question), case_sensitive=False)
+    return str(click.prompt(question, type=letters, show_choices=False))
 
 
 def colours(stream: TextIO | None = None) -> bool:
@@ -84,18 +81,6 @@ def colours(stream: TextIO | None = None) -> bool:
 def dim(text: str, stream: TextIO | None = None) -> Safe:
     """`text` in the background, where it goes to a terminal: standard output, or `stream`."""
     return Safe(click.style(escape_controls(text), dim=True) if text and colours(stream) else escape_controls(text))
-
-
-def answer(text: str) -> Output:
-    """The lines of a tool's answer; on a terminal the headings stand out."""
-    for line in text.split("\n"):
-        path = line.split("  ")[0]
-        if not colours() or line[:1].isspace() or "/" not in path or " " in path:
-            yield line
-        else:
-            shown = click.style(escape_controls(path), fg="magenta", bold=True)
-            yield Safe(shown + escape_controls(line[len(path) :]))
-    return 0
 
 
 @contextlib.contextmanager
