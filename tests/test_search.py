@@ -596,6 +596,14 @@ def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: 
     assert 'path "archive/**"' in limited
 
 
+def test_the_first_and_the_last_day_asked_for_count(tmp_path: Path) -> None:
+    user = write(
+        tmp_path, {f"facts/2026/2026-05-0{day}-x.md": f"Took the kayak number {day}.\n" for day in range(1, 6)}
+    )
+    found = answer(user, "kayak", after="2026-05-02", before="2026-05-04")
+    assert [day for day in range(1, 6) if any(f"number {day}" in line for line in found)] == [2, 3, 4]
+
+
 @pytest.mark.parametrize("greeting", ["good morning! how are you?", "你好", "Thanks, see you soon!"])
 def test_a_greeting_is_no_strong_match(tmp_path: Path, greeting: str) -> None:
     user = write(
