@@ -123,7 +123,7 @@ class Request:
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]
         shown = re.sub(r"^\[\d+:\d+\]", "", self.text, flags=re.MULTILINE)
-        self._words = terms.vocabulary(shown)
+        self._words = set(terms.tokens(shown))
         self._numbers = set(re.findall(r"\d+", one_form_of_numbers(shown)))
 
     @property
@@ -232,7 +232,7 @@ class Request:
         counted = re.findall(r"\d+", one_form_of_numbers(plain(text)))
         names = [name for name, _ in LINK.findall(text)]
         names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
-        words = (word for name in names for word in terms.vocabulary(re.sub("['’]s$", "", name)))
+        words = (word for name in names for word in terms.tokens(re.sub("['’]s$", "", name)))
         shown = all({one, one.lstrip("0")} & self._numbers for one in counted)
         return shown and self._words.issuperset(words)
 

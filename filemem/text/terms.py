@@ -80,18 +80,6 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def vocabulary(text: str) -> set[str]:
-    """The different tokens of a text."""
-    if text.isascii():
-        return set(tokens(text))
-    found = set(_WORD.findall(fold(text)))
-    runs = [word for word in found if not word.isascii() and _IS_CJK.match(word)]
-    found.difference_update(runs)
-    for run in runs:
-        found.update(run, map(operator.add, run, run[1:]))
-    return found
-
-
 def cjk_tokens(run: str) -> list[str]:
     """The characters of a CJK run, each followed by its pair with the next one."""
     found = [""] * (2 * len(run) - 1)
@@ -259,7 +247,7 @@ def porter(word: str) -> str:
     if len(word) < 3 or word.isdigit():
         return word
     word = _CONSONANT_Y.sub(r"\1Y", word)
-    first = _after(word, 0, ("gener", "commun", "arsen"))
+    first = _after(word, 0)
     second = _after(word, first)
     word = _past(_plural(word), first)
     if len(word) > 2 and word[-1] in "yY" and word[-2] not in "aeiouy":
@@ -271,16 +259,11 @@ def porter(word: str) -> str:
         cut = len(word) - 1
         if cut >= second or (cut >= first and not _SHORT_END.search(word[:-1])):
             word = word[:-1]
-    elif word.endswith("ll") and len(word) > second:
-        word = word[:-1]
     return word.lower()
 
 
-def _after(word: str, start: int, prefixes: tuple[str, ...] = ()) -> int:
+def _after(word: str, start: int) -> int:
     """Where the region after the first vowel and consonant from `start` on begins."""
-    for prefix in prefixes:
-        if word.startswith(prefix):
-            return len(prefix)
     match = _REGION.search(word, start)
     return match.end() if match else len(word)
 
