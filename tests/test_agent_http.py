@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
+from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang, say
 
 from filemem import Store
 from filemem.chat.conversation import Conversation, Event, Notice, Text, ToolCalled, call_line
@@ -465,18 +465,16 @@ def test_a_talk_that_is_gone_on_with_is_not_summarised_again(tmp_path: Path, ser
 
 # -- failures ----------------------------------------------------------------------------------------------------
 
-FAILURES: list[tuple[list[Answer], str]] = [
-    ([fail(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key")], "not accepted (401)"),
-    ([fail(429, "slow down", retry_after=0)] * 3, "too many requests (429"),
-    ([fail(503, "busy", retry_after=3600)], "the endpoint failed (503"),
-    ([fail(400, "prompt is too long", code="context_length_exceeded")], "longer than the model can take"),
-    ([hang()], "nothing came for 0.3 s"),
-    ([deltas(finish=None)], "broke off"),
-    ([say("")], "answered nothing"),
-]
 
-
-@pytest.mark.parametrize(("script", "sentence"), FAILURES, ids=[sentence for _, sentence in FAILURES])
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ([fail(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key")], "not accepted (401)"),
+        ([hang()], "nothing came for 0.3 s"),
+        ([say("")], "answered nothing"),
+    ],
+    ids=["refused", "silent", "empty"],
+)
 def test_a_failure_is_one_clear_line_and_the_next_message_works(
     tmp_path: Path, server: ScriptedServer, script: list[Answer], sentence: str
 ) -> None:

@@ -5,14 +5,13 @@ Where the output is no terminal it is plain text or JSON, with an exit code that
 
 import json
 import re
-import signal
 import subprocess
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import Program, clean, filemem
+from programs import clean, filemem
 from scripted_server import ScriptedServer, Step, calls, cut, fail, hang, say
 from terminal import Terminal
 
@@ -434,24 +433,6 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
     done = run(store, server, *options, given=given, LANG=lang)
     assert (done.returncode, done.stdout) == (0, "你好。\n")
     assert said(server) == "Grüß dich, 世界"
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_to_end_keeps_what_had_come(store: Path, server: ScriptedServer, number: int) -> None:
-    server.script(hang("Half "))
-    command, env = ["chat", "-m", "Tell me"], environment(store, server)
-    with Program(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout
-        assert process.stdout.read(4) == b"Half"
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 128 + number
-    assert (
-        errors == b"Stopped; what had come is kept in the session.\n"
-        if number == signal.SIGINT
-        else b"Traceback" not in errors
-    )
-    assert session(store) == "- **ann**: Tell me\n- **assistant**: Half [interrupted]\n"
 
 
 # -- messages of any length --------------------------------------------------------------------------------------
