@@ -155,33 +155,3 @@ def test_a_sync_that_was_cut_off_is_finished_by_the_next(tmp_path: Path) -> None
             assert turns[0] == "hello" and sorted(turns[1:]) == ["from here", "from there"], (call, at, place)
             assert {"facts/here.md", "facts/there.md"} <= {*user.paths()} and git(world / place, "status", "-s") == ""
         assert git(world / "store", "rev-parse", "HEAD") == git(world / "fresh", "rev-parse", "HEAD")
-
-
-def test_a_commit_whose_git_was_killed_before_it_wrote_the_index_is_not_taken_back(tmp_path: Path) -> None:
-    """The note names git's lock; once the person has deleted it, the next job has the index say what the commit says."""
-    where = tmp_path / "store"
-    mara = store(where)
-    (Path(mara.root) / "own.md").write_text("A note of her own.\n")
-    git(where, "add", "mara/own.md")
-    before = git(where, "rev-parse", "HEAD")
-    real, shim = shutil.which("git"), tmp_path / "bin/git"
-    shim.parent.mkdir()
-    for number in range(1, 40):
-        copy = copied(where, tmp_path / f"killed-{number}")
-        kill = f"strace -f -qq -o /dev/null -e inject=rename:signal=KILL:when={number} {real}"
-        shim.write_text(
-            f'#!/bin/sh\ncase " $* " in *" commit "*) {kill} "$@"; kill -9 $PPID;; *) exec {real} "$@";; esac\n'
-        )
-        shim.chmod(0o700)
-        env = environment(copy)
-        words = ["remember", "Has a boat.", "--store", copy]
-        filemem(*words, env={**env, "PATH": f"{shim.parent}:{env['PATH']}"}, cwd=tmp_path)
-        if git(copy, "rev-parse", "HEAD") != before:
-            break
-    behind = git(copy, "status", "--short")
-    assert number < 39 and "boat" in behind, behind
-    assert "delete " in run(copy, "remember", "Has a cat.").stderr
-    (copy / ".git/index.lock").unlink()
-    assert run(copy, "remember", "Has a dog.").returncode == 0
-    assert git(copy, "status", "--short") == "A  mara/own.md"
-    assert "boat" in git(copy, "ls-files")

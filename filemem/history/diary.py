@@ -289,12 +289,17 @@ class History:
                 what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
                 raise FilememError(f"{what}; commit them, then try again.")
             repository.run("update-ref", LANDING, commit)
+            made, gone = _one(self, commit), {self.own(step.path) for step in wanted if step.becomes is None}
+            back = [
+                path for path in (self.own(one.path) for one in wanted if one.found is None) if archived(path) in gone
+            ]
+            if "Undoes" in made.trailers:  # else the next sweep would archive again what comes back
+                journal.note_recalls(self.folder, back, journal.RESTORED, made.at)
             for step in sorted(wanted, key=lambda one: (one.found is not None, one.becomes is None)):
                 if now[step.path] != step.becomes:  # what is new first, what goes last, so that nothing is ever missing
                     _carry_out(repository, step)
             repository.run("read-tree", "-m", "-i", *trees)
-            subject = repository.text("log", "-1", "--format=%s", new)
-            repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or "0" * len(new))
+            repository.run("update-ref", "-m", f"filemem: {made.subject}", "HEAD", new, old or "0" * len(new))
             repository.run("update-ref", "-d", LANDING)
 
 
@@ -589,9 +594,6 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
                 f"there is nothing left of {short} ({one_line(commit.subject, 60)}) to undo; see filemem log."
             )
         history.land(new)
-    gone = {history.own(step.path) for step in made if step.becomes is None}
-    back = [path for path in (history.own(s.path) for s in made if s.found is None) if archived(path) in gone]
-    journal.note_recalls(history.folder, back, journal.RESTORED, at)  # else the next sweep would archive it again
     return commit, _said(history, made)
 
 
