@@ -78,6 +78,19 @@ def test_a_path_that_leads_out_is_refused_everywhere(alice: Folder, tmp_path: Pa
     assert tree(tmp_path) == before
 
 
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Links that lead out and in."""
+    root = tmp_path_factory.mktemp("house").resolve()
+    for name in ("alice", "bob"):
+        (root / name / "facts").mkdir(parents=True)
+        (root / name / "profile.md").write_text(f"secret of {name}")
+    (root / "alice/facts/tea.md").write_text("Oolong.")
+    os.symlink("../bob", root / "alice/out")
+    os.symlink("facts", root / "alice/in")
+    return root
+
+
 @settings(deadline=None, max_examples=200)
 @given(
     st.text()
@@ -88,36 +101,15 @@ def test_a_path_that_leads_out_is_refused_everywhere(alice: Folder, tmp_path: Pa
 )
 @example("out/profile.md")
 @example("in/tea.md")
-def test_any_text_stays_inside_or_is_refused(tmp_path_factory: pytest.TempPathFactory, path: str) -> None:
-    root = HOUSE(tmp_path_factory)
-    folder = Folder(str(root / "alice"), "alice")
+def test_any_text_stays_inside_or_is_refused(house: Path, path: str) -> None:
+    folder = Folder(str(house / "alice"), "alice")
     with contextlib.suppress(FilememError):
         where = folder.absolute(path)
         assert where == os.path.normpath(where) == os.path.realpath(where)
-        assert where.startswith(str(root / "alice") + os.sep)
+        assert where.startswith(str(house / "alice") + os.sep)
         assert not any(part.startswith(".") for part in os.path.relpath(where, folder.root).split(os.sep))
     with contextlib.suppress(NotFound, Refused):
         assert b"secret of bob" not in folder.read(path)
-
-
-class House:
-    """One house for every example, with links that lead out and in."""
-
-    root: Path | None = None
-
-    def __call__(self, factory: pytest.TempPathFactory) -> Path:
-        if self.root is None:
-            self.root = factory.mktemp("house").resolve()
-            for name in ("alice/facts", "bob/facts"):
-                (self.root / name).mkdir(parents=True)
-            (self.root / "bob/profile.md").write_text("secret of bob")
-            (self.root / "alice/facts/tea.md").write_text("Oolong.")
-            os.symlink("../bob", self.root / "alice/out")
-            os.symlink("facts", self.root / "alice/in")
-        return self.root
-
-
-HOUSE = House()
 
 
 @pytest.mark.parametrize(
@@ -219,14 +211,6 @@ def test_bad_user_names(tmp_path: Path, name: str) -> None:
     with pytest.raises(Refused, match="cannot be a user's name") as refused:
         Store(tmp_path).user(name)
     assert escape_controls(str(refused.value)) == str(refused.value)
-
-
-@settings(deadline=None)
-@given(st.text())
-def test_any_user_name_is_one_folder_of_the_store_or_refused(name: str) -> None:
-    with contextlib.suppress(Refused):
-        user = Store("/nowhere").user(name).folder
-        assert os.path.dirname(user.root) == "/nowhere" and user.root == os.path.normpath(user.root)
 
 
 def test_a_store_reached_by_a_link_works(alice: Folder, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """What editors and programs that share files leave beside a memory is never taken for one and never written over; a real
-editor's save is read whole; Obsidian finds a vault."""
+editor's save is read whole."""
 
 import os
 import shutil
@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from repositories import START, git, plain_git  # noqa: F401
 from terminal import Terminal
 
 from filemem import Store, User
-from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.history import set_up
 from filemem.overview.check import problems
@@ -29,6 +27,7 @@ LEFT = {
     "Sublime Text": [".sublAbC.tmp", "tea.sublime-workspace.tmp"],
     "GNOME": [".goutputstream-QWERTY", ".2026-11-18-tea.md.swp"],
     "Kate": [".2026-11-18-tea.md.kate-swp", "2026-11-18-tea.md.AbCdEf"],
+    "Obsidian": [".obsidian", ".trash"],
     "Office": ["~$26-11-18-tea.md", ".~lock.2026-11-18-tea.md#"],
     "Syncthing": [".syncthing.2026-11-18-tea.md.tmp", "~syncthing~2026-11-18-tea.md.tmp", ".stfolder"],
     "rsync": [".2026-11-18-tea.md.Xy12Zz"],
@@ -122,14 +121,6 @@ def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_ad
     assert mara.read(FACT) == b"Prefers oolong tea.\nOne more.\n"
 
 
-def test_filemem_edit_with_vim_reports_what_was_saved(mara: Folder) -> None:
-    vim = f"{editor('vim')} -Nu NONE -es '+normal ggO---' '+normal opinned: maybe' '+normal o---' +wq"
-    given = {"VISUAL": "", "EDITOR": f"sh -c '{vim.replace(chr(39), chr(34))} \"$0\"; true'"}
-    result = CliRunner().invoke(cli, ["--store", mara.store, "--user", "mara", "edit", FACT], env=given)
-    assert result.output == f"{FACT}:2: pinned is 'maybe'; pinned is true or false.\n"
-    assert mara.read(FACT) == b"---\npinned: maybe\n---\nPrefers oolong tea.\n"
-
-
 def test_edit_offers_to_open_again_at_the_faulty_line(tmp_path: Path) -> None:
     """On a terminal, until what is saved is right or the person has had enough."""
     (tmp_path / "memory_store/mara").mkdir(parents=True)
@@ -149,15 +140,3 @@ def test_edit_offers_to_open_again_at_the_faulty_line(tmp_path: Path) -> None:
         assert term.end() == 0
     file = f"{tmp_path}/memory_store/mara/profile.md"
     assert (tmp_path / "args").read_text().split("\n") == [file, f"+3 {file}", f"+3 {file}", ""]
-
-
-# -- Obsidian ------------------------------------------------------------------------------------------------------
-
-
-def test_what_obsidian_keeps_in_its_folders_is_no_memory(mara: Folder) -> None:
-    for name in (".obsidian/workspace.json", ".obsidian/plugins/x/data.md", ".trash/tea.md"):
-        path = Path(mara.root, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("tea\n")
-    assert mara.paths() == [FACT]
-    assert problems(mara) == []
