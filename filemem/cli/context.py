@@ -122,7 +122,6 @@ class Context:
         says = ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items())
         if not self.agreed(where, asked, f"{says} in {one_line(where)}", folder):
             return held
-        config.read_again()
         return {}
 
     def agreed(self, where: str, content: Content, what: str, folder: Folder | None) -> bool:

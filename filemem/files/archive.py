@@ -88,13 +88,8 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
     return stayed
 
 
-def places(folder: Folder, path: str) -> Iterator[str]:
-    """Where a memory lies: live, in the archive, or for a moment both."""
-    return folder.standing(path)
-
-
 def read(folder: Folder, path: str) -> Memory | None:
     """A memory, live or archived; None where it is gone or cannot be read."""
     with contextlib.suppress(FilememError):
-        return folder.memory(next(places(folder, path), path))
+        return folder.memory(next(folder.standing(path), path))
     return None

@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import math
 import os
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -97,19 +96,12 @@ class Config:
         return own(tuple(self.redact_also), tuple(self.redact_never))
 
 
-_of: "weakref.WeakKeyDictionary[Folder, Config]" = weakref.WeakKeyDictionary()
-
-
 def of(folder: Folder) -> Config:
     """The settings of the store in which a user's folder lies, read once for it; raises ConfigError."""
-    if folder not in _of:
-        _of[folder] = load(folder.store, trust=folder.trust)
-    return _of[folder]
-
-
-def read_again() -> None:
-    """Have all settings read anew, as what the person has agreed to has changed."""
-    _of.clear()
+    if "config" not in folder.cached:
+        folder.cached["config"] = load(folder.store, trust=folder.trust)
+    found: Config = folder.cached["config"]
+    return found
 
 
 def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None) -> Config:

@@ -262,13 +262,13 @@ def _write(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime
         return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and {*claim.sources} <= {*facts.sources(memory)}
 
     with folder.locked():
-        if not any(holds(folder.memory(place)) for place in archive.places(folder, one.path)):
+        if not any(holds(folder.memory(place)) for place in folder.standing(one.path)):
             one = one._replace(
                 path=folder.create(one.path, claim.page(one.replaces))
             )  # another name where this one is taken
     paths = [one.path]
     for old in one.replaces:
-        if not (place := next(archive.places(folder, old), "")):
+        if not (place := next(folder.standing(old), "")):
             continue
         try:
             mark = functools.partial(facts.superseded, place, by=live(one.path), until=claim.valid_from or claim.day)

@@ -169,7 +169,7 @@ def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], No
 
     try:
         with folder.locked():
-            if not list(archive.places(folder, PROFILE)):
+            if not list(folder.standing(PROFILE)):
                 if not make:
                     return [], []
                 folder.create(PROFILE, f"# {display(folder.name)}\n")

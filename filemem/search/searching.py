@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import archive, journal
+from filemem.files import journal
 from filemem.files.archive import archived
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, kind_of
@@ -332,7 +332,7 @@ class Reader:
     def source(self, cited: str, fact: Hit) -> Hit | None:
         """The turn that a fact cites as `path:line`; it holds what the fact holds."""
         path, _, line = cited.rpartition(":")
-        path = next(archive.places(self._folder, path), path)
+        path = next(self._folder.standing(path), path)
         memory = self.memory(path) if line.isascii() and line.isdigit() else None
         for place, (passage, *_) in enumerate(memory.windows if memory else ()):
             if memory and memory.passages[passage].line == int(line) and not self._left_out(path, int(line)):
