@@ -125,7 +125,6 @@ def said_by_files(
             flags = terms.flags(text) | terms.IS_DERIVED * retells(memory, passage.text)
             flags |= terms.APART * bool(paused[place] or start or not number)
             facts[at] = (min(255, length), flags, f"{passage.line} {terms.fold(passage.speaker)}")
-            counts |= dict.fromkeys((terms.SPEAKER + token for token in terms.tokens(passage.speaker)), 1)
             for token, count in counts.items():
                 postings.setdefault(token, {})[at] = min(255, count)
     return postings, facts
@@ -150,7 +149,6 @@ def said_by_index(corpus: Corpus, tokens: set[str]) -> dict[str, dict[Place, int
         assert len(places) == len(dict(places))
         if places:
             found[token] = dict(places)
-        if places and token[0] != terms.SPEAKER:
             assert token in corpus.concept(terms.stem(token.removeprefix("[")))
     return found
 
@@ -159,7 +157,7 @@ def check(corpus: Corpus, folder: Folder) -> None:
     """The corpus says what the files say."""
     postings, facts = said_by_files(folder)
     every = {token for word in [*WORDS, "Ann", "cup", "house"] for token in terms.tokens(word)}
-    every |= {mark + token for mark in ("[", terms.SPEAKER) for token in every} | set(postings)
+    every |= {"[" + token for token in every} | set(postings)
     assert said_by_index(corpus, every - terms.STOP) == postings
     known = {}
     for entry in corpus.entries():
@@ -187,8 +185,7 @@ def check_counts(
     assert corpus.count == len(counted)
     assert corpus.mean_length == sum(facts[at][0] for at in counted) / max(1, len(counted))
     for token, places in postings.items():
-        spoken = token[0] == terms.SPEAKER
-        assert corpus.frequency(token) == (len(places) if spoken else max(1, len(counted & places.keys())))
+        assert corpus.frequency(token) == max(1, len(counted & places.keys()))
 
 
 class Life(RuleBasedStateMachine):
