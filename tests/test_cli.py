@@ -159,6 +159,8 @@ def test_the_store_is_the_option_else_the_variable_else_the_folder_here_else_the
     assert run("users").output.startswith("mara  ")
     (here / "memory_store").rename(here / "elsewhere")
     assert run("users", HOME=str(here / "home")).output.startswith("platform  ")
+    run("init", "--git", HOME=str(here / "home"))  # the store in use, and no second one here
+    assert (here / "home/.local/share/filemem/memory_store/.git").exists() and not (here / "memory_store").exists()
     assert run("users", HOME="/nowhere", XDG_DATA_HOME=str(here / "xdg")).output.startswith("xdg  ")
 
 

@@ -361,11 +361,14 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
     It is made in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, and begins with a file of all
     settings, commented out.
 
-    With --git, in a store that exists too, a commit follows each conversation and job; only memories are ever committed.
+    With --git, in the store that you have where no other is named, a commit follows each conversation and job; only memories are
+    ever committed.
 
     Example: filemem init ~/memories --git
     """
-    root = StoreFolder(folder or call.store or os.environ.get("FILEMEM_STORE") or "memory_store").root
+    used = call.folder_of_store()
+    place = folder or (used if call.named_store or (with_git and os.path.isdir(used)) else "memory_store")
+    root = StoreFolder(place).root
     settings = os.path.join(root, config.NAME)
     if os.path.lexists(root) and not os.path.isdir(root):
         raise FilememError(f"{root} is not a folder; name another place.")
