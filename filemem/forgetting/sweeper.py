@@ -238,8 +238,8 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
 def why(folder: Folder, path: str, today: dt.date) -> list[str]:
     """In words and numbers: why a memory is where it is, and when it will fade. Raises NotFound or Refused."""
     where = folder.locate(path)
-    all_found = list(standings(folder, today))
-    found = next((item for item in all_found if item.entry.path == where), None)
+    every = list(standings(folder, today))
+    found = next((item for item in every if item.entry.path == where), None)
     if found is None:
         raise NotFound(f"{where} is gone; nothing was done about it.")
     if found.entry.archived:
@@ -251,9 +251,9 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
         return [*said, f"It held until {found.entry.particulars['valid_until']}, so the next sweep archives it."]
     if found.strength is None or found.reason not in ("", YOUNG):
         return [*said, f"It does not fade: it is {found.reason}."]
-    said += _fades(found, found.strength, config.of(folder), today)
-    citing = [item.entry.path for item in all_found if not item.entry.archived and where in sources(item.entry)]
-    return said + ([f"It stays as long as what cites it as its source does: {first_few(citing)}."] if citing else [])
+    citing = [item.entry.path for item in every if not item.entry.archived and where in sources(item.entry)]
+    stays = [f"It stays as long as what cites it as its source does: {first_few(citing)}."] * bool(citing)
+    return [*said, *_fades(found, found.strength, config.of(folder), today), *stays]
 
 
 def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
@@ -280,22 +280,22 @@ def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -
 
 def _in_archive(found: MemoryStatus) -> str:
     """Since when a memory is in the archive, and what brings it back."""
-    told = found.entry.particulars
-    by_itself = "so it does not come back by itself"
-    if by := told.get("superseded_by"):
-        return f"It tells what was: it is superseded by {by}, {by_itself}."
-    if found.over:
-        return f"It tells what was: it held until {told['valid_until']}, {by_itself}."
-    if not found.trail.archived or found.entry.kind == "summaries":
-        return f"No job has put it here, {by_itself}; filemem restore brings it back."
-    since = f"A job archived it on {found.trail.archived[:10]}. "
-    if found.reason in LASTS:
-        return (
-            since + f"By the rules of now it does not fade, so the next sweep brings it back. {LASTS[found.reason][1]}"
+    told, itself = found.entry.particulars, "so it does not come back by itself"
+    if told.get("superseded_by") or found.over:
+        was = (
+            f"is superseded by {told['superseded_by']}"
+            if told.get("superseded_by")
+            else f"held until {told['valid_until']}"
         )
-    if found.trail.since:
-        return since + "It was recalled since, so the next sweep brings it back, unless it has faded again by then."
-    return since + "As far as is known it is still true. When it is opened or cited, the next sweep brings it back."
+        return f"It tells what was: it {was}, {itself}."
+    if not found.trail.archived or found.entry.kind == "summaries":
+        return f"No job has put it here, {itself}; filemem restore brings it back."
+    rest = "As far as is known it is still true. When it is opened or cited, the next sweep brings it back."
+    if found.reason in LASTS:
+        rest = f"By the rules of now it does not fade, so the next sweep brings it back. {LASTS[found.reason][1]}"
+    elif found.trail.since:
+        rest = "It was recalled since, so the next sweep brings it back, unless it has faded again by then."
+    return f"A job archived it on {found.trail.archived[:10]}. {rest}"
 
 
 def after(today: dt.date, days: int) -> dt.date:
