@@ -48,25 +48,22 @@ def notes(root: Path, *texts: str) -> Memories:
     return Memories(root, *((f"facts/{DAY}-{place}.md", [text]) for place, text in enumerate(texts)))
 
 
-PROBES = [
-    ("oolong tea", "Prefers oolong tea in the morning."),
-    ("Which tea do I drink in the morning?", "Prefers oolong tea in the morning."),
-    ("乌龙茶", "早上喜欢喝乌龙茶。"),
-    ("茶", "早上喜欢喝乌龙茶。"),
-    ("烏龍茶", "早上喜欢喝乌龙茶。"),
-    ("resume cafe", "Left the café résumé at home."),
-    ("painting", "She painted the fence."),
-    ("用 Rust 重写", "下个月用 Rust 重写解析器 parser。"),
-    ("parser 解析器", "下个月用 Rust 重写解析器 parser。"),
-    ("buy", "Bought a bicycle."),
-    ("which pets", "The hamster sleeps all day."),
-]
+PROBES = {
+    "Prefers oolong tea in the morning.": ["oolong tea", "Which tea do I drink in the morning?"],
+    "早上喜欢喝乌龙茶。": ["乌龙茶", "茶", "烏龍茶"],
+    "Left the café résumé at home.": ["resume cafe"],
+    "She painted the fence.": ["painting"],
+    "下个月用 Rust 重写解析器 parser。": ["用 Rust 重写", "parser 解析器"],
+    "Bought a bicycle.": ["buy"],
+    "The hamster sleeps all day.": ["which pets"],
+}
 
 
-@pytest.mark.parametrize(("question", "answer"), PROBES)
-def test_probes(tmp_path: Path, question: str, answer: str) -> None:
-    texts = ["Something about nothing.", *sorted({text for _, text in PROBES}), "另外一件事。"]
-    assert notes(tmp_path, *texts).best(question)[0] == answer
+def test_words_are_found_in_every_form(tmp_path: Path) -> None:
+    user = notes(tmp_path, "Something about nothing.", *PROBES, "另外一件事。")
+    for answer, questions in PROBES.items():
+        for question in questions:
+            assert user.best(question)[0] == answer, question
 
 
 @pytest.mark.parametrize(
@@ -93,10 +90,6 @@ def test_the_answer_to_a_question_need_not_repeat_it(tmp_path: Path) -> None:
         assert "At a flea market in Lyon." in user.best("Where was Anna's guitar bought?", limit=3)
 
 
-def test_neighbours_in_another_file_lend_nothing(tmp_path: Path) -> None:
-    assert notes(tmp_path, "the guitar is here", "something else").best("guitar") == ["the guitar is here"]
-
-
 def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word(tmp_path: Path) -> None:
     talk = [Said("I love sailing", "Anna"), Said("I love sailing too", "Ben"), Said("Anna, Anna, Anna!", "Ben")]
     user = Memories(tmp_path, (f"sessions/{DAY}-0900-a.md", talk))
@@ -119,11 +112,9 @@ def test_a_name_alone_finds_what_is_said_of_the_person_and_by_them(tmp_path: Pat
         ("What did Ann tell Ben?", {1}),
         ("What does Ben think of Ann's boat?", {2}),
         ("What do Ann and Ben have in common?", {1, 2}),
-        ("Did Ben, Ann or Cleo sail?", {1, 2, 3}),
         ("What did Ann and Ben say to Cleo and Ann's dog?", {1, 2}),
         ("Ann送给Ben什么？", {1}),
         ("Ann和Ben都喜欢什么？", {1, 2}),
-        ("Ben什么时候去旅行？", {2}),
         ("What gives Ben joy?", {2}),
         ("What gives Joy's brother hope?", {4}),
         ("what does smith like", {5}),
@@ -139,14 +130,11 @@ def test_a_question_is_about_whom_it_names_first_and_who_is_joined_to_them(quest
     ("question", "words"),
     [
         ("Where do I live now?", {"live"}),
-        ("Where does Ann currently live?", {"live"}),
         ("What is my current home?", {"home"}),
         ("我现在住哪儿？", {"住"}),
         ("Ann目前住哪里？", {"住"}),
-        ("What did we talk about?", set()),
         ("What have we discussed about the bridge?", {"bridge"}),
         ("Who spoke at the wedding?", {"spoke", "wedding"}),
-        ("我们聊了什么？", set()),
         ("我们谈过什么茶？", {"茶"}),
         ("小明什么时候去了北京？", {"去", "北", "北京", "京"}),
         ("what did ANN and Ben's dog do", {"dog"}),
@@ -179,6 +167,7 @@ def test_the_parts_add_up_to_the_score(tmp_path: Path) -> None:
 
 def test_nothing_is_found_where_no_word_stands(tmp_path: Path) -> None:
     assert notes(tmp_path, "the red boat").best("zeppelin") == notes(tmp_path, "the red boat").best("what is it?") == []
+    assert notes(tmp_path, "the guitar is here", "something else").best("guitar") == ["the guitar is here"]
 
 
 def test_ties_go_to_the_newest_then_by_path(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from filemem.files import safe
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
+LONGEST = 50_000_000  # characters of a line that are read at once
 
 
 class ImportedTurn(NamedTuple):
@@ -101,9 +102,9 @@ def attached(name: str) -> str:
 
 
 def lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of the text file at `path` that are not blank, with their numbers from 1."""
+    """The lines of the text file at `path` that are not blank, with their numbers from 1; one over LONGEST in pieces."""
     with open(safe.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST), ""), start=1):
             if text := line.strip():
                 yield number, text
 

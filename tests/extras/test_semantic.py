@@ -135,11 +135,8 @@ def test_settings_that_nobody_has_agreed_to_make_nothing_leave(
 
 
 def test_secrets_and_what_is_withheld_or_kept_here_never_leave(store: Path, server: ScriptedServer) -> None:
-    settings(
-        store,
-        f"model: concepts\n  endpoint: {server.base_url}\n  except: ['sessions/2026/2026-04*']",
-        "redact_also: [slipper]\n",
-    )
+    more = "\n  except: ['sessions/2026/2026-04*']\n  query_prefix: 'query: '\n  passage_prefix: 'passage: '"
+    settings(store, f"model: concepts\n  endpoint: {server.base_url}{more}", "redact_also: [slipper]\n")
     folder = user(store)
     journal.hold_back(folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20))
     found(folder, "my password is Tulip42-Garden, which vehicle?")
@@ -148,6 +145,7 @@ def test_secrets_and_what_is_withheld_or_kept_here_never_leave(store: Path, serv
     assert "Škoda" in everything and "puppy ate" in everything
     for kept in ("4411", "Lucky", "loaf", "oven", "slipper", "Tulip42"):
         assert kept not in everything, kept
+    assert sent(server)[0].startswith("query: ") and all(text.startswith("passage: ") for text in sent(server)[1:])
 
 
 def test_no_text_is_sent_twice(store: Path, server: ScriptedServer) -> None:
@@ -161,15 +159,6 @@ def test_no_text_is_sent_twice(store: Path, server: ScriptedServer) -> None:
     folder.move("sessions/2026/2026-03-02-talk.md", "archive/sessions/2026/2026-03-02-talk.md")
     assert "We took the Škoda home on Saturday." in found(folder)
     assert sent(server) == [QUESTION, "Ben: Use strong flour."]
-
-
-def test_a_model_that_wants_prefixes_gets_them(store: Path, server: ScriptedServer) -> None:
-    settings(
-        store, f"model: e5\n  endpoint: {server.base_url}\n  query_prefix: 'query: '\n  passage_prefix: 'passage: '"
-    )
-    found(user(store))
-    assert sent(server)[0] == f"query: {QUESTION}"
-    assert all(text.startswith("passage: ") for text in sent(server)[1:])
 
 
 # -- what fails ----------------------------------------------------------------------------------------------------
@@ -198,7 +187,9 @@ def test_an_answer_that_is_no_vector_counts_as_a_failure(store: Path, server: Sc
     assert ask(user(store)).notes[-1].endswith("Found by words alone.")
 
 
-def test_a_cache_that_is_damaged_in_any_place_is_made_anew(store: Path) -> None:
+def test_a_cache_that_is_damaged_in_any_place_or_of_another_model_is_made_anew(
+    store: Path, server: ScriptedServer
+) -> None:
     expected = found(user(store))
     files = sorted((store / "nadia/.filemem/vectors").iterdir())
     for file, part in itertools.product(files, range(8)):
@@ -207,13 +198,9 @@ def test_a_cache_that_is_damaged_in_any_place_is_made_anew(store: Path) -> None:
         if data:
             file.write_bytes(data[:at] if part % 2 else data[:at] + bytes([data[at] ^ 85]) + data[at + 1 :])
         assert found(user(store)) == expected, (file.name, at)
-
-
-def test_another_model_under_the_same_name_has_its_own_vectors(store: Path, server: ScriptedServer) -> None:
-    expected = found(user(store))
-    server.vector = lambda text: [*meaning(text), 0.0]
-    assert found(user(store)) == expected
-    assert found(user(store)) == expected
+    server.vector = lambda text: [*meaning(text), 0.0]  # another model under the same name
+    for _ in range(2):
+        assert found(user(store)) == expected
 
 
 @pytest.mark.parametrize(
@@ -258,18 +245,6 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
 # -- the embedder on this machine ----------------------------------------------------------------------------------
 
 
-@embedder
-def test_the_embedder_is_used_as_soon_as_it_is_installed(store: Path) -> None:
-    (store / "filemem.yaml").unlink()
-    folder = user(store)
-    assert "我在学大提琴。" in found(folder, "Who plays the cello?")[:2]
-    assert maintain(folder, dt.datetime(2026, 5, 20, 12), None)[-1].job == "embed"
-    (file,) = (store / "nadia/.filemem/vectors").iterdir()
-    assert file.stat().st_size < 10_000
-    (store / "filemem.yaml").write_text("embeddings: off\n")
-    assert not found(user(store), "Which automobile?")
-
-
 def test_nothing_of_it_is_loaded_or_asked_where_it_is_off(store: Path, server: ScriptedServer) -> None:
     """Nor for grep in any case."""
     (store / "filemem.yaml").write_text("embeddings: off\n")
@@ -279,18 +254,6 @@ def test_nothing_of_it_is_loaded_or_asked_where_it_is_off(store: Path, server: S
     code = f"import sys; from filemem import Store; t = {asks}; print({calls}); print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
     assert "came out flat" in done.stdout and done.stdout.endswith("False\n")
-
-
-@embedder
-def test_the_chat_quotes_what_means_the_same(store: Path) -> None:
-    """Though a line that has more words of the question says something else."""
-    (store / "filemem.yaml").unlink()
-    talk = store / "nadia/sessions/2026/2026-06-07-talk.md"
-    talk.write_text(
-        "- **Nadia**: I've quit drinking, for good this time.\n"
-        + "".join(f"- **Nadia**: The {thing} came off the wall.\n" for thing in ("shelf", "lamp", "clock", "mirror"))
-    )
-    assert "quit drinking" in recalling.reply(user(store), ["Am I still off the booze?"], TODAY, None, kept=True)
 
 
 @embedder
@@ -311,6 +274,7 @@ def test_what_means_the_same_is_found_among_two(store: Path, question: str, said
     folder = Store(store).user("wu").folder
     assert found(folder, question) == [said]
     assert not found(folder, "Who fixed the roof?")
+    assert said in recalling.reply(folder, [question], TODAY, None, kept=True)
 
 
 @embedder
@@ -328,3 +292,8 @@ def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_ke
     """
     done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
     assert "我在学大提琴。" in done.stdout and "quit drinking" in done.stdout
+    assert maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].job == "embed"
+    (file,) = (store / "nadia/.filemem/vectors").iterdir()
+    assert file.stat().st_size < 10_000
+    (store / "filemem.yaml").write_text("embeddings: off\n")
+    assert not found(user(store), "Which automobile?")
