@@ -41,10 +41,10 @@ _ZH_TIME = re.compile(
     r"昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]"
 )
 _ZH_OWN = re.compile("[我咱]")
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)", re.ASCII)
+_YEAR = re.compile("[0-9]{4}(?<![0-9]{5})(?![0-9])")  # begins with what is quickly looked for
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _STATES = re.compile(r"[.:;!](?=\s+\S)|[。：；！\n](?=.)")  # a sentence that does not ask, before one that does
-_NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
+_NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # likewise
 _CITES = re.compile(r"\.(?<=[\w)]\.)(?:md|txt|ya?ml):\d")  # likewise
 _FOUND_NOTHING = ("\nNowhere in memory:", "\n记忆里没有：")
 
@@ -150,7 +150,7 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
         bits |= (HAS_TIME_WORD if _ZH_TIME.search(speech) else 0) | (FIRST_PERSON if _ZH_OWN.search(speech) else 0)
     if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
         bits |= IS_QUESTION | (0 if _STATES.search(speech) else ASKS_ONLY)
-    if _CITES.search(text) or any(words in f"\n{text}" for words in _FOUND_NOTHING):
+    if (":" in text or "：" in text) and (_CITES.search(text) or any(one in f"\n{text}" for one in _FOUND_NOTHING)):
         bits |= CITES
     return bits | (HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0)
 
