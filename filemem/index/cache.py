@@ -13,7 +13,6 @@ import gc
 import hashlib
 import operator
 import os
-import re
 import sys
 import threading
 import time
@@ -41,33 +40,12 @@ _ROOM, _MOST_TIMES = 10_000_000, 10  # bytes of a snapshot: so many, and as many
 _CHANGING: Stats = (0, 0, 0, 0)  # of a file that may have changed unseen
 _SNAPSHOT, _LOCK = "snapshot", "lock"
 _STATS = operator.attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
-_USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|ya?ml|txt)")  # names that need no closer look
 _SOURCES = (
     *("files/memory.py", "files/passages.py", "files/front.py", "text/terms.py"),
     *("data/same.txt", "data/traditional.txt", "data/words.txt", "index/snapshot.py", "index/tokenizer.py"),
 )
 
 Progress = Callable[[int, int], None]
-
-
-def listing(root: Place) -> dict[str, Stats]:
-    """The stats of every memory's file, by its path; the same files as `Folder.files` lists."""
-    found: dict[str, Stats] = {}
-    waiting, usual = [""], _USUAL.fullmatch
-    while waiting:
-        prefix = waiting.pop()
-        with contextlib.suppress(NotFound, Refused, PermissionError), listed(root / prefix) as entries:
-            for entry in entries:
-                name = entry.name
-                if not usual(name) and (name[0] == "." or is_unprintable(name)):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    if not too_far(prefix + name):
-                        waiting.append(f"{prefix}{name}/")
-                elif entry.is_file(follow_symlinks=False) and (usual(name) or not is_temporary_name(name)):
-                    with contextlib.suppress(FileNotFoundError):
-                        found[prefix + name] = _STATS(entry.stat(follow_symlinks=False))
-    return found
 
 
 def of(folder: Folder) -> Index:
@@ -87,13 +65,14 @@ class Index:
         self._thread_lock = threading.Lock()
         self._corpus: Corpus | None = None
         self._known: dict[str, Stats] = {}  # by path, of the files in the snapshot
+        self._folders: dict[str, tuple[Stats, list[str], list[str]]] = {}  # by path; its stats, files and folders
         self._stamp: tuple[int, ...] = ()  # tells the file that the snapshot was read from or written to; (): none
         self._hold(Snapshot())
 
     def corpus(self, progress: Progress | None = None) -> Corpus:
         """The passages of all files as they are now; `progress` stands in for the index's own."""
         with self._thread_lock:
-            files = listing(self.place)
+            files = self._listing()
             self._load(files)
             if files != self._known:
                 self._update(files, progress or self.progress)
@@ -123,6 +102,44 @@ class Index:
         self._snapshot, self._corpus = snapshot, None
         self._known = {row.path: row.stats if not row.marks & UNSETTLED else _CHANGING for row in snapshot.files}
 
+    # -- what files there are ------------------------------------------------------------------------------------
+
+    def _listing(self) -> dict[str, Stats]:
+        """The stats of every memory's file, by its path; the same files as `Folder.files` lists."""
+        found: dict[str, Stats] = {}
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            with contextlib.suppress(NotFound, Refused, FileNotFoundError, NotADirectoryError, PermissionError):
+                files, folders = self._names(folder)
+                try:
+                    found.update(
+                        zip(files, map(_STATS, map(os.lstat, map(f"{self.place}/".__add__, files))), strict=True)
+                    )
+                    waiting += folders
+                except FileNotFoundError:  # the folder has changed meanwhile
+                    waiting.append(folder)
+        return found
+
+    def _names(self, folder: str) -> tuple[list[str], list[str]]:
+        """The paths of the files in a folder, and of the folders to look into; those that it had, where it has not changed."""
+        prefix, stats = folder and f"{folder}/", _STATS(os.lstat(self.place / folder))
+        known = self._folders.pop(folder, None)
+        if not known or known[0] != stats:
+            known, settled = (stats, [], []), _is_settled(stats)
+            with listed(self.place / folder) as entries:
+                for entry in entries:
+                    if entry.name[0] == "." or is_unprintable(entry.name):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        known[2].extend([] if too_far(prefix + entry.name) else [prefix + entry.name])
+                    elif entry.is_file(follow_symlinks=False) and not is_temporary_name(entry.name):
+                        known[1].append(prefix + entry.name)
+            if not settled:
+                return known[1:]
+        self._folders[folder] = known
+        return known[1:]
+
     # -- taking changes in ---------------------------------------------------------------------------------------
 
     def _update(self, files: dict[str, Stats], progress: Progress) -> None:
@@ -132,10 +149,10 @@ class Index:
         try:
             with self._writing(wait):
                 if self._load(files):
-                    files = listing(self.place)
+                    files = self._listing()
                 self._take(files, progress, on_disk=True)
         except (OSError, FilememError):
-            self._take(listing(self.place), progress, on_disk=False)
+            self._take(self._listing(), progress, on_disk=False)
 
     @contextlib.contextmanager
     def _writing(self, wait: float) -> Iterator[None]:
@@ -237,10 +254,14 @@ def _version() -> str:
     return found.hexdigest()
 
 
+def _is_settled(stats: Stats) -> bool:
+    """Can what was changed then not change again, from now on, with the same stats?"""
+    return abs(time.time_ns() - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
+
+
 def _read_into(builder: Builder, place: Place, path: str, stats: Stats) -> None:
     """Put a file into the builder, unless it has gone since it was listed."""
-    now, changed = time.time_ns(), stats[1]
-    settled = abs(now - changed) > (RACY if changed % 1_000_000_000 else COARSE)
+    settled = _is_settled(stats)
     data: bytes | None = None
     try:
         data = safe.read(f"{place}/{path}", LARGEST + 1)  # no Place: that no link leads there was seen as it was listed
@@ -260,6 +281,7 @@ class MemoryCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: dict[str, tuple[Stats, Memory]] = {}
+        self._size = 0  # of their files, in bytes, or more
 
     def memory(self, folder: Folder, path: str, stats: Stats) -> Memory:
         """The memory whose file has just been listed with these stats. Raises FilememError."""
@@ -269,8 +291,9 @@ class MemoryCache:
         memory = folder.memory(path)
         if abs(time.time_ns() - stats[1]) > COARSE and len(memory.data) == stats[2]:
             with self._lock:
-                if sum(len(known.data) for _, known in self._held.values()) + stats[2] > MOST_KEPT:
-                    self._held.clear()
+                if self._size + stats[2] > MOST_KEPT:
+                    self._held, self._size = {}, 0
                 if stats[2] <= MOST_KEPT:
                     self._held[path] = stats, memory
+                    self._size += stats[2]
         return memory
