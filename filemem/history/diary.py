@@ -160,24 +160,18 @@ class History:
         except GitError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
-        what, remedy = (
-            "git has this memory and the disk has not",
-            "git checkout -- PATH brings it back, git commit lets it go",
-        )
-        found = [Problem(path, 1, what, remedy) for path in gone]
-        finishes = "the next job finishes it, such as filemem maintain"
-        return [Problem(".git", 1, "an undo or a sync was cut off", finishes)] * bool(cut_off) + found
+        what, remedy = "git has this memory and the disk has not", "git checkout -- PATH brings it back"
+        found = [Problem(".git", 1, "an undo or a sync was cut off", "the next job finishes it")] * bool(cut_off)
+        return found + [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in gone]
 
     def renames(self) -> dict[str, str]:
         """What was renamed, in commits and since, by its old path; nothing where git may not be asked."""
         found, how = dict[str, str](), ("-M", "--diff-filter=R", "--name-status", "-z")
         with contextlib.suppress(FilememError):
-            for command in (("log", "--reverse", "--format=", *how), ("diff", *how, "HEAD")):
-                told = fields(self.repository.ask(*command, "--", spec(self.inside)).out)
-                told = [field.strip() for field in told if field.strip()]
-                found |= {
-                    live(self.own(old)): live(self.own(new)) for old, new in zip(told[1::3], told[2::3], strict=False)
-                }
+            where = (*how, "--", spec(self.inside))
+            for command in (("log", "--reverse", "--format=", *where), ("diff", "HEAD", *where)):
+                told = [live(self.own(one.strip())) for one in fields(self.repository.ask(*command).out) if one.strip()]
+                found |= dict(zip(told[1::3], told[2::3], strict=False))
         return {old: new for old, new in found.items() if old != new}
 
     # -- commits -------------------------------------------------------------------------------------------------
@@ -195,7 +189,8 @@ class History:
                         with contextlib.suppress(Busy):  # else it is at work
                             held.enter_context(safe.lock(place / name, 0))
                             notes.append(place / name)
-                    before = next((json.loads(text) for text in map(safe.read, notes) if text.endswith(b"}")), None)
+                    said = (one for note in notes for one in journal.values(note))
+                    before = next((one for one in said if isinstance(one, dict)), None)  # else it had not yet begun
                     self._before = self._begin(before)
                     with open(notes[0], "w", encoding="utf-8") as file:
                         json.dump(self._before, file)
@@ -283,17 +278,17 @@ class History:
                 raise FilememError(
                     "you have staged changes in files that are to change too; commit them, then try again."
                 )
-            now = {step.path: _on_disk(repository, step.path) for step in wanted}
+            places = {step.path: Place(repository.where, step.path) for step in wanted}
+            now = {path: safe.read(place) if safe.exists(place) else None for path, place in places.items()}
             met = [s.path for s in wanted if now[s.path] not in (s.found, s.becomes) and not s.path.endswith(LOGS)]
             if met:
                 what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
                 raise FilememError(f"{what}; commit them, then try again.")
             repository.run("update-ref", LANDING, commit)
-            made, gone = _one(self, commit), {self.own(step.path) for step in wanted if step.becomes is None}
-            back = [
-                path for path in (self.own(one.path) for one in wanted if one.found is None) if archived(path) in gone
-            ]
+            made, goes = _one(self, commit), {step.path for step in wanted if step.becomes is None}
+            own = [self.own(step.path) for step in wanted if step.found is None]
             if "Undoes" in made.trailers:  # else the next sweep would archive again what comes back
+                back = [path for path in own if self.path(archived(path)) in goes]
                 journal.note_recalls(self.folder, back, journal.RESTORED, made.at)
             for step in sorted(wanted, key=lambda one: (one.found is not None, one.becomes is None)):
                 if now[step.path] != step.becomes:  # what is new first, what goes last, so that nothing is ever missing
@@ -328,11 +323,6 @@ def steps(repository: Repository, before: str, after: str, inside: str = "") -> 
             raise FilememError(f"{what}; bring it in by hand, with git pull.")
     texts = repository.contents(f"{tree}:{path}" for path in parts[1::2] for tree in (before, after))
     return [Step(*one) for one in zip(parts[1::2], texts[::2], texts[1::2], strict=True)]
-
-
-def _on_disk(repository: Repository, path: str) -> bytes | None:
-    place = Place(repository.where, path)
-    return safe.read(place) if safe.exists(place) else None
 
 
 def _carry_out(repository: Repository, step: Step) -> None:
