@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from repositories import START, git, named, plain_git, store  # noqa: F401
 
-from filemem import FilememError, Store
+from filemem import Store
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.history.diary import sync
@@ -149,14 +149,3 @@ TestClones = Clones.TestCase
 TestClones.settings = settings(
     max_examples=4, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )
-
-
-def test_a_sync_never_starts_without_a_remote(tmp_path: Path) -> None:
-    """The error names the command that adds one."""
-    user = store(tmp_path / "store")
-    try:
-        sync(History(user), None, START)
-    except FilememError as error:
-        assert "remote add origin" in str(error)
-    else:
-        raise AssertionError("synced with nothing")

@@ -267,8 +267,10 @@ def test_a_remote_that_would_lead_elsewhere_is_refused(machines: list[Folder], t
     assert not list((tmp_path / "elsewhere").glob("*")) and (Path(two.root) / FACT).exists()
 
 
-def test_a_part_of_a_bigger_repository_is_left_to_git(tmp_path: Path) -> None:
-    """Other people's work neither comes nor goes; the error says how the memories travel there."""
+def test_where_there_is_no_remote_or_other_work_too_the_command_is_told(tmp_path: Path) -> None:
+    """The one that adds a remote; or those by which the memories travel with other people's work."""
+    with pytest.raises(FilememError, match="remote add origin"):
+        synced(store(tmp_path / "store"))
     git(tmp_path, "init", "--quiet", "project")
     where = tmp_path / "project" / "store"
     where.mkdir()

@@ -3,7 +3,6 @@
 import datetime as dt
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 from programs import clean, filemem
@@ -69,26 +68,10 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
     assert {item["summary"]: item["sources"] for item in done["compact"]["summaries"]} == planned["compact"][
         "summaries"
     ]
-    assert done["sweep"]["archived"] == planned["sweep"]["going"]
-
-
-def test_maintain_does_every_job_in_order_and_then_has_nothing_to_do(store):
-    assert [job["job"] for job in lines(store, "maintain")] == ["consolidate", "compact", "sweep", "tidy"]
-    live = [path for path in Store(store).user("ann").folder.paths() if not path.startswith("archive/")]
-    assert "summaries/2026/2026-09-conversations.md" in live
-    assert "facts/2026/2026-06-01-rye.md" not in live
-    before = {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").folder.paths()}
-    run(store, "maintain")
-    assert {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").folder.paths()} == before
-
-
-def test_restore_and_why_take_paths_as_a_person_types_them(store):
-    run(store, "sweep")
-    assert "is in the archive" in run(store, "status", "facts/2026/2026-06-01-rye.md")
-    typed = str(store / "ann" / "archive/facts/2026/2026-06-01-rye.md")
-    assert run(store, "restore", typed) == "Restored facts/2026/2026-06-01-rye.md.\n"
-    assert "is live" in run(store, "status", "facts/2026/2026-06-01-rye.md")
-    run(store, "restore", "facts/none.md", code=2)
+    assert done["sweep"]["archived"] == planned["sweep"]["going"] and list(done)[-1] == "tidy"
+    after = {path: data for path, data in tree(store).items() if "/.filemem/" not in path}
+    run(store, "maintain")  # and then there is nothing to do
+    assert {path: data for path, data in tree(store).items() if "/.filemem/" not in path} == after
 
 
 def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
