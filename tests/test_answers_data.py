@@ -24,13 +24,8 @@ def test_locomo() -> None:
     first, second = bench.histories["nell-omar"]
     assert (first.at, second.at) == (dt.datetime(2025, 3, 3, 19, 30), dt.datetime(2025, 4, 21, 10, 5))
     assert first.turns[2].text == "Look at her. [image: a photo of a kitten asleep in a flower pot]"
-    assert [one.kind for one in bench.questions[:5]] == [
-        "single-hop",
-        "temporal",
-        "multi-hop",
-        "open-domain",
-        "adversarial",
-    ]
+    kinds = ["single-hop", "temporal", "multi-hop", "open-domain", "adversarial"]
+    assert [one.kind for one in bench.questions[:5]] == kinds
     assert [one.answerable for one in bench.questions] == [True] * 4 + [False] + [True] * 2
     assert bench.questions[0].evidence == (first.turns[0].text,)
     assert "Braga" not in bench.questions[4].key and bench.questions[4].asked == second.at
@@ -81,11 +76,8 @@ def test_lifebench() -> None:
 
 def test_lifebench_in_locomos_shape(tmp_path: Path) -> None:
     """Its other file dates a turn by its id, and names its kinds."""
-    talk = {
-        "speaker_a": "云",
-        "speaker_b": "助手",
-        "session_1": [{"speaker": "云", "dia_id": "2025-01-01_sms0", "text": "你好"}],
-    }
+    said = [{"speaker": "云", "dia_id": "2025-01-01_sms0", "text": "你好"}]
+    talk = {"speaker_a": "云", "speaker_b": "助手", "session_1": said}
     asked = {"question": "?", "answer": "你好", "category": "Single_hop", "evidence": ["2025-01-01_sms0"]}
     (tmp_path / "l.json").write_text(json.dumps([{"sample_id": "云", "conversation": talk, "qa": [asked]}]))
     bench = data.lifebench(str(tmp_path / "l.json"))
@@ -128,9 +120,7 @@ def test_the_page_tells_what_the_log_of_the_run_holds() -> None:
         right = [str(sum(one["right"][reading] for one in ones)) for reading in (0, -1)]
         cells = right[:1] if which == "first" else right
         row = " | ".join([*cells, *sums])
-        assert re.search(rf"{task} .*?{'' if which == 'first' else '.*?'}\| {re.escape(row)} \|", page, re.DOTALL), (
-            task,
-            recipe,
-        )
+        found = re.search(rf"{task} .*?{'' if which == 'first' else '.*?'}\| {re.escape(row)} \|", page, re.DOTALL)
+        assert found, (task, recipe)
     twice = [one["right"] for one in asked if len(one["right"]) == 2]
     assert f"agree on {sum(first == second for first, second in twice)} of {len(twice)}" in page

@@ -17,17 +17,11 @@ from filemem.text import tokens
 
 ROOT = Path(__file__).parents[1]
 SAID = [
-    "My sailing boat is called Parafuso.",
-    "I keep bees on the roof, in three hives.",
-    "The plumber is Duarte Figueira, 912 345 678.",
-    "I am allergic to walnuts.",
-    "Our deploys go out on Thursdays.",
-    "My daughter Inês plays the bassoon.",
-    "I never work on Monday mornings.",
-    "The spare key lies with the neighbour Olga.",
-    "I am writing a book on lighthouses.",
-    "My bike is a red Gazelle.",
-]
+    "My sailing boat is called Parafuso.", "I keep bees on the roof, in three hives.",
+    "The plumber is Duarte Figueira, 912 345 678.", "I am allergic to walnuts.", "Our deploys go out on Thursdays.",
+    "My daughter Inês plays the bassoon.", "I never work on Monday mornings.",
+    "The spare key lies with the neighbour Olga.", "I am writing a book on lighthouses.", "My bike is a red Gazelle.",
+]  # fmt: skip
 
 
 class Agent:
@@ -74,13 +68,11 @@ class Agent:
             payload = {"type": "message", "role": role, "content": content}
             return json.dumps({"timestamp": at, "type": "response_item", "payload": payload}) + "\n"
         if role == "developer":
-            attached = {"type": "hook_additional_context", "content": [text]}
-            return (
-                json.dumps({"type": "attachment", "uuid": f"{number}-{place}", "timestamp": at, "attachment": attached})
-                + "\n"
-            )
-        message = {"role": role, "content": text}
-        return json.dumps({"type": role, "uuid": f"{number}-{place}", "timestamp": at, "message": message}) + "\n"
+            what: dict[str, Any] = {"attachment": {"type": "hook_additional_context", "content": [text]}}
+        else:
+            what = {"message": {"role": role, "content": text}}
+        kind = "attachment" if role == "developer" else role
+        return json.dumps({"type": kind, "uuid": f"{number}-{place}", "timestamp": at, **what}) + "\n"
 
     def kept(self) -> str:
         """All that is kept of sessions."""
@@ -100,15 +92,11 @@ def test_ten_sessions_are_remembered_and_nothing_is_kept_twice(agent: Agent) -> 
     earlier one said, at the price of 700 tokens at most."""
     user = Store(agent.store).user("mara")
     for number, sentence in enumerate(SAID, 1):
-        asked = (
-            ["What is my sailing boat called?"] if number == 2 else [f"Do you know it, {number}: {SAID[number - 2]}"]
-        )
-        agent.session(number, [sentence, *(asked if number > 1 else [])])
+        asked = "What is my sailing boat called?" if number == 2 else f"Do you know it, {number}: {SAID[number - 2]}"
+        agent.session(number, [sentence, asked][: 1 + (number > 1)])
         if number == 1:
             user.remember("Mara flies to Lisbon on 2026-12-02.")
-            (user.folder.root and Path(user.folder.root, "profile.md")).write_text(
-                "Mara Teixeira is a nurse in Braga.\n"
-            )
+            Path(user.folder.root, "profile.md").write_text("Mara Teixeira is a nurse in Braga.\n")
     kept = agent.kept()
     assert "filemem-context" not in kept and "<memory" not in kept
     for number, sentence in enumerate(SAID, 1):
@@ -184,9 +172,8 @@ def test_the_plugin_calls_what_there_is() -> None:
     hooks = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
     printed = filemem("mcp", "install", "claude-code", "--sessions", "--store", "s", "--user", "mara", "--new")
     assert list(hooks) == list(json.loads(printed.stdout)["hooks"])
-    assert {one["hooks"][0]["command"].partition("exec ")[2] for [one] in hooks.values()} == {
-        "filemem mcp hook claude-code --new"
-    }
+    called = {one["hooks"][0]["command"].partition("exec ")[2] for [one] in hooks.values()}
+    assert called == {"filemem mcp hook claude-code --new"}
     assert "exec filemem mcp --write" in manifest["mcpServers"]["filemem"]["args"][1]
     assert manifest["name"] == listed["name"] == "filemem"
     skill = (plugin / "skills/memory/SKILL.md").read_text()

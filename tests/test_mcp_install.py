@@ -1,8 +1,7 @@
 """`filemem mcp install` tells a client of the server: it asks, keeps what is there byte for byte, and never guesses; the server
-needs nothing over a pipe, over HTTP an extra, and a token is kept as a hash outside the store.
+needs nothing over a pipe, over HTTP an extra.
 """
 
-import datetime as dt
 import json
 import re
 import subprocess
@@ -19,7 +18,6 @@ from terminal import Terminal
 
 from filemem.errors import FilememError
 from filemem.mcp import clients
-from filemem.serve import keys
 
 SETTINGS = {
     "claude-code": ".claude.json",
@@ -80,14 +78,11 @@ def test_what_is_there_stays_byte_for_byte(home: Path) -> None:
     assert (home / ".claude.json.before-filemem").read_text() == before
 
 
-@pytest.mark.parametrize(
-    "there",
-    [
-        '// my {\n{ // "context_servers": {\n "theme": "a // b", /* } */\n "context_servers": {"a": {"command": ""},}, // x\n}',
-        '{\n  // "x": 1,\n  "font": "/* no */", }\n',
-        "// nothing yet\n",
-    ],
-)
+@pytest.mark.parametrize("there", [
+    '// my {\n{ // "context_servers": {\n "theme": "a // b", /* } */\n "context_servers": {"a": {"command": ""},}, // x\n}',
+    '{\n  // "x": 1,\n  "font": "/* no */", }\n',
+    "// nothing yet\n",
+])  # fmt: skip
 def test_comments_and_a_last_comma_stay(home: Path, there: str) -> None:
     place = home / ".config/zed/settings.json"
     place.parent.mkdir(parents=True)
@@ -115,15 +110,12 @@ def test_what_cannot_be_read_is_left_to_the_person(home: Path, there: str) -> No
 
 
 def test_on_a_terminal_it_asks_and_a_no_writes_nothing(home: Path) -> None:
-    with Terminal(["filemem", "mcp", "install", "cursor"], clean(home), str(home)) as terminal:
-        terminal.expect("[y/N]")
-        terminal.type("n\r")
-        terminal.expect("Nothing was written.")
-    assert not (home / ".cursor").exists()
-    with Terminal(["filemem", "mcp", "install", "cursor"], clean(home), str(home)) as terminal:
-        terminal.expect("[y/N]")
-        terminal.type("y\r")
-        terminal.expect("Written")
+    for answer, told in (("n\r", "Nothing was written."), ("y\r", "Written")):
+        assert not (home / ".cursor").exists()
+        with Terminal(["filemem", "mcp", "install", "cursor"], clean(home), str(home)) as terminal:
+            terminal.expect("[y/N]")
+            terminal.type(answer)
+            terminal.expect(told)
     assert "filemem" in servers("cursor", home / ".cursor/mcp.json")
 
 
@@ -161,31 +153,11 @@ def test_any_folder_s_name_is_what_codex_reads(folder: str) -> None:
     assert found["mcp_servers"]["filemem"]["args"][-1] == folder and found["mcp_servers"]["a"] == {"command": "b"}
 
 
-def test_a_token_is_kept_as_a_hash_outside_the_store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    root, day, ring = str(home / "memory_store"), dt.date(2026, 11, 22), keys.MCP
-    token, other = ring.add(root, "mara", day), ring.add(root, "zoe", day)
-    assert (ring.user_of(root, token), ring.user_of(root, other)) == ("mara", "zoe")
-    assert ring.user_of(root, "") is None and ring.user_of(str(home), token) is None
-    assert keys.CHAT.user_of(root, token) is None
-    kept = home / "config/filemem/mcp-tokens.json"
-    assert token not in kept.read_text() and kept.stat().st_mode & 0o77 == 0
-    assert not [path for path in (home / "memory_store").rglob("*") if path.is_file()]
-    assert ring.remove(root, "zoe") == 1 and ring.remove(root, "zoe") == 0 and ring.user_of(root, other) is None
-    kept.write_text("broken")
-    assert ring.user_of(root, token) is None
-    with pytest.raises(FilememError, match="no list of keys"):
-        ring.add(root, "mara", day)
-
-
 def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(home: Path) -> None:
     block = "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None; "
     call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
     how: dict[str, Any] = {"env": clean(home), "cwd": home, "capture_output": True, "text": True, "check": False}
-    asked = [
-        {"jsonrpc": "2.0", "id": number, "method": method} for number, method in enumerate(["initialize", "tools/list"])
-    ]
-    lines = "\n".join(map(json.dumps, asked))
+    lines = "\n".join(json.dumps({"jsonrpc": "2.0", "id": 1, "method": one}) for one in ("initialize", "tools/list"))
     done = subprocess.run([*call, "--user", "mara", "--new"], input=lines, **how)
     greeted, listed = (json.loads(line)["result"] for line in done.stdout.splitlines())
     assert greeted["serverInfo"]["name"] == "filemem" and len(listed["tools"]) == 4
@@ -194,16 +166,13 @@ def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(home: Pat
     assert re.match(r"filemem: [\w.]+ is not installed; install it with: .*\[mcp\]'\n", done.stderr)
 
 
-@pytest.mark.parametrize(
-    ("prefix", "editable", "by_uv", "command"),
-    [
-        ("venv", False, False, "pip install 'filemem[mcp]'"),
-        ("venv", False, True, "uv pip install 'filemem[mcp]'"),
-        ("uv/tools/filemem", False, True, "uv tool install 'filemem[mcp]'"),
-        ("pipx/venvs/filemem", False, False, "pipx install --force 'filemem[mcp]'"),
-        ("venv", True, False, "pip install -e '/home/mara/my filemem[mcp]'"),
-    ],
-)
+@pytest.mark.parametrize(("prefix", "editable", "by_uv", "command"), [
+    ("venv", False, False, "pip install 'filemem[mcp]'"),
+    ("venv", False, True, "uv pip install 'filemem[mcp]'"),
+    ("uv/tools/filemem", False, True, "uv tool install 'filemem[mcp]'"),
+    ("pipx/venvs/filemem", False, False, "pipx install --force 'filemem[mcp]'"),
+    ("venv", True, False, "pip install -e '/home/mara/my filemem[mcp]'"),
+])  # fmt: skip
 def test_an_extra_is_named_as_filemem_was_installed(
     tmp_path: Path, prefix: str, editable: bool, by_uv: bool, command: str
 ) -> None:

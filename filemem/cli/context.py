@@ -80,9 +80,8 @@ class Context:
                 self.unsettled()
         if must_exist and not user.exists():
             known = f"its users are {first_few(names, 8)}" if names else "begin with: filemem chat"
-            raise FilememError(
-                f"there is no user {user.name} in the store {store.root}; {known}, or name another --store."
-            )
+            what = f"user {user.name} in the store" if os.path.isdir(store.root) else "store"
+            raise FilememError(f"there is no {what} {store.root}; {known}, or name another --store.")
         if (at := self.as_of) is None:
             return user
         from filemem.history.diary import as_of  # noqa: PLC0415  loads what runs git
