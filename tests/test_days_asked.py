@@ -75,3 +75,20 @@ def test_days_are_read_as_people_say_them(text: str, today: str, day: str) -> No
 @pytest.mark.parametrize("text", ["农历八月十五", "八月初二去的", "阴历七月", "19号线", "3号楼", "on the 11th floor"])
 def test_what_is_no_day_of_the_calendar_is_not_read_as_one(text: str) -> None:
     assert dates.mentioned(text, dt.date(2026, 6, 27)) == []
+
+
+@pytest.mark.parametrize(
+    ("plan", "query"),
+    [
+        ("Dentist on Oct 7 at 3pm.", "what do I have on 7 October?"),
+        ("Conference from January 11 to 18.", "what do I have on 12 January?"),
+        ("10月3号去看牙医。", "10月3日我有什么安排？"),
+    ],
+)
+def test_a_plan_is_found_by_the_day_that_it_is_for(tmp_path: Path, plan: str, query: str) -> None:
+    with Store(tmp_path) as store:
+        user = store.user("ann")
+        for text in (plan, "Flight on December 24.", "I have a red bike."):
+            user.remember(text, today=dt.date(2026, 9, 20))
+        text = Toolbox(user.folder, lambda: dt.datetime(2026, 9, 20)).call("search_files", {"query": query})
+    assert plan in text and "Flight" not in text

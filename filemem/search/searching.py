@@ -215,7 +215,7 @@ class Hit:
         said = day.toordinal()
         if any(first <= said <= last for first, last in spans):
             return True
-        told = (one.span for one in dates.mentioned(self.text, day) if not one.other)
+        told = (dates.nearest(one, day) for one in dates.mentioned(self.text, day))
         days = [(span.start.toordinal(), span.end.toordinal()) for span in told]
         return any(
             end - start < A_WEEK and first <= end and start <= last for first, last in spans for start, end in days
