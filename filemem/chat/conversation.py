@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem.chat import recalling, requests
+from filemem.chat import recalling
 from filemem.chat.core_memory import CoreMemory, core_memory, preferences_section
 from filemem.chat.written_calls import CallFilter
 from filemem.errors import FilememError
@@ -35,6 +35,21 @@ CITED = re.compile(  # words of a language without spaces may stand right before
 )
 _MARKED = re.compile(CITED.pattern + re.escape(UNSEEN))
 _PROGRAM = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
+_REMEMBER = re.compile(
+    r"\s*(?:please,?\s+)?(?:remember|don['’]?t forget)\b(?!\s+to\b)(?:\s+that\b)?[\s:,—-]*"
+    r"|\s*(?:请|請)?(?:你)?(?:记住|記住|别忘了|別忘了)[\s:：,，]*",
+    re.IGNORECASE,
+)
+_REMEMBER_TO = re.compile(r"\s*(?:please,?\s+)?(?:remember|don['’]?t forget)\s+to\b", re.IGNORECASE)
+_FORGET = re.compile(
+    r"(?:please\s+)?(?:forget (?:that|this|it)|(?:don['’]?t|do not) keep (?:that|this))(?:,? please)?"
+    r"|(?:请)?(?:忘了吧|忘掉吧|忘了它|忘掉它|把它忘了|别记了|不要记)",
+    re.IGNORECASE,
+)
+_UNRECORDED = re.compile(
+    r"\s*(?:(?:this is )?off the record|(?:don['’]?t|do not) keep this)\s*[:,—-]|\s*(?:别记|別記|不要记|不要記)\s*[:：,，]",
+    re.IGNORECASE,
+)
 
 
 class Text(NamedTuple):
@@ -87,6 +102,17 @@ Event = Text | ToolCalled | Notice
 Listener = Callable[[Event], None]
 
 
+class Does(NamedTuple):
+    """What the program does itself where a message asks for it, as `jobs.asked` does; a chat knows no more of either.
+
+    `remember`: keep words as a fact with its source; the memory's path, all paths that changed, sentences. `take_back`: keep back
+    the exchange before the last turn of a transcript; the places.
+    """
+
+    remember: Callable[[Folder, str, dt.datetime, str], tuple[str, list[str], list[str]]]
+    take_back: Callable[[Folder, str, list[Passage], dt.datetime], list[str]]
+
+
 class Conversation:
     """One user's talk with one model; `now` gives the person's local time, with its zone."""
 
@@ -96,7 +122,7 @@ class Conversation:
         model: Model,
         now: Callable[[], dt.datetime],
         transcript: Transcript | None = None,
-        does: requests.Does | None = None,
+        does: Does | None = None,
     ) -> None:
         self.user = user
         self.model = model
@@ -129,7 +155,7 @@ class Conversation:
 
     def record_turn(self, text: str, listen: Listener = lambda event: None) -> None:
         """Keep what the person said: unless it begins by asking that it be not, or was said before and not answered."""
-        if self.kept and requests.unrecorded(text):
+        if self.kept and unrecorded(text):
             self._paused = self.transcript
             self.go_off_the_record()
         failed = [turn.text for turn in self.transcript.turns()[-1:]] == [NO_ANSWER]
@@ -192,7 +218,7 @@ class Conversation:
         """Do what the last message asks of the program, to remember it or to take back what came before; sentences on it."""
         said, line, path = turns[-1].text, turns[-1].line, self.transcript.path
         chinese = offline.in_chinese(said)
-        words, forget = requests.to_remember(said), requests.to_forget(said)
+        words, forget = to_remember(said), to_forget(said)
         if self.does and words and self.kept:
             try:
                 fact, written, notes = self.does.remember(self.user, words, self.now(), f"{path}:{line}")
@@ -253,7 +279,7 @@ class Conversation:
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
         if self.model.name == OfflineModel.name or not said or not (alone or config.of(self.user).recall == "both"):
             return ""
-        if requests.to_remember(said[-1]) or requests.to_forget(said[-1]):
+        if to_remember(said[-1]) or to_forget(said[-1]):
             return ""  # which asks for nothing that was
         if alone not in self._recalled:
             room, sure = (recalling.ALONE, 0) if alone else (recalling.BESIDE_TOOLS, recalling.SURE)
@@ -415,6 +441,26 @@ class Conversation:
             return 0 < int(line) <= len(lines_of(self.user, self.user.locate(path)))
         except FilememError:
             return False
+
+
+def to_remember(message: str) -> str:
+    """What a message asks to be remembered, in its own words; empty where it asks for nothing, or a question."""
+    if message.rstrip().endswith(("?", "？")):
+        return ""
+    if _REMEMBER_TO.match(message):
+        return message.strip()
+    opening = _REMEMBER.match(message)
+    return message[opening.end() :].strip() if opening else ""
+
+
+def to_forget(message: str) -> bool:
+    """Does a message, as a whole, take back what was said just before it?"""
+    return _FORGET.fullmatch(message.strip().rstrip(".!。！~ ")) is not None
+
+
+def unrecorded(message: str) -> bool:
+    """Does a message begin by asking that nothing of it be kept?"""
+    return _UNRECORDED.match(message) is not None
 
 
 def cited(answer: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from filemem import index
-from filemem.chat.requests import Does
+from filemem.chat.conversation import Does
 from filemem.files import archive, journal
 from filemem.files.folder import Folder, StoreFolder
 from filemem.forgetting import deletion, forget_in_chat

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from filemem import index
-from filemem.chat import core_memory, recalling, requests
+from filemem.chat import core_memory, recalling
+from filemem.chat.conversation import unrecorded
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE
@@ -56,7 +57,7 @@ def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) 
     event, text = str(said.get("hook_event_name")), ""
     if event == "SessionStart" and said.get("source") != "resume":  # which has what it was told before
         text = _standing(user, at.date())
-    elif event == "UserPromptSubmit" and not requests.unrecorded(str(said.get("prompt", ""))):
+    elif event == "UserPromptSubmit" and not unrecorded(str(said.get("prompt", ""))):
         text = _recalled(user, client, said, at.date())
     if not text:
         return ""

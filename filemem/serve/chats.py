@@ -14,8 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from filemem import index
-from filemem.chat import requests
-from filemem.chat.conversation import Conversation, Listener, Prompt, Stopped, Text
+from filemem.chat.conversation import Conversation, Listener, Prompt, Stopped, Text, unrecorded
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
@@ -104,9 +103,9 @@ def _recorded(asked: ChatRequest) -> ChatRequest:
     its last message is one, nothing of it is kept."""
     before, off = list[tuple[str, str]](), False
     for role, text in asked.before:
-        off = requests.unrecorded(text) if role == "user" else off
+        off = unrecorded(text) if role == "user" else off
         before += [] if off else [(role, text)]
-    return asked._replace(before=tuple(before), kept=asked.kept and not requests.unrecorded(asked.text))
+    return asked._replace(before=tuple(before), kept=asked.kept and not unrecorded(asked.text))
 
 
 class Chats:
