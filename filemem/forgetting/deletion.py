@@ -7,6 +7,7 @@ looks. Each step may be taken twice, so one that is cut off is finished by the n
 """
 
 import contextlib
+import datetime as dt
 import functools
 import itertools
 import json
@@ -20,11 +21,11 @@ from typing import NamedTuple
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import archive, safe
+from filemem.files import archive, journal, safe
 from filemem.files.archive import Progress, live, no_progress
-from filemem.files.facts import sources
+from filemem.files.facts import set_front, sources
 from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, decode, slug
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, decode, kind_of, slug
 from filemem.files.passages import TURN_HEAD, Passage
 from filemem.files.safe import Place
 from filemem.files.transcript import ASSISTANT, first_words
@@ -607,6 +608,41 @@ def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
                 elif safe.edit(where, lambda data: record_without(data, found)):
                     said.append(f"lines of {BOOKKEEPING}/{path}")
     return sorted(said)
+
+
+# -- what is taken back in a chat ------------------------------------------------------------------------------------
+
+
+def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) -> list[str]:
+    """Keep back the exchange before the last turn, which asks for it, and what was made of it; returns their places.
+
+    Facts and lessons go to the archive, marked, and their lines leave the profile. The note comes first, so what is cut off
+    is kept back already. Nothing is deleted.
+    """
+    request, before = turns[-1], turns[:-1]
+    said = next((n for n in range(len(before) - 1, -1, -1) if before[n].speaker == request.speaker), None)
+    if said is None:
+        return []
+    found = plan(folder, *(f"{path}:{turn.line}" for turn in before[said:]))
+    places, by = [item.place for item in found.items], f"{path}:{request.line}"
+    with folder.locked():
+        journal.hold_back(folder, by, dict.fromkeys([*places, by]), at)
+        memories = [path for path in places if kind_of(path) in ("facts", "lessons")]
+        for memory in memories:
+            with contextlib.suppress(ValueError, FilememError):
+                folder.edit(memory, lambda data, path=memory: set_front(path, data, journal.MARK, "true"))  # type: ignore[misc]
+        gone = set(map(live, memories))
+        with contextlib.suppress(FilememError):
+            folder.edit(PROFILE, lambda data: _without(data, gone))
+        archive.move_in(folder, [path for path in memories if path == live(path)], at)
+    return places
+
+
+def _without(data: bytes, paths: set[str]) -> bytes:
+    """The profile without the program's lines that rest on some memories."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    kept = [line for line in lines if not ((rests := SOURCE_MARK.search(line)) and rests[1] in paths)]
+    return "\n".join(kept).encode("utf-8", "surrogateescape")
 
 
 # -- in sentences --------------------------------------------------------------------------------------------------

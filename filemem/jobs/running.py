@@ -10,7 +10,7 @@ from filemem import index
 from filemem.chat.conversation import Does
 from filemem.files import archive, journal
 from filemem.files.folder import Folder, StoreFolder
-from filemem.forgetting import deletion, forget_in_chat
+from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
 from filemem.importers import ImportReport, import_file
@@ -128,5 +128,5 @@ def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[s
     return done.memory.path, [done.memory.path, *done.paths], done.notes
 
 
-ASKED = Does(_remember, forget_in_chat.take_back)
+ASKED = Does(_remember, deletion.take_back)
 """What a chat has done when a person asks for it; the commit is that of the chat."""
