@@ -49,8 +49,6 @@ HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and spea
 AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold
 PART = 240  # tokens of the best passages, by file, before more of them
 ENTIRE = 0.95  # strength of a fact that holds the whole question
-_PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
-"""Words that a retelling brings in."""
 AROUND = 7  # days before and after those that a question names, where these hold little of it
 NOTED = 0.3  # of the best score, what a hit must have for its text to be searched for days
 OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
@@ -63,26 +61,18 @@ DOUBTFUL = "doubtful: confidence "  # of what is not certain
 WHOLE = 500  # characters of a person's turn that is shown whole, however it is indexed
 LOOKED_AT = 20_000  # characters of an assistant's turn in which what is shown is looked for
 EXCERPT = 40  # tokens that are shown of it, unless it is asked for
-SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; of one that starts with a pronoun
+SHORT = 40  # columns of a reply that says little without its question
 _SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
 _WORDLESS = re.compile(r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*")
 _WIDE = re.compile(f"[{terms.CJK}]")
 _QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
-_LEANING = re.compile(
-    r"(?:yes|yeah|yep|no|nope|sure|of course|definitely|exactly|absolutely|it|it's|that|that's|they|he|she|those|these)\b"
-    r"|[对對是没沒不嗯它那他她这這]",
-    re.IGNORECASE,
-)
 
 
 def leans(passage: Passage, before: Passage) -> bool:
-    """Does a turn say little without the one before it: a short reply to a question, a bare yes, a pronoun?"""
+    """Does a turn say little without the one before it: a short reply to somebody's question?"""
     if not passage.speaker or before.speaker in ("", passage.speaker):
         return False
-    width = len(passage.text) + len(_WIDE.findall(passage.text))
-    if width <= SHORT and _QUESTION.search(before.text):
-        return True
-    return width <= SLIGHT and _LEANING.match(passage.text) is not None
+    return len(passage.text) + len(_WIDE.findall(passage.text)) <= SHORT and bool(_QUESTION.search(before.text))
 
 
 class Hit:
@@ -101,14 +91,8 @@ class Hit:
         self._reader, self._place, self._item = reader, place, item
         self._more: dict[str, float] = {}
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hit) and self._says() == other._says()
-
     def __repr__(self) -> str:
         return f"<Hit {self.path}:{self.line} {self.text[:40]!r}>"
-
-    def _says(self) -> tuple[object, ...]:
-        return self.path, self.line, self.score, self.text, self.note, self.newer, self.sources
 
     def counting(self, score: float, by: str = "") -> "Hit":
         """The same with another score; the difference is shown among the parts of the score as `by`."""
@@ -617,7 +601,10 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
             continue
         if not fact.lapsed:
             whole = fact.strength >= ENTIRE
-            if not (whole and _alone(fact, turns)) and (not (whole or fact.score >= best) or _retells(fact, told)):
+            # Does no turn hold as much of the question? One that asks holds no answer, even if it asks just that.
+            held = (hit for hit in turns if not terms.flags(hit.text) & terms.IS_QUESTION)
+            alone = whole and all(hit.strength < fact.strength for hit in held)
+            if not alone and (not (whole or fact.score >= best) or _retells(fact, told)):
                 del out[key]
             elif first and whole:
                 first, out[key] = False, fact.counting(max(fact.score, 1.01 * best), "fact")
@@ -641,11 +628,6 @@ def _one_of(fact: Hit, turn: Hit, *, found: bool) -> Hit:
     return one.counting(turn.score if found else max(one.score, other.score), "fact")
 
 
-def _alone(fact: Hit, turns: list[Hit]) -> bool:
-    """Does no turn hold as much of the question? One that asks holds no answer, even if it asks just that."""
-    return all(hit.strength < fact.strength or terms.flags(hit.text) & terms.IS_QUESTION for hit in turns)
-
-
 def _retells(fact: Hit, turn: Hit) -> bool:
     """Does a fact say nothing that its turn does not, where the day is known, who speaks, and what was said before?"""
     said = [turn.passage, *filter(None, [turn.previous])]
@@ -653,7 +635,7 @@ def _retells(fact: Hit, turn: Hit) -> bool:
     if turn.date:
         days = (dates.in_words(dates.Span(turn.date, turn.date), chinese) for chinese in (False, True))
         known = " ".join([dates.annotate(known, turn.date), *days])
-    return _said(fact.text) <= _said(known) | _PUT_IN
+    return _said(fact.text) <= _said(known)
 
 
 def _said(text: str) -> set[str]:
