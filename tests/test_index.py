@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import Store, User
+from filemem import Store
 from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST
-from filemem.index import Index, of
+from filemem.index import Index
 from filemem.index.corpus import Corpus
 from filemem.index.snapshot import MAGIC
 from filemem.text import terms
@@ -97,21 +97,6 @@ def test_a_damaged_byte_anywhere_is_noticed(
     file.write_bytes(data)
     assert answers(Index(folder).corpus()) == right
     assert answers(Index(folder).corpus()) == right
-
-
-def test_a_change_is_seen_whatever_the_clock_says(folder: Folder) -> None:
-    index = Index(folder)
-    file = Path(folder.root) / "facts/2026/2026-05-04-oolong.md"
-    before = file.stat()
-    for word in ["coffee", "cherry", "chives"] * 10:
-        corpus = index.corpus()
-        file.write_text(file.read_text().replace("oolong", word).replace("coffee", word))
-        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-        assert (file.name in str(places(index.corpus(), word))) and (
-            file.name in str(places(Index(folder).corpus(), word))
-        )
-        assert file.name not in str(places(corpus, "zebra"))
-        file.write_text(file.read_text().replace(word, "coffee"))
 
 
 def test_a_swapped_folder_is_seen(folder: Folder, tmp_path: Path) -> None:
@@ -238,15 +223,6 @@ def test_a_memory_kept_from_the_last_question_is_not_shown_once_its_file_has_cha
         os.utime(where, ns=(old, old))
         for _ in range(3):
             assert [hit.text for hit in store.user("ann").search_files("kettle")] == [f"The kettle is {colour}."]
-
-
-def test_after_the_cache_is_discarded_every_file_is_found_again(folder: Folder) -> None:
-    user = User(folder)
-    for _ in range(3):
-        assert user.search_files("oolong") and user.search_files("walked")
-    of(folder).discard()
-    folder.create("facts/2026/2026-01-03-chair.md", "The chair is blue.\n")
-    assert user.search_files("oolong") and user.search_files("walked") and user.search_files("chair")
 
 
 def test_progress_is_told(folder: Folder) -> None:
