@@ -186,10 +186,6 @@ def _tls(library: ModuleType) -> Any:
 _IDLE: dict[tuple[str, str, float], list[HTTPClient]] = {}  # that wait for a request, of all models of the process
 
 
-def _unheard(text: str) -> None:
-    pass
-
-
 class Connection:
     """A model at the `base_url` of an endpoint, None for OpenAI's own, which alone needs an `api_key`.
 
@@ -203,7 +199,7 @@ class Connection:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = SILENCE,
-        on_notice: Callable[[str], None] = _unheard,
+        on_notice: Callable[[str], None] = lambda text: None,
         longest: float = LONGEST_ANSWER,
     ) -> None:
         self.name, self.on_notice = name, on_notice
@@ -316,7 +312,7 @@ class OpenAIModel(Connection):
     def apart(self) -> "OpenAIModel":
         """The same model for another conversation at the same time; it says nothing besides its answers."""
         other = copy.copy(self)
-        other.on_notice = _unheard
+        other.on_notice = lambda text: None
         other._client, other.options, other._refused = None, {}, set(self._refused)
         return other
 
