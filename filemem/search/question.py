@@ -37,7 +37,6 @@ _ASKED = re.compile(
     "|为什么|什么时候|什么时间|什么样|什么|哪一?[年天月日些里儿个种家座次]|哪一|哪|几[月号点]|怎么样|怎么"
     "|怎样|如何|为何|何时|能不能|可不可以|不能|能够|可以|应该|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|发生|事情|[吗呢吧啊]|(?<!目)的(?!确)|了(?!解)"
 )
-_CALLED = re.compile("([叫姓])(?=什么|啥|谁)")  # a word by itself, whatever stands before it
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces; in `Ann和Ben` 和 is none
 _SPELT = re.compile(f"{_LETTER}+")
 _JOINED = re.compile(r"[\s,，、&]*(?:\b(?:and|or)\b|[和与跟及或])?\s*")
@@ -141,7 +140,6 @@ def parse(
     rest, about, named_too = _without_names(question, speaker_names)
     for date in (named := sorted(map(terms.fold, dates), key=len, reverse=True)):
         rest = rest.replace(date, " ")
-    rest = _CALLED.sub(r" \1 ", rest)
     for asking in (_PRESENT, _LATEST, _ORDER, _ASKED):
         rest = asking.sub(" ", rest)
     runs = [
