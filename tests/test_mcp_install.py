@@ -2,6 +2,7 @@
 needs nothing over a pipe, over HTTP an extra.
 """
 
+import datetime as dt
 import json
 import re
 import subprocess
@@ -18,6 +19,7 @@ from terminal import Terminal
 
 from filemem.errors import FilememError
 from filemem.mcp import clients
+from filemem.serve import keys
 
 SETTINGS = {
     "claude-code": ".claude.json",
@@ -195,3 +197,12 @@ def test_nobody_is_served_over_http_without_a_token(home: Path) -> None:
     done = run(home, "--http", "--port", "0")
     assert done.returncode == 2
     assert re.search(r"nobody has a token for .*/memory_store yet|is not installed", done.stderr)
+
+
+def test_a_key_opens_for_its_user_until_it_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    root, day = str(tmp_path / "store"), dt.date(2026, 11, 20)
+    zoe, rui = (keys.CHAT.add(root, name, day) for name in ("zoe", "rui"))
+    assert [keys.CHAT.user_of(root, key) for key in (zoe, rui, zoe[:-1])] == ["zoe", "rui", None]
+    assert keys.CHAT.remove(root, "zoe") == 1
+    assert [keys.CHAT.user_of(root, key) for key in (zoe, rui)] == [None, "rui"]
