@@ -90,10 +90,9 @@ def reply(
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
     hits = list(_telling(folder, found.hits))
-    if (
-        sure and not of_its_days
-    ):  # none that has neither a word of the question, nor answers one that has, nor its meaning
-        hits = [hit for hit in hits if hit.held.itself or hit.before or hit.parts.get("meaning")]
+    if sure and not of_its_days:
+        # None, where there are others, that has neither a word of the question, nor answers one that has, nor its meaning.
+        hits = [hit for hit in hits if hit.held.itself or hit.before or hit.parts.get("meaning")] or hits
     elif asks and not any(hit.strength for hit in hits):  # a question for a day: what tells of that day answers it
         days = _days(said[-1], today)
         telling = [hit for hit in hits if days & _days(hit.text, hit.date or today)]
