@@ -1,11 +1,12 @@
 """Memory that grows by itself: what agents keep of their sessions is taken in, as listed in the settings or at a session's end,
-each word once, without subagents and tools.
+each word once, without subagents and tools; what other assistants were told or remember comes in with its source.
 """
 
 import json
 import os
 import shlex
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +130,55 @@ def test_codex_s_rollouts_new_and_old_without_subagents_tools_and_context(tmp_pa
 
 
 def test_tags_that_never_end_take_no_longer_than_others(tmp_path: Path) -> None:
+    """Work grows with the length of the text alone."""
     text = "<system-reminder>" * 50_000 + "tea"
     file = jsonl(tmp_path / "s-1.jsonl", entry("user", text, "u1"))
     assert taken(tmp_path, "claude-code", file) == [f"mara: {text}"]
+
+
+def test_custom_instructions_of_chatgpt_are_the_person_s_words_from_which_facts_are_made(tmp_path: Path) -> None:
+    """Once, however many conversations had them; how to answer waits for review, as in any import."""
+
+    def node(key: str, parent: str | None, role: str, content: dict[str, Any]) -> dict[str, Any]:
+        message = {"author": {"role": role}, "content": content, "create_time": 1777900000.0, "metadata": {}}
+        return {"id": key, "parent": parent, "children": [], "message": message}
+
+    about = "The user said of themselves:\n```I am allergic to walnuts.```"
+    context = {"content_type": "user_editable_context", "user_profile": about, "user_instructions": "Answer in French."}
+    talk = {
+        "mapping": {
+            "a": node("a", None, "user", context),
+            "b": node("b", "a", "user", {"content_type": "text", "parts": ["Hello!"]}),
+        },
+        "current_node": "b",
+        "create_time": 1777900000.0,
+    }
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([{**talk, "id": "t1", "title": "One"}, {**talk, "id": "t2", "title": "Two"}]))
+    said = taken(tmp_path, "chatgpt", export)
+    assert sorted(said) == [
+        "mara: Answer in French.",
+        "mara: Hello!",
+        "mara: Hello!",
+        "mara: I am allergic to walnuts.",
+    ]
+
+
+def test_claude_s_own_memory_becomes_notes_that_the_next_export_brings_up_to_date(tmp_path: Path) -> None:
+    def export(name: str, memory: str) -> Path:
+        value = [{"conversations_memory": memory, "project_memories": {"p-1": "Uses {braces}."}, "account_uuid": "x"}]
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("conversations.json", "[]")
+            archive.writestr("memories.json", json.dumps(value))
+        return tmp_path / name
+
+    store = StoreFolder(tmp_path / "store")
+    first = import_file(store, "claude", str(export("may.zip", "Mara inspects bridges.")), user="mara")
+    assert [one.path for one in first.added] == ["notes/claude/memory.md", "notes/claude/project-p-1.md"]
+    again = import_file(store, "claude", str(export("june.zip", "Mara inspects bridges.\n\nShe moved.")), user="mara")
+    assert [one.path for one in again.updated] == ["notes/claude/memory.md"] and not again.added
+    memory = Store(tmp_path / "store").user("mara").open_file("notes/claude/memory.md")
+    assert memory.front["origin"] == "claude:memory" and "She moved." in memory.text
 
 
 # -- what maintain takes in --------------------------------------------------------------------------------------------

@@ -109,15 +109,22 @@ def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) ->
     assert len(reader.told) == 5 and sessions.waiting(user) == (0, 0)
 
 
-def test_calls_of_tools_in_what_a_program_adds_are_nobody_s_words(tmp_path: Path) -> None:
-    """And a mere opening of another day is a session of its own."""
+def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson_and_an_episode(tmp_path: Path) -> None:
+    """Each call with its answer, shortened, is a turn; a mere opening of another day is a session of its own."""
     user = Store(tmp_path).user("nora")
     hello = [{"role": "user", "content": "Hello!"}, {"role": "assistant", "content": "Hi."}]
     user.add_conversation([*hello, {"role": "user", "content": "I sold the boat."}], at=MAY)
     assert user.add_conversation(hello, at=JUNE) != user.add_conversation(hello, at=JULY)
     call = {"id": "1", "type": "function", "function": {"name": "shell", "arguments": "make test"}}
-    answer = {"role": "tool", "tool_call_id": "1", "content": "error"}
-    assert not user.add_conversation([{"role": "assistant", "content": None, "tool_calls": [call]}, answer], at=JULY)
+    answer = {"role": "tool", "tool_call_id": "1", "content": "error: FOO_DIR is missing\n" + "x" * 5_000}
+    path = user.add_conversation([{"role": "assistant", "content": None, "tool_calls": [call]}, answer], at=JULY)
+    [turn] = user.open_file(path).passages
+    assert turn.text.startswith("shell make test: error: FOO_DIR is missing") and len(turn.text) < 400
+    lesson = {"text": "make test needs FOO_DIR.", "lines": ["4:7"], "quote": "FOO_DIR is missing", "kind": "lesson"}
+    reader = Reader(lambda told: lesson, conversations=[{"number": 4, "title": "tests that fail"}])
+    [one] = user.consolidate(reader, at=JULY)
+    assert one.action == "ADD" and one.path.startswith("lessons/")
+    assert user.open_file(path).front["episode"]["title"] == "tests that fail"
 
 
 # -- form --------------------------------------------------------------------------------------------------------------

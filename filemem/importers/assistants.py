@@ -6,7 +6,9 @@ from there up to the root is the conversation. OpenAI publishes no schema; the s
 
 Claude's `chat_messages` is a flat list; where its messages name their `parent_message_uuid`, it is a tree in which an edited or
 regenerated message starts a branch (CherryHQ/cherry-studio pull request 16164). A pasted document stands in `attachments` with
-its text; pictures and uploads stand in `files` by name only.
+its text; pictures and uploads stand in `files` by name only. What Claude itself remembers stands in `memories.json`,
+`[{"conversations_memory": Markdown, "project_memories": {id: Markdown}}]` (NousResearch/hermes-agent pull request 28041): each
+becomes a note, as these are Claude's words about the person and not theirs.
 """
 
 import contextlib
@@ -17,14 +19,16 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import safe
+from filemem.files.memory import slug
 from filemem.importers.exports import (
     ImportedConversation,
+    ImportedNote,
     ImportedTurn,
     Item,
     Skipped,
@@ -35,20 +39,38 @@ from filemem.importers.exports import (
     moment,
     words,
 )
+from filemem.text.plain import digest
 
-DOCUMENTS = re.compile(r"conversations(?:-\d+)?\.json")  # large exports come as conversations-000.json, -001…
+DOCUMENTS = re.compile(
+    r"(?:conversations(?:-\d+)?|memories)\.json"
+)  # large exports come as conversations-000.json, -001…
 LARGEST = 500_000_000  # bytes of one document, unpacked; an export of several years has 150,000,000
 KEYS = {"ChatGPT": "mapping", "Claude": "chat_messages"}  # by which their conversations are known
 Read = Callable[[dict[str, Any], tzinfo | None, str], ImportedConversation]
 
 
 def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Every conversation as the person last saw it."""
-    return _conversations(path, zone, "ChatGPT", _chatgpt)
+    """Every conversation as the person last saw it.
+
+    Custom instructions, which stand in each conversation that had them, come last as a conversation of their own: they are
+    the person's words, from which facts are made with their source, as from any others.
+    """
+    told = dict[str, datetime]()
+
+    def read(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
+        said = _chatgpt(raw, zone, place)
+        if first := said.started or next((turn.time for turn in said.turns if turn.time), None):
+            told.update({text: min(first, told.get(text, first)) for text in _instructions(raw)})
+        return said
+
+    yield from _conversations(path, zone, "ChatGPT", read)
+    if told:
+        turns = [ImportedTurn("", told[text], text, digest(text, 16)) for text in sorted(told, key=told.__getitem__)]
+        yield ImportedConversation("custom-instructions", "ChatGPT custom instructions", min(told.values()), turns)
 
 
 def claude(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Every conversation as the person last saw it."""
+    """Every conversation as the person last saw it, and Claude's memory."""
     return _conversations(path, zone, "Claude", _claude)
 
 
@@ -56,7 +78,7 @@ def claude(path: str, zone: tzinfo | None) -> Iterator[Item]:
 
 
 def _conversations(path: str, zone: tzinfo | None, assistant: str, read: Read) -> Iterator[Item]:
-    """The conversations with an assistant; what is broken is told.
+    """The conversations with an assistant, and what Claude remembers; what is broken is told.
 
     Raises NotFound where `path` holds no document, FilememError where one cannot be read.
     """
@@ -72,6 +94,9 @@ def _conversations(path: str, zone: tzinfo | None, assistant: str, read: Read) -
             place = f"{name}, element {number}"
             if KEYS[assistant] in raw:
                 yield read(raw, zone, place)
+                continue
+            if assistant == "Claude" and raw.keys() & {"conversations_memory", "project_memories"}:
+                yield from _memory(raw)
                 continue
             other = next((name for name, key in KEYS.items() if key in raw), "")
             why = f"it is one with {other}; import it as {other.lower()}" if other else f"{KEYS[assistant]} is missing"
@@ -126,7 +151,20 @@ _UNSPOKEN = (  # machinery that the person never saw as a message
     *("user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "execution_output"),
     *("tether_quote", "tether_browsing_display", "system_error"),
 )
+_FENCED = re.compile(r"```\n?(.*?)```\s*\Z", re.DOTALL)
 _CITATION = re.compile("\ue200(?:file)?cite\ue202[^\ue200\ue201]*\ue201")
+
+
+def _instructions(raw: dict[str, Any]) -> Iterator[str]:
+    """What a person told ChatGPT of themselves and of how it should answer; the export wraps it in words of ChatGPT's."""
+    for node in mapping(raw["mapping"]).values():
+        content = mapping(mapping(mapping(node).get("message")).get("content"))
+        if content.get("content_type") == "user_editable_context":
+            for key in ("user_profile", "user_instructions"):
+                text = words(content.get(key))
+                fenced = _FENCED.search(text)
+                if told := (fenced[1] if fenced else text).strip():
+                    yield told
 
 
 def _chatgpt(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
@@ -190,8 +228,18 @@ def _part(part: object, names: dict[str, str]) -> str:
 
 # -- Claude ------------------------------------------------------------------------------------------------------------
 
+_NOTE = '---\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
 _SENDERS = {"human": "", "user": "", "assistant": "Claude"}
 _ROOT = "00000000-0000-4000-8000-000000000000"  # the parent that first messages name
+
+
+def _memory(value: dict[str, Any]) -> Iterator[ImportedNote]:
+    """What Claude remembers of the person and, apart, of each project."""
+    projects = mapping(value.get("project_memories"))
+    texts = {"memory": value.get("conversations_memory")} | {f"project {key}": projects[key] for key in projects}
+    for name, text in {slug(name, 60): words(text) for name, text in texts.items()}.items():
+        if text:
+            yield ImportedNote(f"claude/{name}.md", _NOTE.format(name, text).encode("utf-8", "replace"), name)
 
 
 def _claude(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:

@@ -42,10 +42,14 @@ class ImportedConversation(NamedTuple):
 
 
 class ImportedNote(NamedTuple):
-    """One text file of a folder of notes: its path within the folder, and its bytes as they stand."""
+    """One text file of a folder of notes: its path within the folder, and its bytes as they stand.
+
+    `id` names it within its format where its place does not: the next export of it lies elsewhere.
+    """
 
     path: str
     text: bytes
+    id: str = ""
 
 
 class Skipped(NamedTuple):

@@ -193,7 +193,7 @@ class _Import:
         says when a conversation was, it was when its export was `written`."""
         with contextlib.nullcontext() if self.dry else self.folder.locked():
             if isinstance(item, ImportedNote):
-                self._note(item, f"{format}:{digest(os.fsencode(os.path.join(root, item.path)), 16)}")
+                self._note(item, f"{format}:{item.id or digest(os.fsencode(os.path.join(root, item.path)), 16)}")
             else:
                 id = item.id if item.id == one_line(item.id) else digest(escape_controls(item.id), 16)
                 first = next((turn.time for turn in item.turns if turn.time), written)

@@ -1,7 +1,8 @@
 """JSON lines: messages as OpenAI's interfaces take and give them, from a file or a program, and what coding agents keep.
 
 A line is a conversation, `{"messages": [{"role", "content"}…]}` with an optional id, title and time; or it is one message, and
-then the file is one conversation. Instructions, calls of tools and their answers are nobody's words.
+then the file is one conversation. Calls of tools come in the three shapes that interfaces write: OpenAI's chat messages, OpenAI's
+items and Anthropic's blocks. A transcript keeps each with its answer on one line, both shortened.
 
 Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`; an entry has `type`, `uuid`, `timestamp` and the API's `message`
 (docs.claude.com, SDK sessions; as npm oh-my-openagent's references/claude.md and kent/consciousness, docs, found it).
@@ -12,6 +13,7 @@ codex-rs/protocol: RolloutLine). What was typed and answered stands in `event_ms
 in bare items, among context that the program wrote. A subagent's session says so in the `source` of its `session_meta`.
 """
 
+import json
 import os
 import re
 from collections import Counter
@@ -35,8 +37,10 @@ from filemem.importers.exports import (
     moment,
     words,
 )
-from filemem.text.plain import digest
+from filemem.text.plain import digest, one_line
 
+TOOL = "tool"  # who a call and its answer are noted as
+ASKED, ANSWERED = 160, 320  # characters that a transcript keeps of a call and of its answer
 _UNSPOKEN = ("system", "developer", "tool", "function")
 _TIMES = ("created", "created_at", "create_time", "timestamp", "date")
 
@@ -78,16 +82,23 @@ def _conversation(
 
 
 def spoken_messages(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
-    """The messages that somebody spoke; one without an id is named by what it says and how often that was said."""
-    turns, said = list[ImportedTurn](), Counter[str]()
+    """The messages that somebody spoke, and each call of a tool with its answer, shortened; a message without an id is named by
+    what it says and how often that was said."""
+    turns, said, calls = list[ImportedTurn](), Counter[str](), dict[str, str]()
     for message in messages:
+        at = _time(message, zone)
+        for id, tool, text in _calls(message):
+            if tool:
+                calls[id] = f"{tool} {one_line(text, ASKED)}"
+            elif id in calls:
+                turns.append(ImportedTurn(TOOL, at, f"{calls.pop(id)}: {one_line(text, ANSWERED)}", f"call:{id}"))
         role = words(message.get("role")) or ("" if "type" in message else "unknown")
         text = words(message.get("content")) or "\n".join(filter(None, map(_part, items(message.get("content")))))
         if text and role and role not in _UNSPOKEN:
             said[same := opening(role, text)] += 1
             speaker = words(message.get("name")) or ("" if role == "user" else role)
             id = words(message.get("id")) or f"{same}-{said[same]}"
-            turns.append(ImportedTurn(speaker, _time(message, zone), text, id))
+            turns.append(ImportedTurn(speaker, at, text, id))
     return turns
 
 
@@ -110,6 +121,28 @@ def _time(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
 def opening(*texts: str) -> str:
     """Sixteen hexadecimal digits that name these texts."""
     return digest("\0".join(texts), 16)
+
+
+def _calls(entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The calls of tools in a message, an item or an entry: the call's id, the tool and what was asked; or "" and the answer."""
+    for call in map(mapping, items(entry.get("tool_calls"))):
+        function = mapping(call.get("function"))
+        yield words(call.get("id")), words(function.get("name")) or TOOL, _whole(function.get("arguments"))
+    if entry.get("role") == "tool":
+        yield words(entry.get("tool_call_id")), "", _whole(entry.get("content"))
+    for block in map(mapping, [entry, *items(entry.get("content"))]):
+        id, name = words(block.get("call_id")) or words(block.get("id")), words(block.get("name")) or TOOL
+        if block.get("type") in ("function_call", "custom_tool_call", "tool_use"):
+            yield id, name, _whole(block.get("arguments", block.get("input")))
+        elif block.get("type") in ("function_call_output", "custom_tool_call_output", "tool_result"):
+            yield words(block.get("tool_use_id")) or id, "", _whole(block.get("output", block.get("content")))
+
+
+def _whole(value: object) -> str:
+    """Arguments or an answer as one text."""
+    if isinstance(value, list):
+        return "\n".join(words(mapping(part).get("text")) or words(part) for part in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) if value is not None else ""
 
 
 # -- what coding agents keep of their sessions, a file a session, only ever added to -----------------------------------------
