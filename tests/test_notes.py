@@ -59,6 +59,7 @@ def test_a_note_answers_strongly_for_what_its_title_and_keys_say(
         ("notes/2026-05-04.md", "Rain.\n", ""),
         ("notes/Anna.md", "## Home\nPorto\n\n## Work\nA school.\n", "Anna"),
         ("notes/Anna.md", "Porto\n\n# Later\nLisbon\n", "Anna"),
+        ("notes/how-to.md", "# How to\n\n```\n# a comment\n```\n", "How to"),
     ],
 )
 def test_the_title_is_a_key_or_the_heading_over_all_or_the_name_without_its_date(

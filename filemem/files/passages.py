@@ -14,6 +14,7 @@ _TURN = re.compile(TURN_HEAD.pattern + "(?: (.*)|)$")
 DAY_HEADING = re.compile(r"#+ (\d{4}-\d\d-\d\d)\s*$")  # how older imports began another day
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
+_FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _SENTENCE = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
 WHOLE = 400  # characters of a passage up to which it is one window; a longer one is cut
 PAUSE = 45  # minutes after which what is said no longer replies to what was said before
@@ -188,4 +189,5 @@ def top_heading(lines: list[str], after: int) -> str:
     """The heading with which the body begins; empty where it begins otherwise, or has another of the same rank."""
     first = next((line for line in lines[after:] if line.strip()), "")
     rank = _HEADING.match(first)
-    return first.strip("# ") if rank and sum(line.startswith(rank[0]) for line in lines[after:]) == 1 else ""
+    unfenced = _FENCED.sub("", "\n".join(lines[after:])).split("\n")
+    return first.strip("# ") if rank and sum(line.startswith(rank[0]) for line in unfenced) == 1 else ""
