@@ -12,6 +12,7 @@ CITING = {
     "profile.md": f"# a\n\n- Has a sister in Ghent. <!-- {OLD} -->\n",
     "notes/family.md": f"Of [[Ida]], see {OLD}:5, and not {OLD[:-3]}-on.md.\n",
     "facts/2026/2026-09-03-ida-baker.md": f"---\nsource: {OLD}:5\n---\n\nIda is a baker.\n",
+    "notes/ghent.md": f"Where [[{OLD[11:-3]}]] leads.\n",
 }
 
 
@@ -43,8 +44,8 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(
     git("mv", OLD, NEW)
     if committed:
         git("commit", "-qm", "Rename")
-    assert f"{OLD} is now {NEW}, and called so in 3 files.\n" in run(command)
+    assert f"{OLD} is now {NEW}, and called so in 4 files.\n" in run(command)
     for path, text in CITING.items():
-        assert (ann / path).read_text() == text.replace(OLD, NEW), path
+        assert (ann / path).read_text() == text.replace(OLD, NEW).replace(f"[[{OLD[11:-3]}", f"[[{NEW[11:-3]}"), path
     assert NEW in (ann / ".filemem/recalls.log").read_text()
-    assert run("check") == "4 files of 1 user: 0 problems.\n"
+    assert run("check") == "5 files of 1 user: 0 problems.\n"

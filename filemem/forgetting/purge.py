@@ -237,7 +237,7 @@ def search(history: History, found: DeletionPlan) -> list[str]:
             elif not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/"):
                 told.append(f"{what}, {one_line(path) or 'the top folder'}")
     files = deletion.search_under(Place(repository.common), found.matcher, but=("objects",))
-    return [*told, *(f".git/{one}" for one in files)]
+    return [*told, *(f".git/{one.path if chr(0) in one.text else one}" for one in files)]  # of no text the path alone
 
 
 def objects(repository: Repository) -> Iterator[tuple[str, str, bytes]]:

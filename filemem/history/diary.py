@@ -17,6 +17,7 @@ import functools
 import json
 import os
 import re
+import shlex
 import shutil
 import tempfile
 import weakref
@@ -597,7 +598,10 @@ def _last_undoable(history: History) -> Commit:
                 undone.add(undoes)
             elif len(commit.parents) == 1:
                 return commit
-    raise FilememError("filemem has made no commit that could be undone; filemem log lists all, and any can be named.")
+    raise FilememError(
+        "filemem has made no commit that could be undone; filemem log lists all, and any can be named. Your own edits, where "
+        f"not committed, git takes back: git -C {shlex.quote(history.folder.root)} diff shows them, restore FILE undoes them."
+    )
 
 
 def _one(history: History, name: str) -> Commit:

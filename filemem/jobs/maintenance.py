@@ -10,6 +10,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from filemem import importers, index
@@ -34,6 +35,7 @@ from filemem.text.plain import counted, first_few
 NONE_OLD = "Nothing is old enough to be compacted."
 _COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
 _PATH = re.compile(r"(?:facts|lessons|sessions|summaries|notes)/[\w./-]+\.(?:md|ya?ml|txt)")
+_LINK = re.compile(r"\[\[(\d{4}-\d\d-\d\d-[\w.-]+)")
 
 
 class JobDone(NamedTuple):
@@ -180,7 +182,7 @@ def _compact(
         made, sources = [item._asdict() for item in done], [path for item in done for path in item.sources]
         paths = [*(item.summary for item in done), *sources, *map(archive.archived, sources)]
     short = [source.path for source in found.short]
-    said += [f"{counted(len(short), 'source')} too short to be summarised, left as it is."] * bool(short)
+    said += [f"{counted(len(short), 'source')} too short to be summarised."] * bool(short)
     facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(sources), 'old conversation')}"
     return JobDone("compact", said or [NONE_OLD], facts, paths, subject)
 
@@ -246,10 +248,15 @@ def follow_renames(folder: Folder) -> JobDone:
     known, named = set(folder.paths()), dict[str, set[str]]()
     for path in known:
         with contextlib.suppress(FilememError, OSError):
-            for found in _PATH.findall(folder.read(path, LARGEST).decode(errors="replace")):
+            text = folder.read(path, LARGEST).decode(errors="replace")
+            for found in [*_PATH.findall(text), *_LINK.findall(text)]:
                 named.setdefault(found, set()).add(path)
-    gone = {path for path in (*named, *journal.recalled(folder)) if not known & {path, counterpart(path)}}
+    stems = {PurePath(path).stem for path in known}
+    gone = {path for path in (*named, *journal.recalled(folder)) if not known & {path, counterpart(path)}} - stems
     renames, names = History(folder).renames() if gone else {}, dict[str, str]()
+    for old in [old for old in renames if PurePath(old).stem in gone]:
+        named.setdefault(old, set()).update(named[PurePath(old).stem])
+        gone.add(old)
     for old in gone:
         seen, new = {old}, renames.get(old, "")
         while new and new not in seen and not known & {new, counterpart(new)}:
