@@ -93,7 +93,7 @@ class User:
     ) -> Memory:
         """Keep one fact, dated `today`, and return the memory that holds it: a new one, or the one that says so already.
 
-        What it contradicts is superseded; secrets in it become `[redacted: kind]`, unless `with_secrets`. Raises
+        What it contradicts stays beside it; secrets in it become `[redacted: kind]`, unless `with_secrets`. Raises
         FilememError for empty text or a wrong importance.
         """
         how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}

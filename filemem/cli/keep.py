@@ -41,7 +41,8 @@ ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterator[Line]:
     """Keep one fact.
 
-    TEXT gets a file of its own, dated today. Told twice it stays one fact; told differently, it supersedes what was known.
+    TEXT gets a file of its own, dated today. Told twice it stays one fact; what it
+    contradicts stays beside it until you edit or forget that.
     Secrets in it are taken out, which is said, unless --with-secrets is given.
 
     Example: filemem remember "Prefers oolong tea."
