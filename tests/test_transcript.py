@@ -129,7 +129,7 @@ def test_of_two_who_talk_at_once_each_is_told_the_line_of_their_own_turn(folder:
     first.add("Ann", "Good morning.", AT)
 
     def talk(name: str) -> dict[int, str]:
-        chat = Transcript(folder.apart(), first.path)
+        chat = Transcript(Folder(folder.root, folder.name), first.path)
         return {chat.add(name, f"{name} {number}", AT): f"{name} {number}" for number in range(60)}
 
     with ThreadPoolExecutor(2) as people:

@@ -336,7 +336,7 @@ class Chat:
     def _read_earlier(self, model: OpenAIModel, at: dt.datetime) -> None:
         """Have earlier conversations read, in a thread of its own: the chat shows what came of it, and never waits."""
         try:
-            for done, note in consolidated(self._talk.user.apart(), at, model, besides=self._talk.transcript.path):
+            for done, note in consolidated(self._talk.user, at, model, besides=self._talk.transcript.path):
                 made = ["\n".join(lines(one)) for one in done.decisions]
                 self._behind += filter(None, [*made, *done.notes, done.error, note])
         except Busy:

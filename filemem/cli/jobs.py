@@ -14,7 +14,7 @@ import click
 from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
-from filemem.files import archive, config, globs, journal, safe, trust
+from filemem.files import archive, config, globs, safe, trust
 from filemem.files.folder import StoreFolder
 from filemem.forgetting import sweeper
 from filemem.history import History, set_up
@@ -151,23 +151,16 @@ def maintain_command(call: Context, **options: Any) -> Output:
 @command(
     "restore",
     click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_path),
-    click.option("--let-go", is_flag=True, help="Stop offering the turns that an editor saved over."),
 )
-def restore_command(call: Context, paths: tuple[str, ...], let_go: bool) -> Iterator[Line]:
+def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
     """Bring memories back from the archive, to where they were, byte for byte. Counts as a recall.
 
-    A session gets back the turns that an editor has saved over, which filemem check names; or --let-go ends the offer.
+    A session gets back the turns that an editor has saved over, which filemem check names.
 
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
     user = call.the_user()
-    names = [split_line(user, path)[0] for path in paths]
-    if not let_go:
-        yield from maintenance.restore(user, names, call.now).said
-        return
-    for path in map(user.locate, names):
-        journal.let_go(user, [path])
-        yield f"No turn of {path} that was saved over is offered any more."
+    yield from maintenance.restore(user, [split_line(user, path)[0] for path in paths], call.now).said
 
 
 @command(

@@ -62,10 +62,6 @@ class Folder:
         # what others keep of it for as long as it lives: a table of theirs would hold it
         self.cached: dict[str, Any] = {}
 
-    def apart(self) -> "Folder":
-        """The same folder, for another thread to hold the lock of."""
-        return Folder(self.root, self.name, self.trust, self.store)
-
     def exists(self) -> bool:
         """Has anything been kept for this user yet?"""
         return os.path.isdir(self.root)
@@ -262,8 +258,8 @@ class Folder:
             where, goal = self.absolute(self.locate(path)), self.absolute(target)
             safe.make_folder(goal.folder)
             safe.rename_new(where, goal)
-            safe.sync_folder(goal.folder)
-            safe.sync_folder(where.folder)
+            for place in (goal, where):
+                safe.sync_folder(place.folder)
 
     def delete(self, path: str) -> None:
         """Delete a memory that a program keeps as its own; raises NotFound, and Changed where it is saved at that moment."""
@@ -307,27 +303,14 @@ def numbered(path: str) -> Iterator[str]:
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 
 
-def users(root: str) -> list[str]:
-    """The names of everyone who has a folder in the store at `root`."""
-    try:
-        with os.scandir(root) as entries:
-            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and not _wrong_name(e.name))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
 def mistyped(name: str, known: Iterable[str]) -> str:
-    """The known user whose name is nearly so: in another case or with other accents, or spelt a letter apart; else empty.
+    """The known user whose name is nearly so: in another case, or spelt a letter apart; else empty.
 
     In a script without small letters a letter says too much for a slip.
     """
-
-    def plain(name: str) -> str:
-        return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
-
-    spelt, wanted = {plain(other): other for other in known if other != name}, plain(name)
-    slips = nearest(wanted, spelt, 1, 0.74) if wanted.islower() and len(wanted) > 2 else []
-    return next((spelt[one] for one in (wanted, *slips) if one in spelt), "")
+    spelt, wanted = {other.casefold(): other for other in known if other != name}, name.casefold()
+    near = nearest(wanted, spelt, 1, 0.74 if wanted.islower() and len(wanted) > 2 else 1)
+    return spelt[near[0]] if near else ""
 
 
 def _wrong_name(name: str) -> str:
@@ -353,7 +336,9 @@ class StoreFolder:
 
     def users(self) -> list[str]:
         """The names of everyone who has a folder here."""
-        return users(self.root)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.root) as entries:
+            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and not _wrong_name(e.name))
+        return []
 
     def folder(self, name: str) -> Folder:
         """One user's folder; raises Refused for a name that could lead elsewhere. Nothing is created."""

@@ -114,7 +114,7 @@ def recalled(folder: Folder) -> dict[str, RecallHistory]:
 # -- the last turns that were kept, beside their files: an editor may save over them what it had loaded before ------------------
 
 SAID = "said.jsonl"  # as stores have it
-MOST_SAID = 1_000_000  # bytes; where there are more, the older half goes
+MOST_SAID = 200_000  # bytes; where there are more, the older half goes, so that no turn is offered for ever
 
 
 def note_turn(folder: Folder, session: str, turn: str) -> None:
@@ -213,14 +213,13 @@ class Origins:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self._imported: dict[str, Imported] = {}
-        self._read = 0  # the bytes of the record, as it was read last or added to
+        self._read = 0  # the bytes of the record, as it was read last
         self._sessions: dict[str, str] | None = None
 
     def of(self, origin: str) -> Imported | None:
         """What has been imported from `origin`; None where nothing has. Another process may have imported, too."""
         where = self.folder.bookkeeping(IMPORTS)
-        size = os.path.getsize(where) if safe.exists(where) else 0
-        if size != self._read:
+        if (size := os.path.getsize(where) if safe.exists(where) else 0) != self._read:
             self._imported, self._read = {}, size
             for entry in values(where):
                 with contextlib.suppress(KeyError, TypeError):
@@ -241,15 +240,11 @@ class Origins:
         entry = {"origin": origin, "path": path, "parts": parts}
         self._read = safe.log(self.folder.bookkeeping(IMPORTS), line(entry), durably=False)
 
-    def place(self, path: str) -> str | None:
-        """Where the memory `path` lies now, live or archived; None where it is gone."""
-        return next(self.folder.standing(path), None)
-
     def session(self, origin: str) -> str | None:
         """Where the session from `origin` lies now, as recorded, or by its front matter among those at no recorded place, to
         which a person may have moved it; None where it is gone."""
         imported = self.of(origin)
-        path = self.place(imported.path) if imported else None
+        path = next(self.folder.standing(imported.path), None) if imported else None
         if path and self._origin(path) in (origin, ""):
             return path
         if self._sessions is None:
@@ -261,8 +256,7 @@ class Origins:
     def _origin(self, path: str) -> str:
         """The origin in a session's front matter, or nothing."""
         with contextlib.suppress(FilememError):
-            head = self.folder.read(path, 8192)
-            return str(Memory(path, head).front.get("origin", "")) if b"origin" in head else ""
+            return str(Memory(path, self.folder.read(path, 8192)).front.get("origin", ""))
         return ""
 
 
@@ -273,10 +267,11 @@ HOOKS = "hooks.jsonl"
 
 def note_hook(folder: Folder, event: str, error: str) -> None:
     """Note how a hook ended, `error` being empty where it did what it should."""
-    if folder.exists() and failed_hooks(folder).get(event, "") != error:
-        with folder.locked():
-            now = {**failed_hooks(folder), event: error}
-            rewrite(folder.bookkeeping(HOOKS), [{"event": name, "error": text} for name, text in now.items() if text])
+    now = failed_hooks(folder)
+    if folder.exists() and now.get(event, "") != error:
+        now[event] = error
+        folder.make()
+        rewrite(folder.bookkeeping(HOOKS), [{"event": name, "error": text} for name, text in now.items() if text])
 
 
 def failed_hooks(folder: Folder) -> dict[str, str]:
@@ -294,11 +289,10 @@ def failed_hooks(folder: Folder) -> dict[str, str]:
 
 def running_summary(folder: Folder, session: str, said: Sequence[Passage]) -> tuple[str, int]:
     """The summary of the first turns of a session that has said these, and how many it is of; empty, 0 where there is none."""
-    with contextlib.suppress(FilememError, ValueError, TypeError, KeyError, AttributeError):
-        kept = json.loads(safe.read(_kept_at(folder, session)))
-        turns = int(kept["turns"])
-        if 0 < turns <= len(said) and kept["digest"] == _digest_of(said[:turns]):
-            return str(kept["summary"]), turns
+    with contextlib.suppress(FilememError, TypeError, KeyError, OSError):
+        for kept in values(_kept_at(folder, session)):
+            if kept["digest"] == _digest_of(said[: kept["turns"]]):
+                return str(kept["summary"]), int(kept["turns"])
     return "", 0
 
 

@@ -221,10 +221,10 @@ def create(path: str, data: bytes) -> None:
     with _written(path, data) as temporary:
         try:
             os.link(temporary, path)  # refuses a taken name at that very moment
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without them
-            rename_new(temporary, path)
+        except OSError as error:
+            if isinstance(error, FileExistsError):
+                raise
+            rename_new(temporary, path)  # a file system without links
 
 
 def write(path: str, data: bytes) -> None:
@@ -273,11 +273,10 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
                 return False
             like = os.fstat(old.fileno())
             with _written(path, after, like) as temporary:
-                if _resaved(old, before) is not None or not _is_at(old.fileno(), path):
+                if _rested(old) != before or not _is_at(old.fileno(), path):
                     continue
                 os.replace(temporary, path)
-            late = _resaved(old, before)
-            if late is None:
+            if (late := _rested(old)) == before:
                 return True
             # An editor that had the file open saved at the very moment of the rename: its bytes get the name.
             with _written(path, late, like) as temporary, contextlib.suppress(NotFound):
@@ -286,15 +285,12 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     raise _restless(path)
 
 
-def _resaved(file: BinaryIO, before: bytes) -> bytes | None:
-    """What somebody has saved in an open file instead of some bytes, once they have finished; None where it still has these."""
-    changed = False
+def _rested(file: BinaryIO) -> bytes:
+    """What an open file holds, once whoever saves it has finished."""
     while rest := _unsettled(os.fstat(file.fileno())):
-        changed = True
         time.sleep(rest)
     file.seek(0)
-    data = file.read()
-    return data if changed or data != before else None
+    return file.read()
 
 
 def append(path: str, data: bytes) -> None:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
 from filemem.files import episode, journal, safe
-from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, users
+from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name
 from filemem.files.memory import ARCHIVE, Memory, archived, live
 from filemem.files.safe import Place
 from filemem.files.trust import Trust
@@ -273,7 +273,7 @@ class History:
         parts = (os.path.relpath(os.path.join(repository.where, step.path), above).split("/")[0] for step in wanted)
         with contextlib.ExitStack() as held:
             held.enter_context(self.folder.locked())
-            for name in sorted({*parts} & {*users(above)} - {self.folder.name}):
+            for name in sorted({*parts} & {*StoreFolder(above).users()} - {self.folder.name}):
                 held.enter_context(StoreFolder(above, self.folder.trust).folder(name).locked())
             if repository.ask("read-tree", "--dry-run", "-m", "-i", *trees).code:
                 raise FilememError(

@@ -286,7 +286,7 @@ class _Import:
             if imported:
                 return self._update(note.path, text, origin, imported.path, imported.parts[-1])
             for path in numbered(f"{NOTES}{_safe(note.path)}"):
-                place = self.origins.place(path)
+                place = next(self.folder.standing(path), None)
                 if place and self.folder.read(place) != text:
                     continue
                 if not place and not self.dry:
@@ -305,7 +305,7 @@ class _Import:
     def _update(self, name: str, text: bytes, origin: str, path: str, before: str) -> None:
         """Bring the note at `path`, which had the digest `before`, up to date; where the new text lacks lines of what is here,
         that is kept in the archive."""
-        place, now = self.origins.place(path), digest(text, 16)
+        place, now = next(self.folder.standing(path), None), digest(text, 16)
         if not place:
             return self.skip(name, "imported before and deleted or moved since; left so")
         here = self.folder.read(place)
@@ -315,7 +315,7 @@ class _Import:
         if new and not self.dry:
             lines = iter(text.splitlines())
             if not all(line in lines for line in here.splitlines()):
-                older = (one for one in numbered(live(place)) if not self.origins.place(one))
+                older = (one for one in numbered(live(place)) if not next(self.folder.standing(one), None))
                 self._create(f"{ARCHIVE}/{next(older)}", here)
             if not self.folder.edit(place, lambda data: text if data == here else None):
                 raise Changed(f"{place} changed on disk meanwhile; import again.")

@@ -84,9 +84,8 @@ def _standing(user: Folder, today: dt.date) -> str:
 
 def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date) -> str:
     """What a search for a prompt finds, where that is strong; nothing of the session itself."""
-    origins = journal.Origins(user)
-    own = origins.of(f"{client}:{said.get('session_id')}")
-    place = origins.place(own.path) if own and own.path else None
+    own = journal.Origins(user).of(f"{client}:{said.get('session_id')}")
+    place = next(user.standing(own.path), None) if own and own.path else None
     current = CurrentConversation(place, 1) if place else None
     room = WITH_PROMPT - 30
     found = recalling.recall(

@@ -50,9 +50,9 @@ def _beside(folder: Folder) -> Iterator[Problem]:
             remedy = "give the same filemem forget again, which finishes it"
             yield Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)
     for path, gone in transcript.lost(folder).items():
-        first, name = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60), one_line(path)
+        first = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60)
         count = counted(len(gone), "turn that was kept is", "turns that were kept are")
-        remedy = f"put back with filemem restore {name}, or let go with filemem restore --let-go {name}"
+        remedy = f"put back what you did not delete yourself: filemem restore {one_line(path)}"
         yield Problem(path, 1, f"{count} not in it any more, saved over by an editor perhaps: {first}", remedy)
     for event, failure in journal.failed_hooks(folder).items():
         what = f"the hook {one_line(event, 40)} of a coding agent failed: {one_line(failure)}"
