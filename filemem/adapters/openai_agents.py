@@ -7,6 +7,7 @@ model reasoned, and items of hosted tools, end with the run; of pictures and fil
 
 import asyncio
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,6 @@ from filemem.errors import NotFound
 from filemem.files import journal, safe
 from filemem.files.folder import CurrentConversation
 from filemem.files.passages import Passage
-from filemem.files.safe import Place
 
 CALLS, RULES = ("function_call", "function_call_output"), ("system", "developer")  # types and roles of what nobody said
 
@@ -58,7 +58,7 @@ class TranscriptSession:
         return self._kept.current(self.session_settings.limit)
 
     @property
-    def _record(self) -> Place:
+    def _record(self) -> str:
         """Where the calls are kept."""
         return self._kept.folder.bookkeeping(f"agents/{self._kept.name}.jsonl")
 
@@ -94,7 +94,7 @@ class TranscriptSession:
         with self._kept.folder.locked():
             for item in items:
                 if item.get("type") in CALLS or item.get("role") in RULES:
-                    safe.make_folder(self._record.folder)
+                    safe.make_folder(os.path.dirname(self._record))
                     safe.log(self._record, _line({"after": len(self._kept.turns()), "item": item}))
                 elif item.get("role") in ("user", "assistant") and (text := _text(item["content"])).strip():
                     self._kept.say(item["role"], text)

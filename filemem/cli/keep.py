@@ -15,7 +15,6 @@ from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
-from filemem.files.safe import Place
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History
@@ -277,7 +276,7 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
     elif not (found.purge and owned):
         said = purge.remembers(history, found)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
-    others = deletion.search_under(Place(os.path.realpath(folder.above)), found.matcher, but=(folder.name, ".git"))
+    others = deletion.search_under(os.path.realpath(folder.above), found.matcher, but=(folder.name, ".git"))
     said += [
         f"Outside this user's folder, and untouched, the words are in: {', '.join(one.place for one in others)}."
     ] * bool(others)

@@ -16,7 +16,6 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import Memory
 from filemem.files.memory import archived as archived
 from filemem.files.memory import live as live
-from filemem.files.safe import Place
 
 Progress = Callable[[int, int], None]
 
@@ -43,7 +42,7 @@ def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
                 ours = entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}")
                 if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF:
                     with folder.locked():
-                        safe.delete(folder.place / path)
+                        safe.delete(f"{folder.place}/{path}")
         yield
 
 
@@ -62,17 +61,17 @@ def move_out(folder: Folder, paths: Iterable[str], progress: Progress = no_progr
 def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progress) -> dict[str, str]:
     """Rename files, and make the names durable once for each folder, those that files went to first."""
     stayed: dict[str, str] = {}
-    came, left = dict[Place, None](), dict[Place, None]()  # the folders to which files went, and from which
+    came, left = dict[str, None](), dict[str, None]()  # the folders to which files went, and from which
     for done, (path, (source, target)) in enumerate(moves.items()):
         if done % 500 == 0:
             progress(done, len(moves))
         with folder.locked():
             try:
                 origin, goal = folder.absolute(source), folder.absolute(target)
-                if goal.folder not in came:
-                    safe.make_folder(goal.folder)
+                if os.path.dirname(goal) not in came:
+                    safe.make_folder(os.path.dirname(goal))
                 safe.rename_new(origin, goal)
-                came[goal.folder] = left[origin.folder] = None
+                came[os.path.dirname(goal)] = left[os.path.dirname(origin)] = None
             except FileNotFoundError:
                 stayed[path] = f"{source} is gone; nothing was moved."
             except FileExistsError:  # where both are the same text, one of them goes

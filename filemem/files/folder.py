@@ -4,6 +4,7 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 """
 
 import contextlib
+import functools
 import itertools
 import os
 import re
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import safe
 from filemem.files.memory import LARGEST, Memory, archived, counterpart, live
-from filemem.files.safe import DEEPEST, LONGEST_NAME, Place, too_far, walk
+from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
 from filemem.files.trust import Trust
 from filemem.text.plain import escape_controls, nearest, one_line
 
@@ -58,7 +59,6 @@ class Folder:
         self.store = store or self.above  # the folder of the store, which has the settings
         self._thread_lock = threading.RLock()
         self._depth = 0
-        self._placed: Place | None = None
         # what others keep of it for as long as it lives: a table of theirs would hold it
         self.cached: dict[str, Any] = {}
 
@@ -110,43 +110,38 @@ class Folder:
 
     # -- containment ---------------------------------------------------------------------------------------------
 
-    @property
-    def place(self) -> Place:
+    @functools.cached_property
+    def place(self) -> str:
         """Where the folder itself lies, whatever links lead to the store; it may be none."""
-        if self._placed is None:
-            above, name = os.path.split(os.path.abspath(self.root))
-            self._placed = Place(os.path.join(os.path.realpath(above), name))
-        return self._placed
+        above, name = os.path.split(os.path.abspath(self.root))
+        return os.path.join(os.path.realpath(above), name)
 
-    def bookkeeping(self, name: str = "") -> Place:
-        """The place on disk of a bookkeeping file, or of the folder that holds them."""
-        return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
-
-    def absolute(self, path: str) -> Place:
-        """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
-        where, real = self._named(path), os.path.realpath(self.place / path)
-        if os.path.normcase(real) != os.path.normcase(where) or os.path.islink(where):
-            if real.startswith(self.place + os.sep) and os.path.exists(real):
-                raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
-            raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
+    def bookkeeping(self, name: str = "") -> str:
+        """The place on disk of a bookkeeping file, or of the folder that holds them; raises Refused where a link leads there."""
+        where = f"{self.place}/{BOOKKEEPING}"
+        if name and os.path.normcase(os.path.realpath(where := f"{where}/{name}")) != os.path.normcase(where):
+            raise Refused(f"the way to {where} is a symbolic link, which is not followed; delete that link.")
         return where
 
-    def _named(self, path: str) -> Place:
-        """The place on disk that a path names; raises Refused for what is no path of a memory."""
-        parts = path.split("/")
-        if not path or path.startswith("/") or "\\" in path:
-            raise self._outside(path, "name it like facts/2026/2026-11-20-tea.md")
-        if not {"..", ".", ""}.isdisjoint(parts) or is_unprintable(path):
-            raise self._outside(path, "name it without .. and control characters")
-        if any(part[0] == "." for part in parts):
-            hidden = "is hidden, so it cannot be a memory; choose a name without a dot in front"
-            raise Refused(f"{one_line(path)} {hidden}.")
-        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far("/".join(parts[:-1])):
-            raise Refused(f"{one_line(path, 80)} is longer than a memory's path can be; shorten it.")
-        return self.place / path
+    def absolute(self, path: str) -> str:
+        """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
+        where = self._named(path)
+        if os.path.normcase(os.path.realpath(where)) != os.path.normcase(where) or os.path.islink(where):
+            what = "leads through a symbolic link, which is not followed; name the file itself"
+            raise Refused(f"{one_line(path, 80)} {what}.")
+        return where
 
-    def _outside(self, path: str, remedy: str) -> Refused:
-        return Refused(f"{one_line(path) or 'an empty path'} is not a path inside {self.name}'s memories; {remedy}.")
+    def _named(self, path: str) -> str:
+        """The place on disk that a path names, whatever lies on the way there."""
+        parts, shown = path.split("/"), one_line(path, 80) or "an empty path"
+        if not {"..", ".", ""}.isdisjoint(parts) or is_unprintable(path):
+            like = "name it like facts/2026/2026-11-20-tea.md"
+            raise Refused(f"{shown} is not a path inside {self.name}'s memories; {like}.")
+        if any(part[0] == "." for part in parts):
+            raise Refused(f"{shown} is hidden, so it cannot be a memory; choose a name without a dot in front.")
+        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far("/".join(parts[:-1])):
+            raise Refused(f"{shown} is longer than a memory's path can be; shorten it.")
+        return f"{self.place}/{path}"
 
     def locate(self, path: str) -> str:
         """The path under which a memory lies now: as named, or where the archive has it. Raises NotFound or Refused.
@@ -196,13 +191,12 @@ class Folder:
         except NotFound:
             raise NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.") from None
         except Refused as error:
-            self.absolute(path)  # says of a link where it leads
             raise Refused(str(error).replace(f"{self.place}/", "")) from None
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
         with self._worded(path):
-            return safe.read(self._named(path), limit)
+            return safe.read(self.absolute(path), limit)
 
     def memory(self, path: str) -> Memory:
         """The memory at `path`, as it is on disk now; raises Refused also where it is larger than LARGEST."""
@@ -236,7 +230,7 @@ class Folder:
                 if any(os.path.lexists(self._named(name)) for name in (candidate, counterpart(candidate))):
                     continue
                 where, data = self.absolute(candidate), text.encode("utf-8", "replace")
-                safe.make_folder(where.folder)
+                safe.make_folder(os.path.dirname(where))
                 with contextlib.suppress(FileExistsError):
                     safe.create(where, data)
                     return candidate
@@ -256,10 +250,10 @@ class Folder:
         """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
         with self.locked():
             where, goal = self.absolute(self.locate(path)), self.absolute(target)
-            safe.make_folder(goal.folder)
+            safe.make_folder(os.path.dirname(goal))
             safe.rename_new(where, goal)
             for place in (goal, where):
-                safe.sync_folder(place.folder)
+                safe.sync_folder(os.path.dirname(place))
 
     def delete(self, path: str) -> None:
         """Delete a memory that a program keeps as its own; raises NotFound, and Changed where it is saved at that moment."""
@@ -304,11 +298,15 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
-    """The known user whose name is nearly so: in another case, or spelt a letter apart; else empty.
+    """The known user whose name is nearly so: in another case or with other accents, or spelt a letter apart; else empty.
 
     In a script without small letters a letter says too much for a slip.
     """
-    spelt, wanted = {other.casefold(): other for other in known if other != name}, name.casefold()
+
+    def plain(name: str) -> str:
+        return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
+
+    spelt, wanted = {plain(other): other for other in known if other != name}, plain(name)
     near = nearest(wanted, spelt, 1, 0.74 if wanted.islower() and len(wanted) > 2 else 1)
     return spelt[near[0]] if near else ""
 

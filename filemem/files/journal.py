@@ -16,7 +16,6 @@ from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory, live
 from filemem.files.passages import Passage
-from filemem.files.safe import Place
 from filemem.text.plain import digest
 
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
@@ -45,7 +44,7 @@ def rewrite(place: str, entries: Iterable[Any]) -> None:
     """Let a log have just these entries, durably; without any there is none."""
     if lines := b"".join(map(line, entries)):
         safe.write(place, lines)
-    elif safe.exists(place):
+    elif os.path.lexists(place):
         safe.delete(place)
 
 
@@ -128,7 +127,7 @@ def note_turn(folder: Folder, session: str, turn: str) -> None:
 def noted_turns(folder: Folder) -> dict[str, list[str]]:
     """The turns by the live path of their session, in the order in which they were said."""
     found: dict[str, list[str]] = {}
-    with contextlib.suppress(OSError, TypeError, KeyError):
+    with contextlib.suppress(FilememError, OSError, TypeError, KeyError):
         for entry in values(folder.bookkeeping(SAID)):
             found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
     return found
@@ -219,7 +218,7 @@ class Origins:
     def of(self, origin: str) -> Imported | None:
         """What has been imported from `origin`; None where nothing has. Another process may have imported, too."""
         where = self.folder.bookkeeping(IMPORTS)
-        if (size := os.path.getsize(where) if safe.exists(where) else 0) != self._read:
+        if (size := os.path.getsize(where) if os.path.lexists(where) else 0) != self._read:
             self._imported, self._read = {}, size
             for entry in values(where):
                 with contextlib.suppress(KeyError, TypeError):
@@ -276,7 +275,7 @@ def note_hook(folder: Folder, event: str, error: str) -> None:
 
 def failed_hooks(folder: Folder) -> dict[str, str]:
     """The hooks that failed when they were called last, and why."""
-    with contextlib.suppress(OSError, TypeError, KeyError):
+    with contextlib.suppress(FilememError, OSError, TypeError, KeyError):
         return {str(entry["event"]): str(entry["error"]) for entry in values(folder.bookkeeping(HOOKS))}
     return {}
 
@@ -300,11 +299,11 @@ def keep_summary(folder: Folder, session: str, said: Sequence[Passage], text: st
     """Keep the summary of the first turns; one that cannot be written never stops a conversation."""
     with contextlib.suppress(FilememError, OSError):
         place = _kept_at(folder, session)
-        safe.make_folder(place.folder)
+        safe.make_folder(os.path.dirname(place))
         safe.write(place, line({"turns": len(said), "digest": _digest_of(said), "summary": text}))
 
 
-def _kept_at(folder: Folder, session: str) -> Place:
+def _kept_at(folder: Folder, session: str) -> str:
     return folder.bookkeeping(f"running/{os.path.splitext(os.path.basename(session))[0]}.json")
 
 

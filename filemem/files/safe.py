@@ -1,4 +1,4 @@
-"""Files on disk: looked at before they are touched, written atomically and durably, and nobody's edit lost.
+"""Files on disk: written atomically and durably, and nobody's edit lost.
 
 A process may be killed between any two calls here: what stood under a name stays there whole, or the new bytes do. Everything is
 created 0600 in folders of 0700. Only the calls of every system are used; `_lock` and the modes alone know which one this is.
@@ -31,34 +31,6 @@ OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to wri
 _PLAIN = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 
 
-class Place(str):
-    """A real path on disk: what lies there is reached by no link, which is checked whenever it is touched."""
-
-    def __new__(cls, top: str, inside: str = "") -> "Place":
-        return super().__new__(cls, f"{top}/{inside}" if inside else top)
-
-    @property
-    def folder(self) -> "Place":
-        """The folder in which it lies."""
-        return Place(os.path.dirname(self))
-
-    def __truediv__(self, inside: str) -> "Place":
-        return Place(self, inside)
-
-
-def _door(folder: str) -> str:
-    """Raise Refused where a link leads to the folder of a Place."""
-    real = os.path.normcase(os.path.realpath(folder)) if isinstance(folder, Place) else ""
-    if real and real != os.path.normcase(folder).rstrip(os.sep):
-        raise Refused(f"the way to {folder} is a symbolic link, which is not followed; put the folder itself there.")
-    return folder
-
-
-def _folder(path: str) -> str:
-    """The folder of a path, once that is through the door."""
-    return _door(path.folder if isinstance(path, Place) else os.path.dirname(path) or ".")
-
-
 @contextlib.contextmanager
 def _about(path: str) -> Iterator[None]:
     """Have an error of the calls inside name `path`: NotFound, and an OSError, some of which name no file, or a temporary one."""
@@ -83,7 +55,7 @@ def too_far(folder: str) -> bool:
 def listed(path: str) -> Iterator[Iterator["os.DirEntry[str]"]]:
     """What lies in a folder."""
     with _about(path):
-        entries = os.scandir(_door(path))
+        entries = os.scandir(path)
     with entries:
         yield entries
 
@@ -91,35 +63,26 @@ def listed(path: str) -> Iterator[Iterator["os.DirEntry[str]"]]:
 def names_in(path: str) -> list[str]:
     """The names of what lies in a folder, sorted."""
     with _about(path):
-        return sorted(os.listdir(_door(path)))
+        return sorted(os.listdir(path))
 
 
-def walk(top: Place, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+def walk(top: str, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
     """The paths of what lies below a folder, however deep, folders among it; `enter` says which of those to look into.
     What may not be listed is passed over."""
     waiting = [""]
-    with contextlib.suppress(Refused):
-        _door(top)
-        while waiting:
-            prefix = waiting.pop()
-            with contextlib.suppress(OSError), os.scandir(f"{top}/{prefix}") as entries:
-                for entry in entries:
-                    path = prefix + entry.name
-                    if entry.is_dir(follow_symlinks=False) and enter(path, entry):
-                        waiting.append(f"{path}/")
-                    yield path, entry
-
-
-def exists(path: str) -> bool:
-    """Does anything lie at `path`? Raises Refused where the way there leads through a link."""
-    _folder(path)
-    return os.path.lexists(path)
+    while waiting:
+        prefix = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(f"{top}/{prefix}") as entries:
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.is_dir(follow_symlinks=False) and enter(path, entry):
+                    waiting.append(f"{path}/")
+                yield path, entry
 
 
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
     """A descriptor of the plain file at `path`; raises Refused for anything else, NotFound when it is missing."""
     with _about(path):
-        _folder(path)
         try:
             fd = os.open(path, flags | _PLAIN, 0o600)
             if stat.S_ISREG(os.fstat(fd).st_mode):
@@ -159,9 +122,9 @@ def digest(path: str) -> str:
 
 def make_folder(path: str) -> None:
     """Create `path` and its missing parents, 0700, durably; raises Refused where a name among them is not a folder's."""
-    if os.path.isdir(_door(path)):
+    if os.path.isdir(path):
         return
-    above = path.folder if isinstance(path, Place) else os.path.dirname(os.path.abspath(path))
+    above = os.path.dirname(os.path.abspath(path))
     make_folder(above)
     try:
         os.mkdir(path, 0o700)
@@ -183,8 +146,7 @@ def sync_folder(folder: str) -> None:
 
 def rename_new(source: str, target: str) -> None:
     """Rename a file to a name that must be free; raises FileExistsError otherwise. Never has it two names, or none."""
-    _folder(source)
-    if exists(target):
+    if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
     os.rename(source, target)
 
@@ -192,22 +154,21 @@ def rename_new(source: str, target: str) -> None:
 def delete(path: str) -> None:
     """Delete the file at `path`; raises NotFound where there is none."""
     with _about(path):
-        _folder(path)
         os.unlink(path)
 
 
-def delete_if(path: Place, same: Callable[[Place], bool]) -> None:
+def delete_if(path: str, same: Callable[[str], bool]) -> None:
     """Delete a file if it still is what a test wants; raises Changed where it is not."""
     settle(path).close()
     if not same(path):
         raise Changed(f"{path} has just been changed; it was left as it is, try again.")
     delete(path)
-    sync_folder(path.folder)
+    sync_folder(os.path.dirname(path))
 
 
-def remove(path: Place) -> None:
+def remove(path: str) -> None:
     """Delete whatever lies at `path`: a file, a link itself, a folder with all that is in it."""
-    if exists(path) and os.path.isdir(path) and not os.path.islink(path):
+    if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path)
     else:
         delete(path)
@@ -238,7 +199,7 @@ def _written(path: str, data: bytes, like: os.stat_result | None = None) -> Iter
     """A fsynced file with `data`, hidden, beside another, to be given its name; with the owner and mode of one that it is
     `like`, as far as we may."""
     with _about(path):
-        folder = _folder(path)
+        folder = os.path.dirname(path) or "."
         temporary = f"{folder}/{OURS}{os.urandom(8).hex()}"
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN, 0o600)
         try:
@@ -325,7 +286,7 @@ def log(path: str, lines: bytes, *, durably: bool = True) -> int:
     with _about(path), open(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
         new = len(_write_end(file, lines, path, durably=durably)) == file.tell()
         if durably and new:
-            sync_folder(_folder(path))
+            sync_folder(os.path.dirname(path) or ".")
         return file.tell()
 
 

@@ -16,6 +16,7 @@ import datetime as dt
 import functools
 import itertools
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -204,7 +205,7 @@ def apply(
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, log what is done."""
     where = folder.absolute(batch.summary)
-    made, by, notes = _sections(folder, batch, model, safe.read(where) if safe.exists(where) else b"")
+    made, by, notes = _sections(folder, batch, model, safe.read(where) if os.path.lexists(where) else b"")
 
     def changed(data: bytes) -> bytes:
         for source in batch.sources:
@@ -214,7 +215,7 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
         return data
 
     with folder.locked():
-        if safe.exists(where):
+        if os.path.lexists(where):
             folder.edit(batch.summary, changed)
         else:
             folder.create(batch.summary, changed(b"").decode())

@@ -27,7 +27,6 @@ from filemem.files.facts import set_front, sources
 from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, decode, kind_of, slug
 from filemem.files.passages import TURN_HEAD, Passage
-from filemem.files.safe import Place
 from filemem.files.transcript import ASSISTANT, first_words
 from filemem.text.plain import UNSEEN, counted, one_line
 
@@ -179,7 +178,7 @@ def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     items, left = list(found.items), list[Occurrence]()
     for one in found.left:
         try:
-            data = safe.read(folder.place / one.path, LARGEST) if one.line else b""
+            data = safe.read(f"{folder.place}/{one.path}", LARGEST) if one.line else b""
             items.append(_lines_of(Memory(one.path, data), Passage(one.line, one.line, "", "", one.text)))
         except (FilememError, OSError, IndexError):
             left.append(one)
@@ -307,7 +306,7 @@ class _Cascade:
                 self.left += [one] if names.get(live(one.path)) != "" else []
         for n, item in enumerate(items):
             if not item.line:
-                items[n] = item._replace(old=(safe.digest(self.folder.place / item.path),))
+                items[n] = item._replace(old=(safe.digest(f"{self.folder.place}/{item.path}"),))
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         return DeletionPlan(items, names, self.matcher, self.left, list(records))
 
@@ -450,7 +449,7 @@ def search(folder: Folder, matcher: TextMatcher) -> list[Occurrence]:
     return search_under(folder.place, matcher, but=(f"{BOOKKEEPING}/{MARK}", ".git"))
 
 
-def search_under(top: Place, matcher: TextMatcher, but: Collection[str] = ()) -> list[Occurrence]:
+def search_under(top: str, matcher: TextMatcher, but: Collection[str] = ()) -> list[Occurrence]:
     """Every place under a folder that holds it, those paths aside, and what cannot be searched: what is packed, too large, not to
     be read, or a repository of its own. Links are not followed."""
 
@@ -505,7 +504,7 @@ def unfinished(folder: Folder) -> DeletionPlan | None:
     """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
     must not say what is deleted here."""
     place = folder.bookkeeping(MARK)
-    if not safe.exists(place):
+    if not os.path.lexists(place):
         return None
     written, _, kept = safe.read(place).partition(b"\n")
     what = "cannot be read"
@@ -518,7 +517,7 @@ def unfinished(folder: Folder) -> DeletionPlan | None:
 
 def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     """Write the plan down: from now on it will be carried out. Raises Refused where another has not come to its end."""
-    if safe.exists(folder.bookkeeping(MARK)):
+    if os.path.lexists(folder.bookkeeping(MARK)):
         raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
     folder.make()
     safe.write(folder.bookkeeping(MARK), f"{os.stat(folder.root).st_ino}\n{found.as_json()}".encode())
@@ -534,7 +533,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
         if found.everything:
             for name in safe.names_in(folder.place):
                 if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
-                    safe.remove(folder.place / name)
+                    safe.remove(f"{folder.place}/{name}")
             safe.sync_folder(folder.root)
             who = f"{one_line(folder.name)}, {counted(len(paths), 'memory', 'memories')}"
             return DeletionReport([who], [], [], [], [], "Forget the memories of one user", paths)
@@ -544,9 +543,9 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
             change = functools.partial(_after, items=items, names=found.names)
             try:
                 if items and not items[0].line:
-                    safe.delete_if(folder.place / path, functools.partial(_unchanged, items[0]))
+                    safe.delete_if(f"{folder.place}/{path}", functools.partial(_unchanged, items[0]))
                     deleted.append(path)
-                elif folder.edit(path, change) if path in known else safe.edit(folder.place / path, change):
+                elif folder.edit(path, change) if path in known else safe.edit(f"{folder.place}/{path}", change):
                     redacted += [item.place for item in items]
                     paths.append(path)
             except (NotFound, FileNotFoundError):  # moved, or gone, when the job was cut off
@@ -577,7 +576,7 @@ def end(folder: Folder, found: DeletionPlan) -> None:
         safe.sync_folder(folder.above)
 
 
-def _unchanged(item: DeletionItem, where: Place) -> bool:
+def _unchanged(item: DeletionItem, where: str) -> bool:
     return safe.digest(where) == item.old[0]
 
 
@@ -590,7 +589,7 @@ def _move(folder: Folder, names: dict[str, str]) -> list[str]:
     moves = [(pre + old, pre + new) for old, new in names.items() if new for pre in ("", archive.archived(""))]
     for old, new in moves:
         with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
-            if os.path.lexists(folder.place / old):
+            if os.path.lexists(f"{folder.place}/{old}"):
                 folder.move(old, new)
     return [path for move in moves for path in move]
 

@@ -18,7 +18,6 @@ from typing import Any
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
 from filemem.files.memory import live
-from filemem.files.safe import Place
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
 from filemem.history import History
@@ -236,7 +235,7 @@ def search(history: History, found: DeletionPlan) -> list[str]:
                 told += [f"the message of {what}"] if kind == "tag" or oid in touching else []
             elif not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/"):
                 told.append(f"{what}, {one_line(path) or 'the top folder'}")
-    files = deletion.search_under(Place(repository.common), found.matcher, but=("objects",))
+    files = deletion.search_under(repository.common, found.matcher, but=("objects",))
     return [*told, *(f".git/{one.path if chr(0) in one.text else one}" for one in files)]  # of no text the path alone
 
 

@@ -28,7 +28,6 @@ from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refus
 from filemem.files import episode, journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name
 from filemem.files.memory import ARCHIVE, Memory, archived, live
-from filemem.files.safe import Place
 from filemem.files.trust import Trust
 from filemem.history.git import (
     MACHINE,
@@ -181,15 +180,15 @@ class History:
     def at_work(self) -> Iterator[None]:
         """Note what differs from the last commit while a job goes on. Before that what jobs that were cut off have left is
         committed, and an undo or a sync finished; where that fails their note stays. Never raises for git's sake."""
-        place, notes, self._fault = self.folder.bookkeeping(NOTES), list[Place](), None
+        place, notes, self._fault = self.folder.bookkeeping(NOTES), list[str](), None
         with contextlib.ExitStack() as held:
             with contextlib.suppress(FilememError, OSError):
                 if self.home:
                     safe.make_folder(place)
                     for name in [*safe.names_in(place), os.urandom(8).hex()]:
                         with contextlib.suppress(Busy):  # else it is at work
-                            held.enter_context(safe.lock(place / name, 0))
-                            notes.append(place / name)
+                            held.enter_context(safe.lock(f"{place}/{name}", 0))
+                            notes.append(f"{place}/{name}")
                     said = (one for note in notes for one in journal.values(note))
                     before = next((one for one in said if isinstance(one, dict)), None)  # else it had not yet begun
                     self._before = self._begin(before)
@@ -279,8 +278,8 @@ class History:
                 raise FilememError(
                     "you have staged changes in files that are to change too; commit them, then try again."
                 )
-            places = {step.path: Place(repository.where, step.path) for step in wanted}
-            now = {path: safe.read(place) if safe.exists(place) else None for path, place in places.items()}
+            places = {step.path: f"{repository.where}/{step.path}" for step in wanted}
+            now = {path: safe.read(place) if os.path.lexists(place) else None for path, place in places.items()}
             met = [s.path for s in wanted if now[s.path] not in (s.found, s.becomes) and not s.path.endswith(LOGS)]
             if met:
                 what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
@@ -328,7 +327,7 @@ def steps(repository: Repository, before: str, after: str, inside: str = "") -> 
 
 def _carry_out(repository: Repository, step: Step) -> None:
     """Make a step; raises Changed where a person has just saved what it meets. What has been logged meanwhile stays."""
-    where, what = Place(repository.where, step.path), f"{step.path} has just been changed; commit it, then try again."
+    where, what = f"{repository.where}/{step.path}", f"{step.path} has just been changed; commit it, then try again."
 
     def becomes(now: bytes) -> bytes | None:
         if now in (step.found, step.becomes):
@@ -340,10 +339,10 @@ def _carry_out(repository: Repository, step: Step) -> None:
 
     if step.becomes is None:
         safe.delete_if(where, lambda at: safe.read(at) == step.found)
-    elif safe.exists(where):
+    elif os.path.lexists(where):
         safe.edit(where, becomes)
     else:
-        safe.make_folder(where.folder)
+        safe.make_folder(os.path.dirname(where))
         try:
             safe.create(where, step.becomes)
         except FileExistsError:

@@ -324,7 +324,7 @@ class _Import:
 
     def _create(self, path: str, data: bytes) -> None:
         place = self.folder.absolute(path)
-        safe.make_folder(place.folder)
+        safe.make_folder(os.path.dirname(place))
         safe.create(place, data)
 
 

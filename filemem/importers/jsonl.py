@@ -22,7 +22,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.files.safe import Place, walk
+from filemem.files.safe import walk
 from filemem.importers.exports import (
     ImportedConversation,
     ImportedTurn,
@@ -178,10 +178,10 @@ def session_files(path: str, name: re.Pattern[str]) -> list[str]:
         return [path]
     if not os.path.isdir(path):
         raise NotFound(f"{path} does not exist; name a session, or their folder.")
-    top = Place(os.path.realpath(path))
+    top = os.path.realpath(path)
     found = walk(top, lambda path, entry: entry.name not in _FOLDERS)
     return sorted(
-        str(top / path) for path, one in found if one.is_file(follow_symlinks=False) and name.fullmatch(one.name)
+        f"{top}/{path}" for path, one in found if one.is_file(follow_symlinks=False) and name.fullmatch(one.name)
     )
 
 

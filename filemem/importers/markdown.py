@@ -8,7 +8,7 @@ from filemem.errors import Refused
 from filemem.files import safe
 from filemem.files.folder import is_temporary_name
 from filemem.files.memory import LARGEST
-from filemem.files.safe import DEEPEST, Place, listed, too_far
+from filemem.files.safe import DEEPEST, listed, too_far
 from filemem.importers.exports import IMAGES, ImportedNote, Item, Skipped
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
@@ -20,14 +20,14 @@ def parse(path: str, zone: tzinfo | None) -> Iterator[Item]:
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
-    top = Place(os.path.realpath(path))
+    top = os.path.realpath(path)
     for entry in list(_walk(top, "")):
-        yield entry if isinstance(entry, Skipped) else _note(entry, top / entry)
+        yield entry if isinstance(entry, Skipped) else _note(entry, f"{top}/{entry}")
 
 
-def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:
+def _walk(root: str, folder: str) -> Iterator[str | Skipped]:
     """The paths under `folder`, relative to `root`, sorted; hidden folders and links are named, not entered."""
-    with listed(root / folder) as entries:
+    with listed(f"{root}/{folder}") as entries:
         found = sorted((entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in entries)
     for name, link, deeper in found:
         path = os.path.join(folder, name)

@@ -24,7 +24,7 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import Folder, is_temporary_name, is_unprintable
 from filemem.files.memory import LARGEST, Memory
-from filemem.files.safe import Place, listed, names_in, too_far
+from filemem.files.safe import listed, names_in, too_far
 from filemem.index.corpus import Corpus
 from filemem.index.snapshot import UNSETTLED, Builder, DamagedSnapshot, Snapshot, Stats
 from filemem.index.tokenizer import tokenize_file
@@ -61,7 +61,6 @@ class Index:
         self.folder, self.place = folder, folder.place
         self.shelf = MemoryCache()
         self.progress: Progress = lambda done, total: None  # told the number of files read and to read
-        self._where = folder.bookkeeping(FOLDER)
         self._thread_lock = threading.Lock()
         self._corpus: Corpus | None = None
         self._known: dict[str, Stats] = {}  # by path, of the files in the snapshot
@@ -93,7 +92,7 @@ class Index:
         with self._thread_lock:
             self._hold(Snapshot())
             self._stamp, self.shelf = (), MemoryCache()
-            if safe.exists(self._where):
+            if os.path.lexists(self._where):
                 with self._writing(10.0):
                     self._sweep("")
 
@@ -123,11 +122,11 @@ class Index:
 
     def _names(self, folder: str) -> tuple[list[str], list[str]]:
         """The paths of the files in a folder, and of the folders to look into; those that it had, where it has not changed."""
-        prefix, stats = folder and f"{folder}/", _STATS(os.lstat(self.place / folder))
+        prefix, stats = folder and f"{folder}/", _STATS(os.lstat(f"{self.place}/{folder}"))
         known = self._folders.pop(folder, None)
         if not known or known[0] != stats:
             known, settled = (stats, [], []), _is_settled(stats)
-            with listed(self.place / folder) as entries:
+            with listed(f"{self.place}/{folder}") as entries:
                 for entry in entries:
                     if entry.name[0] == "." or is_unprintable(entry.name):
                         continue
@@ -154,13 +153,17 @@ class Index:
         except (OSError, FilememError):
             self._take(self._listing(), progress, on_disk=False)
 
+    @property
+    def _where(self) -> str:
+        return self.folder.bookkeeping(FOLDER)
+
     @contextlib.contextmanager
     def _writing(self, wait: float) -> Iterator[None]:
         """Hold the lock of the index's folder, which is made where it is missing. Raises OSError or FilememError."""
         if not self.folder.exists():
             raise NotFound(f"{self.folder.name} has no memories yet; start with: filemem chat.")
         safe.make_folder(self._where)
-        with safe.lock(self._where / _LOCK, wait):
+        with safe.lock(f"{self._where}/{_LOCK}", wait):
             yield
 
     def _take(self, files: dict[str, Stats], progress: Progress, *, on_disk: bool) -> None:
@@ -200,7 +203,7 @@ class Index:
     def _load(self, files: dict[str, Stats]) -> bool:
         """Take up the snapshot on disk if another one was written, or it was deleted, since it was last looked at."""
         try:
-            fd = safe.open_regular(self._where / _SNAPSHOT)
+            fd = safe.open_regular(f"{self._where}/{_SNAPSHOT}")
         except (OSError, FilememError):
             if not self._stamp:
                 return False
@@ -221,7 +224,7 @@ class Index:
 
     def _save(self) -> None:
         """Write the snapshot. The lock is held."""
-        new, path = self._where / f"{_SNAPSHOT}.new", self._where / _SNAPSHOT
+        new, path = f"{self._where}/{_SNAPSHOT}.new", f"{self._where}/{_SNAPSHOT}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC  # not synced: what a power failure leaves of it fails its check
         with open(safe.open_regular(new, flags), "wb") as file:
             file.write(self._snapshot.packed(_version()))
@@ -234,7 +237,7 @@ class Index:
         """Delete what lies in the folder besides, such as an older version's files. The lock is held."""
         for name in names_in(self._where):
             if name not in (_LOCK, kept):
-                safe.delete(self._where / name)
+                safe.delete(f"{self._where}/{name}")
 
 
 def _stamp(fd: int) -> tuple[int, ...]:
@@ -259,7 +262,7 @@ def _is_settled(stats: Stats) -> bool:
     return abs(time.time_ns() - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
 
 
-def _read_into(builder: Builder, place: Place, path: str, stats: Stats) -> None:
+def _read_into(builder: Builder, place: str, path: str, stats: Stats) -> None:
     """Put a file into the builder, unless it has gone since it was listed."""
     settled = _is_settled(stats)
     data: bytes | None = None

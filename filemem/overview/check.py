@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError, Problem
-from filemem.files import journal, passages, safe, transcript
+from filemem.files import journal, passages, transcript
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
@@ -46,7 +46,7 @@ def _beside(folder: Folder) -> Iterator[Problem]:
     if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
         yield Problem(BOOKKEEPING, 1, "this is not a folder, so nothing can be kept here", "rename it")
     with contextlib.suppress(FilememError):
-        if safe.exists(folder.bookkeeping(MARK)):
+        if os.path.lexists(folder.bookkeeping(MARK)):
             remedy = "give the same filemem forget again, which finishes it"
             yield Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)
     for path, gone in transcript.lost(folder).items():

@@ -9,6 +9,7 @@ import datetime as dt
 import functools
 import itertools
 import json
+import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -169,7 +170,7 @@ def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None)
 def resume(folder: Folder) -> Applied | None:
     """Finish the plan that a killed run has left; None where there is none."""
     journal = folder.bookkeeping(JOURNAL)
-    if not safe.exists(journal):
+    if not os.path.lexists(journal):
         return None
     with folder.locked():
         try:

@@ -84,8 +84,7 @@ class Semantic:
         self.settings, self.place = settings, folder.place
         given = settings.embeddings or {}
         self.by_endpoint = bool(given)
-        self._folder = folder.bookkeeping(FOLDER)
-        self._path = self._folder / "passages.npz"
+        self._folder = folder
         self._before, self._asking = given.get("passage_prefix", ""), given.get("query_prefix", "")
         self._private = [globs.matcher(glob) for glob in given.get("except", ())]
         self._hasty: Embed = _embed
@@ -133,6 +132,10 @@ class Semantic:
                 self._files, self._rows = files, {str(key): row for row, key in enumerate(keys)}
                 self._vectors, self._laid, self._unsaved = _unit(vectors.astype("f4")), None, 0
 
+    @property
+    def _path(self) -> str:
+        return f"{self._folder.bookkeeping(FOLDER)}/passages.npz"
+
     def _save(self) -> None:
         if self._vectors is None:
             return
@@ -146,7 +149,7 @@ class Semantic:
                 vectors=numpy.rint(self._vectors / top * 127).astype("i1"),
                 facts=numpy.frombuffer(facts.encode("utf-8", "surrogatepass"), "u1"),
             )
-            safe.make_folder(self._folder)
+            safe.make_folder(os.path.dirname(self._path))
             safe.write(self._path, out.getvalue())
             stat = os.stat(self._path)
             self._loaded, self._unsaved = (stat.st_mtime_ns, stat.st_size, stat.st_ino), 0
