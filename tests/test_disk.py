@@ -17,7 +17,6 @@ from filemem.errors import Changed, Refused
 from filemem.files import safe
 from filemem.files.folder import Folder
 
-Save = Callable[[Path, bytes], None]
 ONLY_LINUX = re.compile(
     r"renameat2|inotify|epoll|/proc\b|O_TMPFILE|O_PATH|memfd|prctl|pidfd|\bsplice\b|sendfile|setns|unshare|ctypes"
 )
@@ -91,41 +90,6 @@ def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
 def in_place(path: Path, data: bytes) -> None:
     """As nano, and vim with backupcopy=yes, save."""
     path.write_bytes(data)
-
-
-def by_rename(path: Path, data: bytes) -> None:
-    """As most editors and git save."""
-    new = path.with_name(f"{path.name}.new~")
-    new.write_bytes(data)
-    new.rename(path)
-
-
-def by_rename_with_backup(path: Path, data: bytes) -> None:
-    """As vim and emacs save: for a moment nothing has the name."""
-    path.rename(path.with_name(f"{path.name}~"))
-    path.write_bytes(data)
-
-
-SAVES = (in_place, by_rename, by_rename_with_backup)
-
-
-@pytest.mark.parametrize("save", SAVES)
-def test_an_editor_saving_while_an_edit_is_worked_out_loses_nothing(tmp_path: Path, save: Save) -> None:
-    """Whatever is saved between our reading and our rename is read again, and our line stands behind it."""
-    path = tmp_path / "a.md"
-    path.write_bytes(b"old\n")
-    os.utime(path, (0, 0))
-    seen: list[bytes] = []
-
-    def change(old: bytes) -> bytes:
-        if not seen:
-            save(path, b"theirs\n")
-        seen.append(old)
-        return old + b"ours\n"
-
-    assert safe.edit(str(path), change)
-    assert path.read_bytes() == b"theirs\nours\n"
-    assert seen == [b"old\n", b"theirs\n"]
 
 
 # -- appending -------------------------------------------------------------------------------------------------------
