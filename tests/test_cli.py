@@ -397,7 +397,7 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
     [
         ("model: [", "filemem.yaml:1: broken YAML; write one `key: value` a line."),
         ("# ok\nmodle: x", "filemem.yaml:2: unknown setting modle; did you mean model?"),
-        ("steps: many", "filemem.yaml:1: steps is 'many', but takes a whole number such as 12."),
+        ("steps: many", "filemem.yaml:1: steps is 'many'; it takes a whole number such as 12."),
         ("- a", "filemem.yaml:1: the YAML is no mapping of keys to values; write one `key: value` a line."),
         (
             "imports: [3]",

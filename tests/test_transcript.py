@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from filemem.errors import NotFound
 from filemem.files import transcript
 from filemem.files.folder import Folder
-from filemem.files.transcript import Transcript, latest
+from filemem.files.transcript import Transcript, newest
 
 LISBON = ZoneInfo("Europe/Lisbon")
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=LISBON)
@@ -103,8 +102,7 @@ def test_the_conversation_goes_on_whatever_its_file_has_become(folder: Folder, t
 
 
 def test_the_latest_session_is_the_one_that_began_last(folder: Folder) -> None:
-    with pytest.raises(NotFound, match="no session to resume"):
-        latest(folder)
+    assert newest(folder) == []
     for path in (
         "sessions/2026/2026-11-20-0930-a.md",
         "sessions/2026/2026-11-20-1005-b.md",
@@ -117,11 +115,11 @@ def test_the_latest_session_is_the_one_that_began_last(folder: Folder) -> None:
         "facts/2027/2027-01-01-fact.md",
     ):
         folder.create(path, "x\n")
-    assert latest(folder).path == "sessions/2026/2026-11-20-1005-b.md"
+    assert newest(folder)[0] == "sessions/2026/2026-11-20-1005-b.md"
     first, second = Transcript(folder), Transcript(folder)
     first.add("ann", "hello", AT.replace(hour=11))
     second.add("ann", "hello", AT.replace(hour=11))
-    assert latest(folder).path == second.path == first.path.replace(".md", "-2.md")
+    assert newest(folder)[0] == second.path == first.path.replace(".md", "-2.md")
 
 
 def test_of_two_who_talk_at_once_each_is_told_the_line_of_their_own_turn(folder: Folder) -> None:

@@ -358,9 +358,11 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
     """
     if name is None:
         return None
-    if not name.strip():
-        return transcript.latest(folder)
     paths, (path, _) = transcript.newest(folder), split_line(folder, name)
+    if not name.strip():
+        if not paths or is_archived(paths[0]):
+            raise NotFound(f"{folder.name} has no session to resume; start one with: filemem chat.")
+        return Transcript(folder, paths[0])
     found = [path] if path in paths else [one for one in paths if path.removesuffix(".md").casefold() in one.casefold()]
     found = [one for one in found if not is_archived(one)] or found
     if len(found) == 1:

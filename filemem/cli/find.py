@@ -167,7 +167,7 @@ def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
         if not asked and only_asked(memory):
             return {}
         said = next((one for one in memory.passages if one.line != memory.episode_line), None)
-        title = memory.named or (said.text.split("\n")[0] if said else "")
+        title = (memory.titles[0] if memory.kind == "sessions" else "") or (said.text.split("\n")[0] if said else "")
         summed = memory.episode.as_json()
     except FilememError as error:
         title, summed = str(error), {}

@@ -54,8 +54,8 @@ class ConfigError(FilememError):
     fault = Fault(1, "the settings cannot be used", "correct them")
 
 
-def _wrong(path: str, line: int, what: str, remedy: str, joint: str = "; ") -> ConfigError:
-    error = ConfigError(f"{path}:{line}: {what}{joint}{remedy}{'' if remedy[-1] == '?' else '.'}")
+def _wrong(path: str, line: int, what: str, remedy: str) -> ConfigError:
+    error = ConfigError(f"{path}:{line}: {what}; {remedy}{'' if remedy[-1] == '?' else '.'}")
     error.fault = Fault(line, what, remedy)
     return error
 
@@ -183,11 +183,11 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return default if found == [] else found
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
-        raise wrong(f"{key} is {given}", f"takes {_WORDS[type(default)]} such as {default!r}", ", but ")
+        raise wrong(f"{key} is {given}", f"it takes {_WORDS[type(default)]} such as {default!r}")
     if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < math.inf:
-        raise wrong(f"{key} is {value}", "must be a number above 0", ", but ")
+        raise wrong(f"{key} is {value}", "it must be a number above 0")
     if value not in CHOICES.get(key, (value,)):
-        raise wrong(f"{key} is {value!r}", f"is {' or '.join(CHOICES[key])}", ", but ")
+        raise wrong(f"{key} is {value!r}", f"it is {' or '.join(CHOICES[key])}")
     return value
 
 

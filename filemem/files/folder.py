@@ -162,9 +162,13 @@ class Folder:
         for candidate in paths if not path.isascii() else ():
             if unicodedata.normalize("NFC", candidate) in wanted:
                 return candidate
-        near = self.nearest(path)
-        hint = f"nearest: {', '.join(near)}" if near else "list or search for it" if paths else "there is no memory yet"
+        hint = self._nearest(path) or ("list or search for it" if paths else "there is no memory yet")
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
+
+    def no_match(self, glob: str) -> NotFound:
+        """The error for a glob that names no file."""
+        hint = self._nearest(glob) or "facts/** and sessions/2026/** are examples of globs"
+        return NotFound(f"no file matches {one_line(glob)}; {hint}.")
 
     def standing(self, path: str) -> Iterator[str]:
         """Where a memory lies: live, in the archive, or for a moment both."""
@@ -173,13 +177,12 @@ class Folder:
                 if os.path.lexists(self.absolute(candidate)):
                     yield candidate
 
-    def nearest(self, path: str, count: int = 3) -> list[str]:
-        """The existing paths most like a wrong one, best first."""
-        wanted = path.lower().removesuffix("/")
-        words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
+    def _nearest(self, path: str) -> str:
+        """The existing paths most like a wrong one, best first, said as a remedy; empty where none is."""
+        words = [word for word in re.split(r"[/\W_]+", path.lower()) if len(word) > 2]
         likely = sorted(self.paths(), key=lambda p: -sum(word in p.lower() for word in words))[:300]
-        close = nearest(path, likely, count, 0.5)
-        return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
+        close = nearest(path, likely, 3, 0.5) or [p for p in likely[:3] if any(word in p.lower() for word in words)]
+        return f"nearest: {', '.join(close)}" if close else ""
 
     # -- reading and writing -------------------------------------------------------------------------------------
 

@@ -29,12 +29,6 @@ def matcher(glob: str) -> Callable[[str], bool]:
     return tests[0] if len(tests) == 1 else lambda path: any(test(path) for test in tests)
 
 
-def no_match_message(glob: str, near: Sequence[str]) -> str:
-    """The sentence for a glob that names no file, with the nearest paths."""
-    hint = f"nearest: {', '.join(near)}" if near else "facts/** and sessions/2026/** are examples of globs"
-    return f"no file matches {one_line(glob)}; {hint}."
-
-
 def _one(glob: str) -> Callable[[str], bool]:
     if not re.search(r"[*?\[]", glob):
         return lambda path: path == glob or path.startswith(glob + "/")

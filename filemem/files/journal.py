@@ -133,18 +133,6 @@ def noted_turns(folder: Folder) -> dict[str, list[str]]:
     return found
 
 
-def let_go(folder: Folder, sessions: Iterable[str]) -> None:
-    """Keep no copy of what was said in some sessions."""
-    gone = {*map(live, sessions)}
-    with folder.locked():
-        found = noted_turns(folder)
-        if gone & {*found}:
-            kept = [
-                {"session": path, "turn": turn} for path, said in found.items() if path not in gone for turn in said
-            ]
-            rewrite(folder.bookkeeping(SAID), kept)
-
-
 # -- what waits for its deletion ---------------------------------------------------------------------------------------
 
 # One line a place: `2026-11-20T09:31<TAB>withheld<TAB>by<TAB>place`, both as `path:line`, or the path alone for a whole memory;
@@ -181,7 +169,12 @@ def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -
     """Withhold places because a turn asked for it; of the sessions among them no copy stays in the bookkeeping."""
     wanted = [*map(live, places)]
     add_rows(folder, PENDING, ((minute(at), MARK, by, place) for place in wanted))
-    let_go(folder, {place.rpartition(":")[0] for place in wanted})
+    gone = {place.rpartition(":")[0] for place in wanted}
+    with folder.locked():
+        said = noted_turns(folder)
+        if gone & {*said}:
+            kept = ({"session": path, "turn": turn} for path in said if path not in gone for turn in said[path])
+            rewrite(folder.bookkeeping(SAID), kept)
 
 
 def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:

@@ -223,21 +223,16 @@ class Memory:
     @functools.cached_property
     def title(self) -> str:
         """What the memory is called: its `title`, else the heading over all its text, else its file's name without a date."""
-        return next(filter(None, self._titles), "")
+        return next(filter(None, self.titles), "")
 
     @functools.cached_property
-    def _titles(self) -> tuple[str, ...]:
-        """Its own titles, empty where it has none, and the words of its file's name, without its date."""
+    def titles(self) -> tuple[str, ...]:
+        """What it calls itself, the heading over all its text, its file's name without the date; each may be empty."""
         name = self.path.rpartition("/")[2]
         dated = _DATE.match(name) if when_of(name) else None
         words = re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
         given = "" if self.plain else " ".join(_texts(self.front.get("title"))).strip()
         return given or self.episode.title, top_heading(self.lines, self._body), words
-
-    @property
-    def named(self) -> str:
-        """What a session is called by its front matter; empty where that says nothing, and of other memories."""
-        return self._titles[0] if self.kind == "sessions" else ""
 
     @property
     def titled(self) -> bool:
@@ -272,7 +267,7 @@ class Memory:
             if self.episode != episode.NONE:
                 told.append(Passage(self.episode_line, self.episode_line, "", "", self.episode.text))
             return [*sorted(told), *found]
-        about = " ".join(dict.fromkeys(word for title in self._titles for word in title.split()))
+        about = " ".join(dict.fromkeys(word for title in self.titles for word in title.split()))
         return [_under(passage, about) for passage in (*entries, *found)]
 
     @functools.cached_property

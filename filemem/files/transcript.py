@@ -110,14 +110,6 @@ def newest(folder: Folder) -> list[str]:
     return [path for *_, path in sorted(begun, reverse=True)]
 
 
-def latest(folder: Folder) -> Transcript:
-    """The live session that began last; raises NotFound where there is none."""
-    path = next(iter(newest(folder)), "archive/")
-    if is_archived(path):
-        raise NotFound(f"{folder.name} has no session to resume; start one with: filemem chat.")
-    return Transcript(folder, path)
-
-
 def first_words(text: str) -> str:
     """What names the conversation: the beginning of its first message."""
     return " ".join(text.split()[:12])

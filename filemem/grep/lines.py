@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import CurrentConversation, Folder, Stat
 from filemem.files.memory import Memory, is_archived, when_of
@@ -151,7 +151,7 @@ def _chosen(folder: Folder, path: str | None) -> list[Stat]:
     wanted = globs.matcher(path) if path else None
     stats = [stat for stat in folder.files() if not wanted or wanted(stat.path)]
     if path and not stats:
-        raise NotFound(globs.no_match_message(path, folder.nearest(path)))
+        raise folder.no_match(path)
     return sorted(stats, key=newest_first)
 
 

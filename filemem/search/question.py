@@ -296,7 +296,7 @@ def limits(
         return Limits(None, corpus.files, speakers(corpus, speaker), None)
     files = sum(map(test, corpus.entries()))
     if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
-        raise NotFound(globs.no_match_message(path or "", folder.nearest(path or "")))
+        raise folder.no_match(path or "")
     return Limits(test, files, speakers(corpus, speaker), days)
 
 
