@@ -191,6 +191,21 @@ def test_the_same_opening_is_a_new_chat_and_an_edited_message_too(served: Served
     served.model.default = fail(400, "the script has run out")
 
 
+def test_litellm_completes_streams_and_is_told_what_is_wrong(served: Served) -> None:
+    """As docs/agents.md calls it."""
+    litellm = pytest.importorskip("litellm", reason="litellm is not installed")
+    served.model.script(say("Noted."), say("Oolong."))
+    how: dict[str, Any] = {"api_base": served.url, "api_key": served.keys["mara"]}
+    said = [{"role": "user", "content": "I drink oolong."}]
+    answer = litellm.completion("openai/filemem", said, **how)
+    assert (answer.choices[0].message.content, answer.usage.total_tokens) == ("Noted.", 110)
+    said += [{"role": "assistant", "content": "Noted."}, {"role": "user", "content": "What do I drink?"}]
+    assert streamed(litellm.completion("openai/filemem", said, stream=True, **how)) == "Oolong."
+    assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]]
+    with pytest.raises(litellm.NotFoundError, match="take filemem"):
+        litellm.completion("openai/none", said, **how)
+
+
 def test_a_chat_that_began_elsewhere_is_taken_in_whole(served: Served) -> None:
     served.model.script(say("Seven."))
     ask(served.client(), "I have alpacas.", "How many?", "Guess. My password is Tulip-Garden-42.")
