@@ -62,14 +62,7 @@ def kept(home: Path) -> dict[str, dict[str, object]]:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ["chat", "-m", "Hello"],
-        ["consolidate"],
-        ["compact"],
-        ["maintain"],
-        ["check"],
-        ["chat", "--prompt"],
-    ],
+    [["chat", "-m", "Hello"], ["consolidate"], ["compact"], ["maintain"], ["check"], ["chat", "--prompt"]],
     ids=" ".join,
 )
 def test_a_strangers_settings_get_nothing(home: Path, server: ScriptedServer, words: list[str]) -> None:

@@ -10,7 +10,6 @@ from filemem.text.plain import LINK, printable
 from filemem.text.terms import LETTER, STOP, is_chinese
 
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
-_PLAIN_REFERENCE = re.compile(r"[^\W_][\w/.-]*(?::\d+)?")
 _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
 
 
@@ -35,7 +34,7 @@ def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
 
 def reference(paths: Iterable[str]) -> str:
     """One or more `path:line` as a YAML value on one line."""
-    wanted = [path if _PLAIN_REFERENCE.fullmatch(path) else quoted(path) for path in paths]
+    wanted = [quoted(path) for path in paths]
     return wanted[0] if len(wanted) == 1 else f"[{', '.join(wanted)}]"
 
 

@@ -92,10 +92,8 @@ class Folder:
     def _stray(self, path: str, entry: "os.DirEntry[str]") -> tuple[str, str] | None:
         """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
         ours, link, deeper = path.split("/")[0] == BOOKKEEPING, entry.is_symlink(), entry.is_dir(follow_symlinks=False)
-        if entry.name.startswith(safe.TEMPORARY):
-            told = entry.name.startswith(safe.OURS)
-            remedy = "the next job deletes it, such as: filemem maintain" if told else "look at it, then delete it"
-            return "left by a write that was cut off", remedy
+        if entry.name.startswith(safe.TEMPORARY):  # the next job deletes it where it is the program's own
+            return "left by a write that was cut off", "look at it, then delete it"
         if ours:
             return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if link else None
         faults = (
@@ -259,11 +257,9 @@ class Folder:
                 safe.sync_folder(os.path.dirname(place))
 
     def delete(self, path: str) -> None:
-        """Delete a memory that a program keeps as its own; raises NotFound, and Changed where it is saved at that moment."""
+        """Delete a memory that a program keeps as its own; raises NotFound where there is none."""
         with self.locked(), self._worded(path):
-            where = self.absolute(self.locate(path))
-            data = safe.read(where)
-            safe.delete_if(where, lambda place: safe.read(place) == data)
+            safe.delete(self.absolute(self.locate(path)))
 
 
 def is_temporary_name(name: str) -> bool:

@@ -113,7 +113,7 @@ def recalled(folder: Folder) -> dict[str, RecallHistory]:
 # -- the last turns that were kept, beside their files: an editor may save over them what it had loaded before ------------------
 
 SAID = "said.jsonl"  # as stores have it
-MOST_SAID = 200_000  # bytes; where there are more, the older half goes, so that no turn is offered for ever
+MOST_SAID = 1_000_000  # bytes; where there are more, the older half goes
 
 
 def note_turn(folder: Folder, session: str, turn: str) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError, Problem
-from filemem.files import journal, passages, transcript
+from filemem.files import journal, transcript
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
@@ -50,9 +50,10 @@ def _beside(folder: Folder) -> Iterator[Problem]:
             remedy = "give the same filemem forget again, which finishes it"
             yield Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)
     for path, gone in transcript.lost(folder).items():
-        first = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60)
+        first = one_line(gone[0].partition(": ")[2], 60)
         count = counted(len(gone), "turn that was kept is", "turns that were kept are")
-        remedy = f"put back what you did not delete yourself: filemem restore {one_line(path)}"
+        mine = f"if you deleted them yourself, delete {BOOKKEEPING}/{journal.SAID}"
+        remedy = f"put back with filemem restore {one_line(path)}, or {mine}"
         yield Problem(path, 1, f"{count} not in it any more, saved over by an editor perhaps: {first}", remedy)
     for event, failure in journal.failed_hooks(folder).items():
         what = f"the hook {one_line(event, 40)} of a coding agent failed: {one_line(failure)}"
