@@ -1,14 +1,39 @@
-"""What every parser yields, whatever the export looked like, and what parsers have in common."""
+"""What every parser yields, and the parsers: a function of a path and a time zone for each format.
 
+ChatGPT and Claude: `conversations.json`, the zip that it came in, or its folder. A conversation of ChatGPT's is a tree of
+messages, `mapping`; `current_node` is the leaf that the person last saw. OpenAI publishes no schema; the shapes are as exports
+showed them from 2023 to 2026 (github.com/mitkury/chatgpt-export-parser, docs; elizaOS/eliza pull request 12007). Claude's
+`chat_messages` is a list, or a tree by `parent_message_uuid` (CherryHQ/cherry-studio pull request 16164); what Claude itself
+remembers stands in `memories.json` (NousResearch/hermes-agent pull request 28041).
+
+JSON lines: a conversation a line, `{"messages": [{"role", "content"}…]}`, or a message a line. Calls of tools come in the shapes
+of OpenAI's chat messages, OpenAI's items and Anthropic's blocks.
+
+Claude Code: `~/.claude/projects/<folder>/<session>.jsonl` (docs.claude.com, SDK sessions). Codex: `~/.codex/sessions/YYYY/MM/DD/
+rollout-*.jsonl`, entries `{timestamp, type, payload}` (openai/codex, codex-rs/protocol: RolloutLine); what was typed and answered
+stands in `event_msg`, in older files only in `response_item` or in bare items, among context that the program wrote.
+"""
+
+import contextlib
+import glob
 import json
 import os
-from collections.abc import Iterator
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
+from filemem.files.folder import is_temporary_name
+from filemem.files.memory import LARGEST, slug
+from filemem.files.safe import DEEPEST, listed, too_far, walk
+from filemem.text.plain import digest, one_line
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
@@ -118,11 +143,535 @@ def modified(path: str, zone: tzinfo | None) -> datetime:
     return datetime.fromtimestamp(int(os.stat(path).st_mtime), UTC).astimezone(zone)
 
 
-def decode(text: str) -> Any:
+def decode(text: str | bytes) -> Any:
     """One JSON value; raises FilememError with the reason where it is broken or nested too deeply."""
     try:
+        text = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "replace")
         return json.loads(text, strict=False)
     except ValueError as error:
         raise FilememError(f"broken JSON ({error}); export it again") from None
     except RecursionError:
         raise FilememError("JSON nested too deeply; export it again") from None
+
+
+# -- ChatGPT and Claude ------------------------------------------------------------------------------------------------
+
+DOCUMENTS = re.compile(r"(?:conversations(?:-\d+)?|memories)\.json")  # large ones come as conversations-000.json, -001…
+LARGEST_DOCUMENT = 500_000_000  # bytes, unpacked; an export of several years has 150,000,000
+KEYS = {"ChatGPT": "mapping", "Claude": "chat_messages"}  # by which their conversations are known
+Read = Callable[[dict[str, Any], tzinfo | None, str], ImportedConversation]
+
+
+def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
+    """Every conversation as the person last saw it.
+
+    Custom instructions, which stand in each conversation that had them, come last as a conversation of their own: they are
+    the person's words, from which facts are made with their source, as from any others.
+    """
+    told = dict[str, datetime]()
+
+    def read(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
+        said = _chatgpt(raw, zone, place)
+        if first := said.started or next((turn.time for turn in said.turns if turn.time), None):
+            told.update({text: min(first, told.get(text, first)) for text in _instructions(raw)})
+        return said
+
+    yield from _conversations(path, zone, "ChatGPT", read)
+    if told:
+        turns = [ImportedTurn("", told[text], text, digest(text, 16)) for text in sorted(told, key=told.__getitem__)]
+        yield ImportedConversation("custom-instructions", "ChatGPT custom instructions", min(told.values()), turns)
+
+
+def claude(path: str, zone: tzinfo | None) -> Iterator[Item]:
+    """Every conversation as the person last saw it, and Claude's memory."""
+    return _conversations(path, zone, "Claude", _claude)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def _conversations(path: str, zone: tzinfo | None, assistant: str, read: Read) -> Iterator[Item]:
+    """The conversations with an assistant, and what Claude remembers; what is broken is told.
+
+    Raises NotFound where `path` holds no document, FilememError where one cannot be read.
+    """
+    for name, data in _documents(path):
+        try:
+            value = decode(data)
+        except FilememError as error:
+            yield Skipped(name, str(error))
+            continue
+        if not isinstance(value, list | dict):
+            raise FilememError(f"{name} in {path} is no JSON export; it should begin with [ or {{.")
+        for number, raw in enumerate(map(mapping, value if isinstance(value, list) else [value]), 1):
+            place = f"{name}, element {number}"
+            if KEYS[assistant] in raw:
+                yield read(raw, zone, place)
+            elif assistant == "Claude" and raw.keys() & {"conversations_memory", "project_memories"}:
+                yield from _memory(raw)
+            else:
+                other = next((name for name, key in KEYS.items() if key in raw), "")
+                why = f"one with {other}; import it as {other.lower()}" if other else f"{KEYS[assistant]} is missing"
+                yield Skipped(place, f"it is no conversation with {assistant}: {why}")
+
+
+def _documents(path: str) -> Iterator[tuple[str, bytes]]:
+    """The documents of an export with their bytes, sorted by name."""
+    try:
+        with contextlib.ExitStack() as held:
+            found: dict[str, tuple[int, Callable[[], bytes]]]  # the size of each, and how it is read
+            if os.path.isdir(path):  # unpacking often adds a folder
+                names = (os.path.join(path, one) for depth in ("*", "*/*") for one in glob.glob(depth, root_dir=path))
+                found = {one: (os.path.getsize(one), partial(safe.read, one)) for one in names if os.path.isfile(one)}
+            elif zipfile.is_zipfile(file := held.enter_context(open(safe.open_regular(path), "rb"))):
+                archive = held.enter_context(zipfile.ZipFile(file))
+                found = {one.filename: (one.file_size, partial(archive.read, one)) for one in archive.infolist()}
+            else:
+                found = {path: (os.path.getsize(path), partial(safe.read, path))}
+            documents = sorted(one for one in found if one == path or DOCUMENTS.fullmatch(os.path.basename(one)))
+            if not documents:
+                raise NotFound(f"{path} holds no conversations.json; name the export's JSON file, zip or folder.")
+            for name in documents:
+                size, read = found[name]
+                if size > LARGEST_DOCUMENT:
+                    raise Refused(
+                        f"{path} has a document of {size // 1_000_000:,} MB; split it into files of at most 500."
+                    )
+                yield name.removeprefix(os.path.dirname(path) if name == path else path).lstrip("/"), read()
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+        raise FilememError(f"{path} is no whole zip ({error}); download it again or unpack it yourself.") from None
+
+
+def _way(parents: Mapping[str, object], leaf: object, age: Callable[[str], Any]) -> list[str]:
+    """The way from a root of a tree down to a leaf, or to the newest one where that is not there, as keys; a cycle ends it."""
+    if not isinstance(leaf, str) or leaf not in parents:
+        above = {one for one in parents.values() if isinstance(one, str)}
+        leaf = max([key for key in parents if key not in above] or parents, key=age, default=None)
+    climbed = dict[str, None]()
+    while isinstance(leaf, str) and leaf in parents and leaf not in climbed:
+        climbed[leaf] = None
+        leaf = parents[leaf]
+    return list(reversed(climbed))
+
+
+# -- ChatGPT -----------------------------------------------------------------------------------------------------------
+
+_SPEAKERS = {"user": "", "assistant": "ChatGPT", "tool": "ChatGPT"}  # a tool shows pictures on ChatGPT's behalf
+_UNSPOKEN = (  # machinery that the person never saw as a message
+    *("user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "execution_output"),
+    *("tether_quote", "tether_browsing_display", "system_error"),
+)
+_FENCED = re.compile(r"```\n?(.*?)```\s*\Z", re.DOTALL)
+_CITATION = re.compile("\ue200(?:file)?cite\ue202[^\ue200\ue201]*\ue201")
+
+
+def _instructions(raw: dict[str, Any]) -> Iterator[str]:
+    """What a person told ChatGPT of themselves and of how it should answer; the export wraps it in words of ChatGPT's."""
+    for node in mapping(raw["mapping"]).values():
+        content = mapping(mapping(mapping(node).get("message")).get("content"))
+        if content.get("content_type") == "user_editable_context":
+            for key in ("user_profile", "user_instructions"):
+                text = words(content.get(key))
+                fenced = _FENCED.search(text)
+                if told := (fenced[1] if fenced else text).strip():
+                    yield told
+
+
+def _chatgpt(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
+    """The branch that ends in the current node."""
+    tree = {key: mapping(node) for key, node in mapping(raw["mapping"]).items()}
+
+    def created(key: str) -> float:
+        when = moment(mapping(tree[key].get("message")).get("create_time"), UTC)
+        return when.timestamp() if when else 0.0
+
+    shown = _way({key: node.get("parent") for key, node in tree.items()}, raw.get("current_node"), created)
+    turns = [turn for key in shown if (turn := _turn(key, mapping(tree[key].get("message")), zone))]
+    id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(shown[:1]) or place
+    return ImportedConversation(id, words(raw.get("title")), moment(raw.get("create_time"), zone), turns, "ChatGPT")
+
+
+def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> ImportedTurn | None:
+    """What one node's message showed to the person; None for hidden messages, calls of tools and their results."""
+    role = mapping(message.get("author")).get("role")
+    metadata, content = mapping(message.get("metadata")), mapping(message.get("content"))
+    addressed = message.get("recipient") in (None, "all")
+    if role not in _SPEAKERS or not addressed or metadata.get("is_visually_hidden_from_conversation"):
+        return None
+    kinds = [mapping(part).get("content_type") for part in items(content.get("parts"))]
+    if content.get("content_type") in _UNSPOKEN or (role == "tool" and "image_asset_pointer" not in kinds):
+        return None
+    text = _text(content, metadata)
+    return ImportedTurn(_SPEAKERS[role], moment(message.get("create_time"), zone), text, key) if text else None
+
+
+def _text(content: dict[str, Any], metadata: dict[str, Any]) -> str:
+    """A message's words, with a mark for each picture and file."""
+    files = [mapping(file) for file in items(metadata.get("attachments"))]
+    names = {words(file.get("id")): words(file.get("name")) for file in files}
+    parts = [_part(part, names) for part in items(content.get("parts"))]
+    if words(content.get("text")):
+        fence = content.get("content_type") == "code"
+        language = words(content.get("language")).replace("unknown", "")
+        parts.append(f"```{language}\n{words(content['text'])}\n```" if fence else words(content["text"]))
+    parts += [attached(name) for name in names.values() if name]
+    told = "\n".join(filter(None, parts))
+    # Citation marks, private-use characters around numbers that mean nothing outside ChatGPT, as it shows them.
+    for reference in map(mapping, items(metadata.get("content_references"))):
+        if (mark := words(reference.get("matched_text"))).startswith(("\ue200", "【")):
+            told = told.replace(mark, words(reference.get("alt")))
+    return _CITATION.sub("", told).strip()
+
+
+def _part(part: object, names: dict[str, str]) -> str:
+    """One part of a message; a picture takes its name out of `names`, so that it is not marked twice."""
+    if not isinstance(part, dict):
+        return words(part)
+    if part.get("content_type") != "image_asset_pointer":
+        return words(part.get("text"))  # the transcription of something spoken; recordings have no words
+    id = words(part.get("asset_pointer")).rsplit("/", 1)[-1].split("#")[0].split("?")[0]
+    prompt = words(mapping(mapping(part.get("metadata")).get("dalle")).get("prompt"))
+    caption = " ".join(prompt.split()) or names.get(id) or id or "without a name"
+    names.pop(id, None)
+    return f"[image: {caption}]"
+
+
+# -- Claude ------------------------------------------------------------------------------------------------------------
+
+_NOTE = '---\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
+_SENDERS = {"human": "", "user": "", "assistant": "Claude"}
+_ROOT = "00000000-0000-4000-8000-000000000000"  # the parent that first messages name
+
+
+def _memory(value: dict[str, Any]) -> Iterator[ImportedNote]:
+    """What Claude remembers of the person and, apart, of each project."""
+    projects = mapping(value.get("project_memories"))
+    texts = {"memory": value.get("conversations_memory")} | {f"project {key}": projects[key] for key in projects}
+    for name, text in {slug(name, 60): words(text) for name, text in texts.items()}.items():
+        if text:
+            yield ImportedNote(f"claude/{name}.md", _NOTE.format(name, text).encode("utf-8", "replace"), name)
+
+
+def _claude(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
+    """The branch that ends in the newest message."""
+    messages = [message for message in items(raw["chat_messages"]) if isinstance(message, dict)]
+    shown = _told(messages, raw.get("current_leaf_message_uuid"))
+    turns = [turn for index, message in enumerate(shown) if (turn := _message(message, index, zone))]
+    id = words(raw.get("uuid")) or (turns[0].id if turns else place)
+    return ImportedConversation(id, words(raw.get("name")), moment(raw.get("created_at"), zone), turns, "Claude")
+
+
+def _told(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:
+    """The messages from the first one down to `leaf`, or to the newest; all of them where the tree is not whole."""
+    tree = {words(message.get("uuid")): message for message in messages}
+    parents = {words(message.get("parent_message_uuid")) for message in messages}
+    if len(tree) < len(messages) or not parents - {""} or parents - tree.keys() - {"", _ROOT}:
+        return messages
+    order = {id: (words(one.get("created_at")), place) for place, (id, one) in enumerate(tree.items())}
+    shown = _way({id: one.get("parent_message_uuid") for id, one in tree.items()}, leaf, order.__getitem__)
+    return [tree[id] for id in shown]
+
+
+def _message(message: dict[str, Any], index: int, zone: tzinfo | None) -> ImportedTurn | None:
+    """One message; None where it has neither words nor files, as when Claude only called a tool."""
+    blocks = [mapping(block) for block in items(message.get("content"))]
+    said = [words(block.get("text")) for block in blocks if block.get("type") == "text"]
+    said = said if blocks else [words(message.get("text"))]  # alone, as older exports have it
+    text = "\n\n".join(filter(None, [*said, *_attachments(message)]))
+    if not text:
+        return None
+    sender = words(message.get("sender")) or "unknown"
+    id = words(message.get("uuid")) or str(index)
+    return ImportedTurn(_SENDERS.get(sender, sender), moment(message.get("created_at"), zone), text, id)
+
+
+def _attachments(message: dict[str, Any]) -> list[str]:
+    """A mark for each file, with the text of those whose text the export has."""
+    found = dict[str, str]()
+    for key, unnamed in (("attachments", "pasted text"), ("files", "without a name"), ("files_v2", "without a name")):
+        for file in map(mapping, items(message.get(key))):
+            name, text = words(file.get("file_name")) or unnamed, words(file.get("extracted_content"))
+            found[name] = "\n".join(filter(None, [found.get(name), text]))
+    return [f"{attached(name)}\n{text}".strip() for name, text in found.items()]
+
+
+# -- JSON lines --------------------------------------------------------------------------------------------------------
+
+TOOL = "tool"  # who a call and its answer are noted as
+ASKED, ANSWERED = 160, 320  # characters that a transcript keeps of a call and of its answer
+_UNHEARD = ("system", "developer", "tool", "function")
+_TIMES = ("created", "created_at", "create_time", "timestamp", "date")
+
+
+def openai_jsonl(path: str, zone: tzinfo | None) -> Iterator[Item]:
+    """A conversation a line, then the one made of the single messages."""
+    repeated, single = Counter[str](), list[dict[str, Any]]()
+    for number, line in lines(path):
+        try:
+            record = mapping(decode(line))
+        except FilememError as error:
+            yield Skipped(f"line {number}", str(error))
+            continue
+        if isinstance(record.get("messages"), list):
+            yield _record(record, f"line {number}", zone, repeated)
+        elif isinstance(record.get("role"), str):
+            single.append(record)
+        else:
+            yield Skipped(f"line {number}", "it has neither messages nor a role")
+    if single:
+        name = os.path.splitext(os.path.basename(path))[0]
+        yield _record({"messages": single, "title": name}, name, zone, repeated)
+
+
+def _record(record: dict[str, Any], place: str, zone: tzinfo | None, repeated: Counter[str]) -> ImportedConversation:
+    """One conversation; its own id, else its opening names it, numbered where several begin alike: more turns later do not
+    change it."""
+    turns = spoken_messages(map(mapping, record["messages"]), zone)
+    title = words(record.get("title")) or words(record.get("name"))
+    title = title or (turns[0].text.splitlines()[0][:60] if turns else "")
+    id = words(record.get("id")) or words(record.get("conversation_id")) or ("" if turns else place)
+    if not id:
+        begins = opening(words(record.get("title")), turns[0])
+        repeated[begins] += 1
+        id = f"{begins}-{repeated[begins]}"
+    return ImportedConversation(id, title, _time(record, zone), turns)
+
+
+def spoken_messages(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
+    """The messages that somebody spoke, and each call of a tool with its answer, shortened; a message without an id is named by
+    what it says and how often that was said."""
+    turns, said, calls = list[ImportedTurn](), Counter[str](), dict[str, str]()
+    for message in messages:
+        at = _time(message, zone)
+        for id, tool, text in _calls(message):
+            if tool:
+                calls[id] = f"{tool} {one_line(text, ASKED)}"
+            elif id in calls:
+                turns.append(ImportedTurn(TOOL, at, f"{calls.pop(id)}: {one_line(text, ANSWERED)}", f"call:{id}"))
+        role, content = words(message.get("role")) or ("" if "type" in message else "unknown"), message.get("content")
+        text = words(content) or "\n".join(filter(None, map(_message_part, items(content))))
+        if text and role and role not in _UNHEARD:
+            said[same := digest(f"{role}\0{text}", 16)] += 1
+            speaker = words(message.get("name")) or ("" if role == "user" else role)
+            id = words(message.get("id")) or f"{same}-{said[same]}"
+            turns.append(ImportedTurn(speaker, at, text, id))
+    return turns
+
+
+def opening(title: str, first: ImportedTurn) -> str:
+    """What names a conversation without an id."""
+    return digest(f"{title}\0{first.speaker}\0{first.text}", 16)
+
+
+def _message_part(part: object) -> str:
+    """One part of a message; pictures and files leave a mark."""
+    if not isinstance(part, dict):
+        return words(part)
+    if "image" in words(part.get("type")):
+        return "[image: without a name]"
+    if "file" in words(part.get("type")):
+        return attached(words(mapping(part.get("file")).get("filename")) or "without a name")
+    return words(part.get("text")) or words(part.get("refusal"))
+
+
+def _time(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
+    """The first time stamp that a record has under any of the usual names."""
+    return next((when for key in _TIMES if (when := moment(record.get(key), zone))), None)
+
+
+def _calls(entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The calls of tools in a message, an item or an entry: the call's id, the tool and what was asked; or "" and the answer."""
+    for call in map(mapping, items(entry.get("tool_calls"))):
+        function = mapping(call.get("function"))
+        yield words(call.get("id")), words(function.get("name")) or TOOL, _whole(function.get("arguments"))
+    if entry.get("role") == "tool":
+        yield words(entry.get("tool_call_id")), "", _whole(entry.get("content"))
+    for block in map(mapping, [entry, *items(entry.get("content"))]):
+        id, name = words(block.get("call_id")) or words(block.get("id")), words(block.get("name")) or TOOL
+        if block.get("type") in ("function_call", "custom_tool_call", "tool_use"):
+            yield id, name, _whole(block.get("arguments", block.get("input")))
+        elif block.get("type") in ("function_call_output", "custom_tool_call_output", "tool_result"):
+            yield words(block.get("tool_use_id")) or id, "", _whole(block.get("output", block.get("content")))
+
+
+def _whole(value: object) -> str:
+    """Arguments or an answer as one text."""
+    if isinstance(value, list):
+        return "\n".join(words(mapping(part).get("text")) or words(part) for part in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) if value is not None else ""
+
+
+# -- what coding agents keep of their sessions, a file a session, only ever added to -----------------------------------------
+
+Entries = Iterator[tuple[int, dict[str, Any]]]
+ReadSession = Callable[[Entries, str, tzinfo | None], ImportedConversation | None]
+FILES = {"claude-code": re.compile(r"(?!agent-).*\.jsonl"), "codex": re.compile(r"rollout-.*\.jsonl")}  # their names
+_FOLDERS = ("subagents", "workflows", "tool-results")  # folders of Claude Code's beside a session
+_ASIDE = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+_TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
+_TAG = re.compile(  # what the programs put between a person's words, or in their place
+    r"<(command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr"
+    r"|local-command-caveat|bash-input|bash-stdout|bash-stderr|system-reminder|task-notification|ide_opened_file"
+    r"|ide_selection|ide_diagnostics|user-prompt-submit-hook|environment_context|user_instructions|permissions"
+    r"|turn_aborted|skill|INSTRUCTIONS|filemem-context)(?:\s[^>]{0,200})?>"
+)
+_NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
+
+
+def claude_code(path: str, zone: tzinfo | None) -> Iterator[Item]:
+    """Every session of Claude Code at `path`, a file or a folder of them, without subagents and tools."""
+    return _sessions(path, zone, "Claude", FILES["claude-code"], _claude_code)
+
+
+def codex(path: str, zone: tzinfo | None) -> Iterator[Item]:
+    """Every session of Codex at `path`, a rollout or a folder of them, without subagents and tools."""
+    return _sessions(path, zone, "Codex", FILES["codex"], _codex)
+
+
+def session_files(path: str, name: re.Pattern[str]) -> list[str]:
+    """The plain files of such a name at `path`, or in the folder `path` and those below, links left out; sorted."""
+    if os.path.isfile(path):
+        return [path]
+    if not os.path.isdir(path):
+        raise NotFound(f"{path} does not exist; name a session, or their folder.")
+    top = os.path.realpath(path)
+    found = walk(top, lambda path, entry: entry.name not in _FOLDERS)
+    return sorted(
+        f"{top}/{path}" for path, one in found if one.is_file(follow_symlinks=False) and name.fullmatch(one.name)
+    )
+
+
+def _sessions(
+    path: str, zone: tzinfo | None, assistant: str, name: re.Pattern[str], read: ReadSession
+) -> Iterator[Item]:
+    """The sessions at `path`, one after the other; those in which nobody spoke are passed over."""
+    found = session_files(path, name)
+    if not found:
+        raise NotFound(f"{path} holds no sessions of {assistant}; name the folder that it keeps them in.")
+    for file in found:
+        broken: list[Skipped] = []
+        said = read(_entries(file, broken), os.path.splitext(os.path.basename(file))[0], zone)
+        if said and said.turns:
+            begun = said.started or said.turns[0].time or modified(file, zone)
+            yield said._replace(started=begun, assistant=assistant)
+        yield from broken
+
+
+def _entries(file: str, broken: list[Skipped]) -> Entries:
+    """The entries of a file with their lines; a last line that is still being written is left to the next time."""
+    waiting = ""
+    for number, line in lines(file):
+        if waiting:
+            broken.append(Skipped(f"{file}:{number}", waiting))
+        try:
+            waiting = ""
+            yield number, mapping(decode(line))
+        except FilememError as error:
+            waiting = str(error)
+
+
+def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedConversation:
+    """One session of Claude Code, by the order of its file: what a person took back they said as well."""
+    title, turns = "", list[ImportedTurn]()
+    for number, entry in entries:
+        kind, message = entry.get("type"), mapping(entry.get("message"))
+        if kind in _TITLES:
+            title = words(entry.get(_TITLES[kind])) or title
+        if kind not in ("user", "assistant") or any(entry.get(key) for key in _ASIDE):
+            continue
+        if text := "" if message.get("model") == "<synthetic>" else _spoken(message.get("content")):
+            speaker, id = "Claude" if kind == "assistant" else "", words(entry.get("uuid")) or str(number)
+            turns.append(ImportedTurn(speaker, moment(entry.get("timestamp"), zone), text, id))
+    return ImportedConversation(stem, title, None, turns)
+
+
+def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedConversation | None:
+    """One rollout: the events where it has them, else the messages; None for a subagent's."""
+    id, started, said, items_ = stem, None, list[ImportedTurn](), list[ImportedTurn]()
+    for number, entry in entries:
+        payload = mapping(entry.get("payload")) if "payload" in entry else entry
+        kind, at, role = payload.get("type"), moment(entry.get("timestamp"), zone), payload.get("role")
+        if entry.get("type") == "session_meta" or (number == 1 and "type" not in entry):
+            if "subagent" in mapping(payload.get("source")):
+                return None
+            if not started:
+                id, started = words(payload.get("id")), moment(payload.get("timestamp"), zone) or at
+            continue
+        typed = entry.get("type") == "event_msg" and kind in ("user_message", "agent_message")
+        told = typed or (kind == "message" and role in ("user", "assistant"))
+        if told and (text := _spoken(payload.get("message" if typed else "content"))):
+            speaker = "" if role == "user" or kind == "user_message" else "Codex"
+            (said if typed else items_).append(ImportedTurn(speaker, at, text, str(number)))
+    spoken = said if any(not turn.speaker for turn in said) else items_
+    return ImportedConversation(id or stem, "", started, spoken)
+
+
+def _spoken(content: object) -> str:
+    """The words of a message's content, a text or blocks; calls of tools, their results and thoughts are no words."""
+    parts = [content] if isinstance(content, str) else items(content)
+    return "\n\n".join(filter(None, (_without_tags(_message_part(part)) for part in parts)))
+
+
+def _without_tags(text: str) -> str:
+    """What is left of a text without what the program put into it; each kind of tag is looked for once if it never ends."""
+    kept, at, endless = list[str](), 0, set[str]()
+    for tag in _TAG.finditer(text):
+        if tag.start() < at or tag[1] in endless:
+            continue
+        end = text.find(f"</{tag[1]}>", tag.end())
+        if end < 0:
+            endless.add(tag[1])
+        else:
+            kept.append(text[at : tag.start()])
+            at = end + len(tag[1]) + 3
+    told = "".join([*kept, text[at:]]).strip()
+    return "" if told.startswith(_NOBODYS) else told
+
+
+# -- notes -------------------------------------------------------------------------------------------------------------
+
+ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
+SNIFFED = 8192  # bytes in which a NUL marks a file as binary, as git does it
+
+
+def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
+    """Every text file under the folder `path` (or the one file that it names), by path; nothing is dated by `zone`."""
+    if not os.path.isdir(path):
+        yield _note(os.path.basename(path), path)
+        return
+    top = os.path.realpath(path)
+    for entry in list(_vault(top, "")):
+        yield entry if isinstance(entry, Skipped) else _note(entry, f"{top}/{entry}")
+
+
+def _vault(root: str, folder: str) -> Iterator[str | Skipped]:
+    """The paths under `folder`, relative to `root`, sorted; hidden folders and links are named, not entered."""
+    with listed(f"{root}/{folder}") as entries:
+        found = sorted((entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in entries)
+    for name, link, deeper in found:
+        path = os.path.join(folder, name)
+        if is_temporary_name(name):
+            yield Skipped(path, "hidden, or an editor's temporary file")
+        elif link:
+            yield Skipped(path, "a link; import the file that it leads to")
+        elif deeper and too_far(path):
+            yield Skipped(path, f"more than {DEEPEST} folders deep, or too long a path; move it further up")
+        elif deeper:
+            yield from _vault(root, path)
+        else:
+            yield path
+
+
+def _note(path: str, full: str) -> ImportedNote | Skipped:
+    """The file at `full` as the note `path`, unless it is binary or cannot be read."""
+    if path.lower().endswith(ATTACHMENTS):
+        return Skipped(path, "an attachment, not a text file")
+    try:
+        data = safe.read(full, LARGEST + 1)
+    except Refused as error:
+        return Skipped(path, str(error))
+    if b"\0" in data[:SNIFFED]:
+        return Skipped(path, "an attachment, not a text file")
+    if len(data) > LARGEST:
+        return Skipped(path, f"larger than {LARGEST // 1_000_000} MB; split it into smaller files")
+    return ImportedNote(path, data)

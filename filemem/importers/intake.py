@@ -20,19 +20,19 @@ from filemem.files.front import quoted
 from filemem.files.journal import Origins
 from filemem.files.memory import ARCHIVE, Memory, live, slug
 from filemem.files.passages import Passage, format_turn, needed_day, turns
-from filemem.importers import assistants, jsonl, markdown
-from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Skipped, modified
+from filemem.importers import exports
+from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Item, Skipped, modified
 from filemem.text.plain import counted, digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
 
-Parser = Callable[[str, tzinfo | None], Iterable[ImportedConversation | ImportedNote | Skipped]]
+Parser = Callable[[str, tzinfo | None], Iterable[Item]]
 FORMATS: dict[str, Parser] = {
-    "chatgpt": assistants.chatgpt,
-    "claude": assistants.claude,
-    "openai-jsonl": jsonl.parse,
-    "claude-code": jsonl.claude_code,
-    "codex": jsonl.codex,
-    "markdown": markdown.parse,
+    "chatgpt": exports.chatgpt,
+    "claude": exports.claude,
+    "openai-jsonl": exports.openai_jsonl,
+    "claude-code": exports.claude_code,
+    "codex": exports.codex,
+    "markdown": exports.markdown,
 }
 NOTES = "notes/"
 CONFIGURED = "imported.json"
@@ -134,8 +134,8 @@ def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, l
             continue
         place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
         try:
-            sessions = jsonl.FILES.get(format)  # of which each file stands alone
-            for one in jsonl.session_files(place, sessions) if sessions else [place]:
+            sessions = exports.FILES.get(format)  # of which each file stands alone
+            for one in exports.session_files(place, sessions) if sessions else [place]:
                 found = os.stat(one)
                 yield format, one, [] if os.path.isdir(one) else [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
         except (FilememError, OSError) as error:
@@ -147,11 +147,11 @@ def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: 
 
     Raises Refused where it was kept before and a person has deleted it.
     """
-    turns = jsonl.spoken_messages([dict(message) for message in messages], at.tzinfo)
+    turns = exports.spoken_messages([dict(message) for message in messages], at.tzinfo)
     if not turns:
         return ""
     begun, intake = next((turn.time for turn in turns if turn.time), at), _Import(folder)
-    said = ImportedConversation(id or jsonl.opening(title, turns[0].speaker, turns[0].text), title, begun, turns)
+    said = ImportedConversation(id or exports.opening(title, turns[0]), title, begun, turns)
     intake.take(said if id else said._replace(id=intake.own_id(said, at)), "added", "", at)
     added, updated, unchanged, skipped = intake.report
     if taken := [*added, *updated, *unchanged]:
