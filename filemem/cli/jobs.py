@@ -16,6 +16,7 @@ from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_
 from filemem.errors import FilememError, Problem
 from filemem.files import archive, config, globs, safe, trust
 from filemem.files.folder import StoreFolder
+from filemem.files.memory import Memory
 from filemem.forgetting import sweeper
 from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
@@ -209,7 +210,7 @@ def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
     data = safe.read(path, config.LARGEST) if os.path.lexists(path) else b""
     try:
         for key in config.withheld(store.root, trust=store.trust):
-            at = config.line_of(data.decode(errors="replace"), key)
+            at = Memory(config.NAME, data).line_of(key)
             yield Problem(config.NAME, at, f"{key} is not used, as you have not agreed to it", trust.REMEDY)
     except config.ConfigError as error:
         yield Problem(config.NAME, *error.fault)

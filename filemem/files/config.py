@@ -15,6 +15,7 @@ from typing import Any
 from filemem.errors import Fault, FilememError
 from filemem.files import front, safe
 from filemem.files.folder import Folder
+from filemem.files.memory import Memory
 from filemem.files.trust import Trust
 from filemem.text import expression
 from filemem.text.plain import nearest, one_line
@@ -23,9 +24,7 @@ from filemem.text.redaction import OwnPatterns, own
 NAME = "filemem.yaml"
 LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
-CHOICES = {
-    "recall": ("before", "tools", "both"),
-}
+CHOICES = {"recall": ("before", "tools", "both")}
 # The settings that only a person may decide, and what each does.
 PERSONS = {
     "model": "what you say and what is remembered goes to this model",
@@ -36,8 +35,6 @@ PERSONS = {
     "imports": "filemem maintain reads what lies there, and keeps it",
     "embeddings": "every memory and every question goes to this model, with the key in OPENAI_API_KEY",
 }
-
-
 # The keys of that setting.
 EMBEDDINGS = {
     "model": "a name",
@@ -153,11 +150,6 @@ def _values(root: str | Path) -> dict[str, Any]:
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
-def line_of(text: str, key: str) -> int:
-    """The line of a settings file's text, from 1, on which a key is set; 1 where that cannot be told."""
-    return next((n for n, entry in enumerate(text.splitlines(), 1) if entry.partition(":")[0].strip("\"' ") == key), 1)
-
-
 RETIRED = {"prices", "limits"}  # settings of an earlier version, which mean nothing now
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
 Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
@@ -165,7 +157,7 @@ Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and t
 
 def _checked(path: str, text: str, key: str, value: Any) -> Any:
     """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
-    wrong = functools.partial(_wrong, path, line_of(text, key))
+    wrong = functools.partial(_wrong, path, Memory(NAME, text.encode()).line_of(key))
     if key not in _DEFAULTS:
         near = nearest(key, _DEFAULTS, 1, 0.6)
         raise wrong(

@@ -20,6 +20,7 @@ from filemem.text.plain import digest
 
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
 ARCHIVED = "archived"  # no recall
+MINUTE = "%Y-%m-%dT%H:%M"  # with which a line begins
 MARK = "withheld"  # of what waits for its deletion, in the log and in the front matter of the memory itself
 
 
@@ -62,11 +63,6 @@ def add_rows(folder: Folder, name: str, entries: Iterable[Iterable[str]], wait: 
             safe.log(folder.bookkeeping(name), text.encode("utf-8", "replace"))
 
 
-def minute(at: dt.datetime) -> str:
-    """The moment with which a line begins."""
-    return f"{at:%Y-%m-%dT%H:%M}"
-
-
 # -- recalls, as `2026-11-20T09:31<TAB>open<TAB>facts/2026/2026-11-20-tea.md` ---------------------------------------------
 
 RECALLS = "recalls.log"
@@ -87,7 +83,7 @@ def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
 
 def note_recalls(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0) -> None:
     """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
-    add_rows(folder, RECALLS, ((minute(at), how, live(path)) for path in paths), wait)
+    add_rows(folder, RECALLS, ((f"{at:{MINUTE}}", how, live(path)) for path in paths), wait)
 
 
 def recalled(folder: Folder) -> dict[str, RecallHistory]:
@@ -168,7 +164,7 @@ def pending_deletions(folder: Folder) -> PendingDeletion:
 def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
     """Withhold places because a turn asked for it; of the sessions among them no copy stays in the bookkeeping."""
     wanted = [*map(live, places)]
-    add_rows(folder, PENDING, ((minute(at), MARK, by, place) for place in wanted))
+    add_rows(folder, PENDING, ((f"{at:{MINUTE}}", MARK, by, place) for place in wanted))
     gone = {place.rpartition(":")[0] for place in wanted}
     with folder.locked():
         said = noted_turns(folder)
@@ -181,7 +177,7 @@ def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
     """Take back whatever withheld one of these memories, with all else that the same turn withheld."""
     wanted = set(map(live, paths))
     asked = [by for by, held in _held(folder).items() if wanted & {*held}]
-    add_rows(folder, PENDING, ((minute(at), "released", by, "") for by in asked))
+    add_rows(folder, PENDING, ((f"{at:{MINUTE}}", "released", by, "") for by in asked))
 
 
 # -- what was imported -----------------------------------------------------------------------------------------------

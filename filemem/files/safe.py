@@ -28,6 +28,7 @@ TRIES = 20
 CUT_OFF = 60  # seconds after which a temporary file is what a write left that was killed
 TEMPORARY = ".filemem-"  # every temporary file's name starts so; hidden, hence never a memory
 OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to write, and nothing of anybody's
+_RESTLESS = "keeps changing on disk; save it and try again"
 _PLAIN = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 
 
@@ -243,7 +244,7 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
             with _written(path, late, like) as temporary, contextlib.suppress(NotFound):
                 if read(path) == after:  # else there are newer ones
                     os.replace(temporary, path)
-    raise _restless(path)
+    raise Changed(f"{path} {_RESTLESS}.")
 
 
 def _rested(file: BinaryIO) -> bytes:
@@ -274,7 +275,7 @@ def append(path: str, data: bytes) -> None:
             file.seek(-len(lines), os.SEEK_CUR)
             if file.read(len(lines)) == lines and _is_at(file.fileno(), path):
                 return
-    raise _restless(path)
+    raise Changed(f"{path} {_RESTLESS}.")
 
 
 def log(path: str, lines: bytes, *, durably: bool = True) -> int:
@@ -332,11 +333,7 @@ def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
             return file
         file.close()
         time.sleep(rest)
-    raise _restless(path)
-
-
-def _restless(path: str) -> Changed:
-    return Changed(f"{path} keeps changing on disk; save it and try again.")
+    raise Changed(f"{path} {_RESTLESS}.")
 
 
 def _unsettled(file: os.stat_result) -> float:
