@@ -32,7 +32,7 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import is_temporary_name
 from filemem.files.memory import LARGEST, slug
-from filemem.files.safe import DEEPEST, listed, too_far, walk
+from filemem.files.safe import DEEPEST, too_far, walk
 from filemem.text.plain import digest, one_line
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
@@ -504,8 +504,6 @@ def _whole(value: object) -> str:
 # -- what coding agents keep of their sessions, a file a session, only ever added to -----------------------------------------
 
 Entries = Iterator[tuple[int, dict[str, Any]]]
-ReadSession = Callable[[Entries, str, tzinfo | None], ImportedConversation | None]
-FILES = {"claude-code": re.compile(r"(?!agent-).*\.jsonl"), "codex": re.compile(r"rollout-.*\.jsonl")}  # their names
 _FOLDERS = ("subagents", "workflows", "tool-results")  # folders of Claude Code's beside a session
 _ASIDE = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
@@ -518,43 +516,34 @@ _TAG = re.compile(  # what the programs put between a person's words, or in thei
 _NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
 
 
-def claude_code(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Every session of Claude Code at `path`, a file or a folder of them, without subagents and tools."""
-    return _sessions(path, zone, "Claude", FILES["claude-code"], _claude_code)
+class Agent(NamedTuple):
+    """A coding agent, how its session files are named, and how one is read; called, the parser of its format."""
 
+    name: str
+    files: re.Pattern[str]
+    read: Callable[[Entries, str, tzinfo | None], ImportedConversation | None]
 
-def codex(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Every session of Codex at `path`, a rollout or a folder of them, without subagents and tools."""
-    return _sessions(path, zone, "Codex", FILES["codex"], _codex)
+    def found(self, path: str) -> list[str]:
+        """The file `path`, or the session files in the folder `path` and those below, links left out; sorted."""
+        if not os.path.isdir(path):
+            return [path]
+        found = walk(os.path.realpath(path), lambda path, entry: entry.name not in _FOLDERS)
+        files = (entry for _, entry in found if entry.is_file(follow_symlinks=False))
+        return sorted(entry.path for entry in files if self.files.fullmatch(entry.name))
 
-
-def session_files(path: str, name: re.Pattern[str]) -> list[str]:
-    """The plain files of such a name at `path`, or in the folder `path` and those below, links left out; sorted."""
-    if os.path.isfile(path):
-        return [path]
-    if not os.path.isdir(path):
-        raise NotFound(f"{path} does not exist; name a session, or their folder.")
-    top = os.path.realpath(path)
-    found = walk(top, lambda path, entry: entry.name not in _FOLDERS)
-    return sorted(
-        f"{top}/{path}" for path, one in found if one.is_file(follow_symlinks=False) and name.fullmatch(one.name)
-    )
-
-
-def _sessions(
-    path: str, zone: tzinfo | None, assistant: str, name: re.Pattern[str], read: ReadSession
-) -> Iterator[Item]:
-    """The sessions at `path`, one after the other; those in which nobody spoke are passed over."""
-    found = session_files(path, name)
-    if not found:
-        raise NotFound(f"{path} holds no sessions of {assistant}; name the folder that it keeps them in.")
-    for file in found:
-        broken: list[Skipped] = []
-        said = read(_entries(file, broken), os.path.splitext(os.path.basename(file))[0], zone)
-        if said and said.turns:
-            begun = said.started or said.turns[0].time or modified(file, zone)
-            yield said._replace(started=begun, assistant=assistant)
-        yield from broken
+    def __call__(self, path: str, zone: tzinfo | None) -> Iterator[Item]:
+        """Every session at `path`, one after the other, without subagents and tools; those in which nobody spoke are passed
+        over."""
+        found = self.found(path)
+        if not found:
+            raise NotFound(f"{path} holds no sessions of {self.name}; name the folder that it keeps them in.")
+        for file in found:
+            broken: list[Skipped] = []
+            said = self.read(_entries(file, broken), os.path.splitext(os.path.basename(file))[0], zone)
+            if said and said.turns:
+                begun = said.started or said.turns[0].time or modified(file, zone)
+                yield said._replace(started=begun, assistant=self.name)
+            yield from broken
 
 
 def _entries(file: str, broken: list[Skipped]) -> Entries:
@@ -628,6 +617,12 @@ def _without_tags(text: str) -> str:
     return "" if told.startswith(_NOBODYS) else told
 
 
+AGENTS = {
+    "claude-code": Agent("Claude", re.compile(r"(?!agent-).*\.jsonl"), _claude_code),
+    "codex": Agent("Codex", re.compile(r"rollout-.*\.jsonl"), _codex),
+}
+
+
 # -- notes -------------------------------------------------------------------------------------------------------------
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
@@ -639,27 +634,23 @@ def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
-    top = os.path.realpath(path)
-    for entry in list(_vault(top, "")):
-        yield entry if isinstance(entry, Skipped) else _note(entry, f"{top}/{entry}")
+    found = walk(os.path.realpath(path), lambda path, entry: not _left_out(path, entry))
+    for name, entry in sorted(found, key=lambda one: one[0]):
+        if why := _left_out(name, entry):
+            yield Skipped(name, why)
+        elif not entry.is_dir():
+            yield _note(name, entry.path)
 
 
-def _vault(root: str, folder: str) -> Iterator[str | Skipped]:
-    """The paths under `folder`, relative to `root`, sorted; hidden folders and links are named, not entered."""
-    with listed(f"{root}/{folder}") as entries:
-        found = sorted((entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in entries)
-    for name, link, deeper in found:
-        path = os.path.join(folder, name)
-        if is_temporary_name(name):
-            yield Skipped(path, "hidden, or an editor's temporary file")
-        elif link:
-            yield Skipped(path, "a link; import the file that it leads to")
-        elif deeper and too_far(path):
-            yield Skipped(path, f"more than {DEEPEST} folders deep, or too long a path; move it further up")
-        elif deeper:
-            yield from _vault(root, path)
-        else:
-            yield path
+def _left_out(path: str, entry: "os.DirEntry[str]") -> str:
+    """Why a file or a folder is not looked into; empty where it is."""
+    if is_temporary_name(entry.name):
+        return "hidden, or an editor's temporary file"
+    if entry.is_symlink():
+        return "a link; import the file that it leads to"
+    if entry.is_dir() and too_far(path):
+        return f"more than {DEEPEST} folders deep, or too long a path; move it further up"
+    return "" if os.access(entry.path, os.R_OK) else "it may not be read; check its permissions"
 
 
 def _note(path: str, full: str) -> ImportedNote | Skipped:

@@ -30,8 +30,8 @@ FORMATS: dict[str, Parser] = {
     "chatgpt": exports.chatgpt,
     "claude": exports.claude,
     "openai-jsonl": exports.openai_jsonl,
-    "claude-code": exports.claude_code,
-    "codex": exports.codex,
+    "claude-code": exports.AGENTS["claude-code"],
+    "codex": exports.AGENTS["codex"],
     "markdown": exports.markdown,
 }
 NOTES = "notes/"
@@ -134,8 +134,8 @@ def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, l
             continue
         place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
         try:
-            sessions = exports.FILES.get(format)  # of which each file stands alone
-            for one in exports.session_files(place, sessions) if sessions else [place]:
+            agent = exports.AGENTS.get(format)  # of which each file stands alone
+            for one in agent.found(place) if agent else [place]:
                 found = os.stat(one)
                 yield format, one, [] if os.path.isdir(one) else [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
         except (FilememError, OSError) as error:

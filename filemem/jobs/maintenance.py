@@ -25,7 +25,7 @@ from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
 from filemem.jobs.running import UserJob, job, lines
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation, profile, remembering
+from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
 from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE
@@ -266,13 +266,13 @@ def follow_renames(folder: Folder) -> JobDone:
     if not names:
         return JobDone("renames", [], {"followed": []})
     log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
-    own = [said for _, _, said in profile.marked(page) if digest(said) in log.lines]
+    own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
     touched = {path for old in names for path in named.get(old, ())}
     for path in touched:
         folder.edit(path, lambda data: deletion.renamed(data, names))
     deletion.clear_records(folder, DeletionPlan(names=names))
     ours = deletion.renamed("\n".join(own).encode(), names).decode()
-    log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in profile.marked(ours))
+    log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in consolidation.marked(ours))
     counts = {old: counted(len(named.get(old, ())), "file") for old in names}
     said = [f"{old} is now {new}, and called so in {counts[old]}." for old, new in names.items()]
     return JobDone("renames", said, {"followed": said}, [*touched, *names, *names.values()], "Follow renames")
