@@ -23,6 +23,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from math import isfinite
@@ -516,7 +517,8 @@ _TAG = re.compile(  # what the programs put between a person's words, or in thei
 _NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
 
 
-class Agent(NamedTuple):
+@dataclass(frozen=True)
+class Agent:
     """A coding agent, how its session files are named, and how one is read; called, the parser of its format."""
 
     name: str

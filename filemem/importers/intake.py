@@ -30,8 +30,7 @@ FORMATS: dict[str, Parser] = {
     "chatgpt": exports.chatgpt,
     "claude": exports.claude,
     "openai-jsonl": exports.openai_jsonl,
-    "claude-code": exports.AGENTS["claude-code"],
-    "codex": exports.AGENTS["codex"],
+    **exports.AGENTS,
     "markdown": exports.markdown,
 }
 NOTES = "notes/"
