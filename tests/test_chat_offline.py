@@ -83,6 +83,29 @@ def test_questions_and_its_own_answers_are_no_evidence_however_often_it_is_asked
 
 
 @pytest.mark.parametrize(
+    ("told", "asked"), [("My tea is gyokuro.", "Which tea is mine?"), ("我喝乌龙茶。", "我喝什么茶？")]
+)
+def test_thanks_for_an_answer_asks_for_no_more_of_it(mara: Life, told: str, asked: str) -> None:
+    mara.say(told)
+    quoted = mara.say(asked, "2026-11-03")
+    after = [mara.say(thanks, "2026-11-03", "--resume", "") for thanks in ("thanks", "谢谢")]
+    assert told in quoted and told not in "".join(after)
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ("forget that my tea is gyokuro", "/forget WORDS"),
+        ("Please forget my tea.", "/forget W"),
+        ("忘掉我的茶", "/forget 加"),
+    ],
+)
+def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str) -> None:
+    mara.say("My tea is gyokuro.")
+    assert said in mara.say(order) and said not in mara.say("Which tea is mine? 什么茶？")
+
+
+@pytest.mark.parametrize(
     ("told", "question", "line"),
     [
         ([], "What is my blood group?", "I found nothing about that in your memories.\n"),

@@ -299,6 +299,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
         term.expect("ends.\n> ")
         steps = [
             ("/help", "Ctrl-C stops an answer.\n"),
+            ("Help", "Ctrl-C stops an answer.\n"),
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
             ("/search", "say what, as in: /search What tea do I like?\n"),
             ("/memory", "tokens  in all\n"),

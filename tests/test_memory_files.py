@@ -82,7 +82,7 @@ def test_line_ends_do_not_change_what_is_read() -> None:
 # -- YAML ------------------------------------------------------------------------------------------------------------
 
 BROKEN = {
-    "a: [1, 2\nb: 3": (3, "did not find expected ',' or ']'"),
+    "a: [1, 2\nb: 3": (2, "did not find expected ',' or ']'"),
     "good: 1\nb:\tx\n\tc: d": (4, "tab character"),
     "a: 'x": (2, "unexpected end of stream"),
     "a: 1\n  b: 2": (3, "mapping values are not allowed"),

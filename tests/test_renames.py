@@ -16,11 +16,9 @@ CITING = {
 }
 
 
-@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("how", ["git mv", "git mv, git commit", "mv"])
 @pytest.mark.parametrize("command", ["check", "maintain"])
-def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(
-    tmp_path: Path, command: str, committed: bool
-) -> None:
+def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(tmp_path: Path, command: str, how: str) -> None:
     env = clean(tmp_path)
     ann = tmp_path / "memory_store/ann"
 
@@ -41,8 +39,11 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(
     run("call", "open", json.dumps({"path": OLD}))
     git("add", "-A")
     git("commit", "-qm", "By hand")
-    git("mv", OLD, NEW)
-    if committed:
+    if how == "mv":
+        (ann / OLD).rename(ann / NEW)
+    else:
+        git("mv", OLD, NEW)
+    if "commit" in how:
         git("commit", "-qm", "Rename")
     assert f"{OLD} is now {NEW}, and called so in 4 files.\n" in run(command)
     for path, text in CITING.items():

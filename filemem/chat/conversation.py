@@ -46,6 +46,7 @@ _FORGET = re.compile(
     r"|(?:请)?(?:忘了吧|忘掉吧|忘了它|忘掉它|把它忘了|别记了|不要记)",
     re.IGNORECASE,
 )
+_FORGET_WHAT = re.compile(r"\s*(?:please,?\s+)?forget\b|\s*(?:请|請)?(?:忘掉|忘记|忘記|忘了)", re.IGNORECASE)
 _UNRECORDED = re.compile(
     r"\s*(?:(?:this is )?off the record|(?:don['’]?t|do not) keep this)\s*[:,—-]|\s*(?:别记|別記|不要记|不要記)\s*[:：,，]",
     re.IGNORECASE,
@@ -234,6 +235,8 @@ class Conversation:
             said_here = [place for place in places if place.startswith(path)] or places[:1]
             how = [offline.DELETE[chinese].format(place) for place in said_here]
             return ["\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how])]
+        if self.model.name == OfflineModel.name and _FORGET_WHAT.match(said) and not said.endswith(("?", "？")):
+            return [offline.TO_FORGET[chinese]]
         unkept = (self.does and words) or (self._paused and self.model.name != OfflineModel.name)
         return [offline.UNRECORDED[chinese]] if unkept else []
 

@@ -84,7 +84,8 @@ def reply(
     """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
     chinese, asks = in_chinese(said[-1]), "?" in said[-1] or "？" in said[-1]
     try:
-        found = search_files(index.of(folder), searched(said), limit=LOOKED_AT, today=today, current=current)
+        asked = searched(said if asks else said[-1:])  # thanks for an answer asks for no more of it
+        found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
     except FilememError:
         found = Found([], 0, "", [], 0)
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all

@@ -148,14 +148,20 @@ class Chat:
                 self._take(message)
             while self._behind:
                 self._hear(Notice(self._behind.pop(0)))
-        if not self._call.json:
+        if self._ended and not self._call.json:
             say("")
         if talk.transcript.path:
             entries, waits = index.of(talk.user).corpus().entries(), sessions.waiting(talk.user)[0]
-            facts = counted(sum(entry.kind == "facts" and not entry.archived for entry in entries), "fact")
-            whom = "filemem maintain" if isinstance(talk.model, OpenAIModel) else "a model"
-            wait = f"; {counted(waits, 'conversation')} {'waits' if waits == 1 else 'wait'} for {whom}" if waits else ""
-            self._aside(f"The conversation is in {talk.transcript.path}. {facts}{wait}.")
+            facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
+            by_model = isinstance(talk.model, OpenAIModel)
+            if self._chinese:
+                wait = f"；{waits}段对话在等{'运行 filemem maintain' if by_model else '一个模型'}" if waits else ""
+                self._aside(f"对话保存在 {talk.transcript.path}。共{facts}条事实{wait}。")
+            else:
+                whom = "filemem maintain" if by_model else "a model"
+                waiting = counted(waits, "conversation waits", "conversations wait")
+                wait = f"; {waiting} for {whom}" if waits else ""
+                self._aside(f"The conversation is in {talk.transcript.path}. {counted(facts, 'fact')}{wait}.")
             semantic.catch_up(index.of(talk.user))
         return 0
 
@@ -186,7 +192,7 @@ class Chat:
 
     def _take(self, message: str) -> int:
         """One message or slash command; an error is one line, and the session goes on."""
-        word, _, rest = message.partition(" ")
+        word, _, rest = ("/help" if message.lower() in ("help", "帮助") else message).partition(" ")
         command = word[0] == "/" and "/" not in word[1:] and "\n" not in message and word.isascii()
         try:
             return self._command(word, rest.strip()) if command else self._answer(message)

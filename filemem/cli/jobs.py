@@ -363,7 +363,7 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
     used = call.folder_of_store()
     place = folder or (used if call.named_store or (with_git and os.path.isdir(used)) else "memory_store")
     root = StoreFolder(place).root
-    settings = os.path.join(root, config.NAME)
+    settings, begun = os.path.join(root, config.NAME), False
     if os.path.lexists(root) and not os.path.isdir(root):
         raise FilememError(f"{root} is not a folder; name another place.")
     if not os.path.lexists(settings):
@@ -373,7 +373,7 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
         call.store = None
         if StoreFolder(call.folder_of_store()).root != root:
             yield f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE."
-        yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
+        begun = True
     elif not with_git:
         yield f"{root} is a store already; nothing was changed."
     names = StoreFolder(root).users() if with_git else []
@@ -382,6 +382,8 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
         homes.append(root)  # users' own repositories; the store's where it is one, or no user's is
     for home in homes:
         yield from set_up(home, (names or ["me"])[0], call.now, call.answers)
+    if begun:
+        yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
 
 
 def _settings() -> str:
@@ -411,7 +413,9 @@ def users_command(call: Context) -> Iterator[Line]:
 
 @command(
     "import",
-    click.argument("format_", metavar="FORMAT"),
+    click.argument(
+        "format_", metavar="FORMAT", default="", callback=lambda ctx, param, name: (find_parser(name), name)[1]
+    ),
     click.argument("file", type=click.Path(exists=True)),
     "--dry-run",
     click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too."),
@@ -428,7 +432,6 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
 
     Example: filemem import chatgpt conversations.json
     """
-    find_parser(format_)
     store = call.open_store()
     user = call.the_user(must_exist=False) if dry_run else call.writer()
     call.unsettled(user)

@@ -14,7 +14,7 @@ from filemem.cli.screen import Line, Output, Row, choose, confirmed, dim, progre
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory
+from filemem.files.memory import PROFILE, Memory
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History
@@ -139,6 +139,8 @@ def edit_command(call: Context, path: str) -> Output:
     """
     user = call.the_user()
     name, line = split_line(user, path)
+    if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
+        user.create(PROFILE, "")
     where = user.locate(name)
     while problems := _edited(user, where, line):
         yield from map(str, problems)

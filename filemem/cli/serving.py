@@ -188,7 +188,7 @@ def check_command(call: Context) -> int:
 
 
 @mcp_command.command("install")
-@click.argument("client", type=click.Choice(list(clients.CLIENTS)))
+@click.argument("client", type=click.Choice(list(clients.CLIENTS)), metavar="CLIENT")
 @click.option("--name", default="filemem", show_default=True, help="What the client calls it.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known.")

@@ -55,7 +55,9 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
         value = loader.get_single_data()
     except (yaml.YAMLError, RecursionError) as error:
         told = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        mark, control = getattr(error, "problem_mark", None), _CONTROL.search(source)
+        # What is opened and never closed is wrong where it begins.
+        opened = re.search("flow|quoted", getattr(error, "context", None) or "")
+        mark, control = getattr(error, "context_mark" if opened else "problem_mark", None), _CONTROL.search(source)
         index = int(mark.index) if mark else control.start() if control else 0
         line = source.count("\n", 0, min(index, len(source.rstrip()))) + 1  # the last with text where it points behind
         return None, [Fault(above + line, f"broken YAML: {' '.join(told.split())}", "fix this line")]

@@ -156,7 +156,8 @@ class History:
         """Why git is not used here, an undo or a sync that was cut off, and each memory that git has and the disk has not."""
         try:
             cut_off = self.home and self.repository.commit_of(LANDING)
-            gone = [path for path, (how, _) in self.changes().items() if how == ".D"] if self.home else []
+            moved = self.renames() if self.home else {}
+            gone = [p for p, (how, _) in self.changes().items() if how == ".D" and p not in moved] if self.home else []
         except GitError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
@@ -172,7 +173,17 @@ class History:
             for command in (("log", "--reverse", "--format=", *where), ("diff", "HEAD", *where)):
                 told = [live(self.own(one.strip())) for one in fields(self.repository.ask(*command).out) if one.strip()]
                 found |= dict(zip(told[1::3], told[2::3], strict=False))
+            gone = {blob: path for path, (how, blob) in self.changes().items() if how == ".D"}
+            for path in self.new() if gone else ():  # moved without git's knowing
+                blob = self.repository.text("hash-object", "--no-filters", "--", self.path(path)).strip().strip("0")
+                found |= {live(gone[blob]): live(path)} if blob in gone else {}
         return {old: new for old, new in found.items() if old != new}
+
+    def new(self) -> list[str]:
+        """The memories that git does not have yet; none where it may not be asked."""
+        with contextlib.suppress(FilememError):
+            return [path for path, (how, _) in self.changes().items() if how == "??"] if self.home else []
+        return []
 
     # -- commits -------------------------------------------------------------------------------------------------
 

@@ -120,7 +120,10 @@ def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
         owned = os.path.lexists(os.path.join(user.root, ".git"))
         done = deletion.carry_out(user, found)
         gone = owned and found.everything and found.purge
-        return done._replace(note="" if gone else run.commit(done.subject, [*done.paths, journal.RECALLS]))
+        # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
+        new = {path for path in run.history.new() if path.startswith("sessions/")} - {*found.names.values()}
+        paths = [path for path in done.paths if path not in new]
+        return done._replace(note="" if gone else run.commit(done.subject, [*paths, journal.RECALLS]))
 
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:

@@ -25,8 +25,12 @@ KEPT = ("Kept as a fact: “{}”, {}", "已记为一条事实：“{}”，{}")
 NOT_KEPT = ("Not kept as a fact: {}", "没有记为事实：{}")
 TAKEN_BACK = ("Kept back from now on, and not deleted yet:", "从现在起不再提，但还没有删除：")
 DELETE = ("To delete it for good: /forget {}", "要彻底删除：/forget {}")
+TO_FORGET = (
+    "Nothing was deleted. /forget WORDS deletes what holds the words, and asks first.",
+    "没有删除任何内容。用 /forget 加上词语，会先询问，再删除含有这些词的内容。",
+)
 NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以忘掉的内容。")
-_TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *NOTHING_SAID)
+_TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *TO_FORGET, *NOTHING_SAID)
 _OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT)))
 _HAN = re.compile("[\u3400-\u9fff]")
 
