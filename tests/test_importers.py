@@ -220,30 +220,31 @@ def test_openai_jsonl_with_a_message_a_line_is_one_conversation_dated_by_the_fil
 # -- notes -----------------------------------------------------------------------------------------------------------
 
 
-def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    (vault / "Daily").mkdir(parents=True)
+def test_markdown_takes_every_text_file_byte_for_byte_once_and_names_the_rest(vault: Path, store: Path) -> None:
     (vault / ".obsidian").mkdir()
     (vault / ".obsidian" / "app.json").write_text("{}")
-    (vault / "Daily" / "2026-11-20.md").write_bytes(b"\xef\xbb\xbfTea\r\nno end")
+    taken = files(vault) | {"plain": b"caf\xe9"}
+    del taken[".obsidian/app.json"]
     (vault / "plain").write_bytes(b"caf\xe9")
     (vault / "photo.PNG").write_bytes(b"no NUL in it")
     (vault / "blob.md").write_bytes(b"a\0b")
     (vault / "plan.md~").write_bytes(b"old")
-    (tmp_path / "secret.md").write_text("outside")
-    (vault / "out.md").symlink_to(tmp_path / "secret.md")
+    (vault.parent / "secret.md").write_text("outside")
+    (vault / "out.md").symlink_to(vault.parent / "secret.md")
     (vault / "again.md").symlink_to(vault / "plain")
     (vault / "loop").symlink_to(vault)
     os.mkfifo(vault / "pipe.md")
-    taken = Taken("markdown", vault)
-    notes = {str(path.relative_to(taken.store / "mara/notes")): path.read_bytes()
-             for path in (taken.store / "mara/notes").rglob("*") if path.is_file()}  # fmt: skip
-    assert notes == {"Daily/2026-11-20.md": b"\xef\xbb\xbfTea\r\nno end", "plain": b"caf\xe9"}
-    why = dict(one.split(": ", 1) for one in taken.left)
+    why = dict(run(store, "markdown", vault).skipped)
     assert sorted(why) == sorted(
         [".obsidian", "photo.PNG", "blob.md", "plan.md~", "out.md", "again.md", "loop", "pipe.md"]
     )
     assert "a link" in why["out.md"] and "a link" in why["again.md"] and "not a regular file" in why["pipe.md"]
+    assert memories(store) == {f"mara/notes/{path}": data for path, data in taken.items()}
+    before = files(store)
+    assert len(run(store, "markdown", vault).unchanged) == len(taken) and files(store) == before
+    (store / "mara" / RECORD).unlink()
+    run(store, "markdown", vault)
+    assert memories(store) == {path: data for path, data in before.items() if "/notes/" in path}
 
 
 # -- damage and malice -----------------------------------------------------------------------------------------------
@@ -436,39 +437,31 @@ def test_a_lost_record_doubles_nothing_not_even_edited_turns(tmp_path: Path, sto
     assert [text for _, _, text in said(session)] == ["ok", "ok", "Two, corrected", "ok", "ok"]
 
 
-def test_a_run_killed_between_the_session_and_its_record_is_taken_up_again(
-    tmp_path: Path, store: Path, session: Path
-) -> None:
-    run(store, "claude", talk(tmp_path / "c.json", "One", "Two"))
-    record = store / "mara" / RECORD
-    kept = record.read_bytes()
-    run(store, "claude", talk(tmp_path / "c.json", "One", "Two", "Three"))
-    whole = session.read_bytes()
-    for torn in (kept, kept + b'{"origin": "claude:c1", "pa'):
-        record.write_bytes(torn)
-        run(store, "claude", tmp_path / "c.json")
-        assert session.read_bytes() == whole
-        complete = record.read_bytes()
-        run(store, "claude", tmp_path / "c.json")
-        assert record.read_bytes() == complete
-
-
 TEXTS = st.lists(
     st.sampled_from(["ok", "yes", "  no\n\n  way ", "- **mara** 14:00: ok", "## 2026-03-02", "---"]), max_size=8
 )
 
 
-@given(first=TEXTS, more=TEXTS, lost=st.booleans())
-def test_however_an_export_grew_the_session_has_each_turn_once_and_in_order(
-    tmp_path_factory: pytest.TempPathFactory, first: list[str], more: list[str], lost: bool
+@given(first=TEXTS, more=TEXTS, lost=st.sampled_from(["nothing", "all", "the end", "half a line"]))
+def test_however_an_export_grew_and_a_run_was_killed_the_session_has_each_turn_once_and_in_order(
+    tmp_path_factory: pytest.TempPathFactory, first: list[str], more: list[str], lost: str
 ) -> None:
+    """Whatever was lost of the record, which is written behind the session; and it is whole again after the next run."""
     folder = tmp_path_factory.mktemp("grown")
     run(folder / "store", "claude", talk(folder / "c.json", *first))
-    if lost and first:
-        (folder / "store/mara" / RECORD).unlink()
+    record = folder / "store/mara" / RECORD
+    kept = record.read_bytes() if first else b""
+    if lost == "all" and first:
+        record.unlink()
     run(folder / "store", "claude", talk(folder / "c.json", *first, *more))
+    if lost in ("the end", "half a line") and first:
+        record.write_bytes(kept + b'{"origin": "claude:c1", "pa' * (lost == "half a line"))
+    run(folder / "store", "claude", folder / "c.json")
     found = [text for path in folder.glob("store/mara/sessions/*/*.md") for _, _, text in said(path)]
     assert found == [text.strip().replace("\n  way", "\n  way") for text in [*first, *more]]
+    before = files(folder)
+    run(folder / "store", "claude", folder / "c.json")
+    assert files(folder) == before
 
 
 # -- notes -----------------------------------------------------------------------------------------------------------
@@ -480,17 +473,6 @@ def vault(tmp_path: Path) -> Path:
     (tmp_path / "vault/Daily/2026-11-20.md").write_bytes(b"\xef\xbb\xbfTea\r\nno end")
     (tmp_path / "vault/tea.md").write_bytes(b"one\ntwo\n")
     return tmp_path / "vault"
-
-
-def test_notes_are_copied_byte_for_byte_once(store: Path, vault: Path) -> None:
-    assert len(run(store, "markdown", vault).added) == 2
-    assert memories(store) == {f"mara/notes/{path}": data for path, data in files(vault).items()}
-    before = files(store)
-    assert len(run(store, "markdown", vault).unchanged) == 2
-    assert files(store) == before
-    (store / "mara" / RECORD).unlink()
-    run(store, "markdown", vault)
-    assert memories(store) == {path: data for path, data in before.items() if "/notes/" in path}
 
 
 @pytest.mark.parametrize(("new", "kept"), [(b"one\none and a half\ntwo\n", False), (b"two\n", True)])

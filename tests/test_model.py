@@ -171,25 +171,18 @@ def loopback() -> Any:
 # An endpoint that cannot do everything is asked for less, and that is remembered.
 
 
-def test_an_endpoint_that_refuses_to_stream_is_asked_for_the_whole_answer() -> None:
+@pytest.mark.parametrize("refuses", [True, False], ids=["refuses to stream", "sends plain JSON all the same"])
+def test_an_endpoint_that_does_not_stream_answers_in_one_piece(refuses: bool) -> None:
     with ScriptedServer(calls(("grep", {"pattern": "茶"}), text="Look:"), say("Oolong.")) as server:
-        server.refuses = {"stream"}
+        server.refuses, server.plain = {"stream"} if refuses else set(), not refuses
         session = Session(server.base_url)
         first = session.ask()
         assert first == Reply("Look:", (ToolCall("call_a", "grep", '{"pattern": "茶"}'),), Usage(100, 10), "tool_calls")
         assert session.pieces == ["Look:"]
         assert session.ask().text == "Oolong."
-        assert [bool(request.body.get("stream")) for request in server.requests] == [True, False, False]
-        assert len(session.notices) == 1 and "does not stream" in session.notices[0]
-
-
-def test_plain_json_to_a_request_for_a_stream_is_understood() -> None:
-    with ScriptedServer(say("Oolong."), calls(("grep", {"pattern": "茶"}))) as server:
-        server.plain = True
-        session = Session(server.base_url)
-        assert session.ask() == Reply("Oolong.", (), Usage(100, 10), "stop") and session.pieces == ["Oolong."]
-        assert session.ask().calls == (ToolCall("call_a", "grep", '{"pattern": "茶"}'),)
-        assert len(server.requests) == 2
+        streams = [bool(request.body.get("stream")) for request in server.requests]
+        assert streams == ([True, False, False] if refuses else [True, True])
+        assert ["does not stream" in notice for notice in session.notices] == [True] * refuses
 
 
 def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None:
@@ -359,7 +352,7 @@ CHUNK = b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
-def stopped(step: Step, longest: float = 20.0) -> str:
+def stopped(step: Step, longest: float) -> str:
     """What had come of one answer that does not end, whose endpoint hears the client hang up."""
     with ScriptedServer(step) as server:
         pieces: list[str] = []
@@ -373,32 +366,24 @@ def stopped(step: Step, longest: float = 20.0) -> str:
 
 
 @pytest.mark.parametrize(
-    "step",
+    ("step", "longest"),
     [
-        flood(STREAM, CHUNK % b"la ", pause=0.01),
-        flood(STREAM, b": still there\n\n", pause=0.01),
-        flood(HEAD, b"X-Slow: yes\r\n", pause=0.05),
-        flood(HEAD + b"\r\n", b" ", pause=0.01),
-        flood(b"HTTP/1.1 400 No\r\n\r\n", b" ", pause=0.01),
+        (flood(STREAM, CHUNK % b"la ", pause=0.01), 0.6),
+        (flood(STREAM, b": still there\n\n", pause=0.01), 0.6),
+        (flood(HEAD, b"X-Slow: yes\r\n", pause=0.05), 0.6),
+        (flood(HEAD + b"\r\n", b" ", pause=0.01), 0.6),
+        (flood(b"HTTP/1.1 400 No\r\n\r\n", b" ", pause=0.01), 0.6),
+        (flood(STREAM, b"x" * 100_000), 20.0),
+        (flood(HEAD + b"\r\n", b"x" * 100_000), 20.0),
+        (flood(STREAM, CHUNK % (b"la " * 10_000)), 20.0),
     ],
-    ids=["text", "comments", "headers", "one body", "an error"],
+    ids=["text", "comments", "headers", "one body", "an error", "big: a line", "big: one body", "big: text"],
 )
-def test_an_answer_ends_after_its_time_however_it_comes(step: Step) -> None:
-    stopped(step, longest=0.6)
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        flood(STREAM, b"x" * 100_000),
-        flood(HEAD + b"\r\n", b"x" * 100_000),
-        flood(STREAM, CHUNK % (b"la " * 10_000)),
-    ],
-    ids=["a line", "one body", "text"],
-)
-def test_an_answer_ends_at_its_bytes(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_ends_after_its_time_or_at_its_bytes_however_it_comes(
+    step: Step, longest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(endpoint, "BIGGEST_ANSWER", 3_000_000)
-    assert len(stopped(step)) < 3_000_000
+    assert len(stopped(step, longest)) < 3_000_000
 
 
 def test_a_body_that_unpacks_to_more_is_not_unpacked() -> None:

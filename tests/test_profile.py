@@ -1,5 +1,6 @@
 """The machine adds, replaces and drops only its own lines of the profile, whatever else stands there; a model condenses them."""
 
+import json
 import re
 from pathlib import Path
 
@@ -24,10 +25,8 @@ def shown(user: Folder) -> str:
 
 
 def edit(user: Folder, before: str, after: str) -> None:
-    place = Path(user.root, "profile.md")
-    text = place.read_bytes().decode()
-    assert before in text
-    place.write_bytes(text.replace(before, after).encode())
+    assert before in shown(user)
+    Path(user.root, "profile.md").write_bytes(shown(user).replace(before, after).encode())
 
 
 def tell(user: Folder, at, said: str, text: str, **more: str) -> list[str]:  # type: ignore[no-untyped-def]
@@ -104,7 +103,7 @@ class Condenser(Reader):
         told = messages[-1]["content"]
         labels = re.findall(r"^(P\d+): Nora likes", told, re.M)
         answer = {"lines": [{"text": "Nora likes many teas.", "from": labels}]}
-        return Reply("", (ToolCall("1", "condense", __import__("json").dumps(answer)),), Usage(1, 1), "tool_calls")
+        return Reply("", (ToolCall("1", "condense", json.dumps(answer)),), Usage(1, 1), "tool_calls")
 
 
 def test_a_profile_that_has_grown_too_long_is_condensed_by_the_model_and_split_again_when_one_ends(

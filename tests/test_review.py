@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from conversations import remembered, talk, tree
 from reader import Reader, note
 
 from filemem import Store
 from filemem.cli import cli
-from filemem.files import transcript
 from filemem.files.folder import Folder
-from filemem.files.passages import format_turn
-from filemem.remembering import consolidation
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
@@ -32,14 +30,9 @@ def user(tmp_path: Path) -> Folder:
     return nora
 
 
-def talk(user: Folder, at: dt.datetime, *said: str) -> None:
-    turns = [format_turn((user.name, "assistant")[n % 2], f"{at:%H:%M}", text) for n, text in enumerate(said)]
-    transcript.create(user, "talk", at, turns)
-
-
 def consolidated(user: Folder) -> list[str]:
     reader = Reader(note("Nora lives in Bruges.", "in Bruges", supersede="Ghent"), echo=True, section="home")
-    return [one.claim.text for done in consolidation.run(user, JUNE, reader) for one in done.decisions]
+    return [one.claim.text for one in remembered(user, JUNE, reader)]
 
 
 def review(user: Folder, answers: str = "", *more: str, **env: str) -> str:
@@ -52,8 +45,7 @@ def review(user: Folder, answers: str = "", *more: str, **env: str) -> str:
 
 def kept(user: Folder) -> dict[str, str]:
     """Every memory that is no session, its text without front matter."""
-    found = {path: user.memory(path).text for path in user.paths() if not path.startswith("sessions/")}
-    return {path: text.split("---\n")[-1].strip() for path, text in found.items()}
+    return {path: text.split("---\n")[-1].strip() for path, text in tree(user).items()}
 
 
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"

@@ -527,6 +527,8 @@ class Agent:
 
     def found(self, path: str) -> list[str]:
         """The file `path`, or the session files in the folder `path` and those below, links left out; sorted."""
+        if not os.path.exists(path):
+            raise NotFound(f"{path} does not exist; name a session, or their folder.")
         if not os.path.isdir(path):
             return [path]
         found = walk(os.path.realpath(path), lambda path, entry: entry.name not in _FOLDERS)
