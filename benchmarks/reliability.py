@@ -42,7 +42,7 @@ from filemem.history.diary import sync, undo
 from filemem.importers import import_file
 from filemem.jobs import maintenance
 from filemem.jobs.running import delete, forget
-from filemem.remembering.remembering import remember
+from filemem.remembering.consolidation import remember
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 NEW = "sessions/2026/2026-11-19-0930-the-boat.md"

@@ -14,7 +14,7 @@ from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.history import History, set_up
 from filemem.history.git import agree, git_place
-from filemem.remembering import remembering
+from filemem.remembering import consolidation
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -70,7 +70,7 @@ def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
 
 def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     """Put a fact into the archive with a new one in its place, as jobs do; the new path, and all that were touched."""
-    new = remembering.remember(user, text, START).memory.path
+    new = consolidation.remember(user, text, START).memory.path
     user.move(old, f"archive/{old}")
     mark = f"---\nsuperseded_by: {new}\nvalid_until: 2026-11-20\n".encode()
     user.edit(

@@ -19,7 +19,7 @@ from filemem import Store
 from filemem.files.folder import Folder
 from filemem.models import OpenAIModel
 from filemem.remembering import consolidation, sessions
-from filemem.remembering.remembering import Review
+from filemem.remembering.consolidation import Review
 from filemem.remembering.supersession import WRITTEN
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)

@@ -21,7 +21,7 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
 from filemem.history.diary import CUT_OFF, LOGS
 from filemem.jobs.running import job
-from filemem.remembering import remembering, sessions
+from filemem.remembering import consolidation, sessions
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 LEDGER = f"{BOOKKEEPING}/{sessions.NAME}"  # what `remember` notes beside the memory
@@ -29,7 +29,7 @@ LEDGER = f"{BOOKKEEPING}/{sessions.NAME}"  # what `remember` notes beside the me
 
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
     """One job of the machine: a new fact, recorded."""
-    path = remembering.remember(user, text, START).memory.path
+    path = consolidation.remember(user, text, START).memory.path
     return path, History(user).record(f"Remember: {text}", [path], {"Job": "remember"}, START)
 
 

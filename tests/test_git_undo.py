@@ -14,7 +14,7 @@ from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.history.diary import log, undo
 from filemem.jobs import maintenance
-from filemem.remembering import remembering
+from filemem.remembering import consolidation
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -50,7 +50,7 @@ def test_what_was_done_since_stays(mara: Folder) -> None:
 
 def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:
     """With what was written since to a memory that moved; done again there is nothing left of it."""
-    first = remembering.remember(mara, "Mara lives in Porto.", START).memory.path
+    first = consolidation.remember(mara, "Mara lives in Porto.", START).memory.path
     before = mara.read(first)
     job(mara, "Remember", first)
     new, paths = supersede(mara, first, "Mara lives in Faro.")
@@ -75,9 +75,9 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(m
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
     """Without a name it is the last commit of the machine that still holds; a person's are passed over."""
-    remembering.remember(mara, "Has a bicycle.", START)
+    consolidation.remember(mara, "Has a bicycle.", START)
     bicycle = job(mara, "Bicycle", "facts/2026/2026-11-20-has-a-bicycle.md")
-    remembering.remember(mara, "Has a boat.", START)
+    consolidation.remember(mara, "Has a boat.", START)
     job(mara, "Boat", "facts/2026/2026-11-20-has-a-boat.md")
     write(mara, "notes/hand.md", "by hand\n")
     git(mara.root, "add", "notes")

@@ -19,9 +19,8 @@ from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History
 from filemem.jobs.running import committed, delete, job, lines, remembered
-from filemem.remembering import remembering
-from filemem.remembering.consolidation import Applied
-from filemem.remembering.remembering import Proposal, Review
+from filemem.remembering import consolidation
+from filemem.remembering.consolidation import Applied, Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE, Decision
 from filemem.text.plain import counted, one_line
 
@@ -48,7 +47,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
     """
     done, note = remembered(call.writer(), " ".join(text), call.now, **how)
     say_aside(note)
-    yield from [*remembering.said(done.decision), *done.notes]
+    yield from [*consolidation.said(done.decision), *done.notes]
 
 
 @command(

@@ -25,7 +25,7 @@ from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
 from filemem.jobs.running import UserJob, job, lines
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation, remembering
+from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
 from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE
@@ -159,7 +159,7 @@ def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
         for one in decided
     ]
     paths = list(dict.fromkeys(path for one in requests for path in one.paths))
-    return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths, remembering.subject(decided))
+    return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths, consolidation.subject(decided))
 
 
 # -- compact -----------------------------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
 from filemem.importers import ImportReport, import_file
-from filemem.remembering import consolidation, remembering
-from filemem.remembering.consolidation import Applied
-from filemem.remembering.remembering import Remembered
+from filemem.remembering import consolidation
+from filemem.remembering.consolidation import Applied, Remembered
 from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
@@ -55,12 +54,12 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
 
 
 def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Remembered, str]:
-    """Keep one fact, as `remembering.remember` is told `how` to, and commit it; with what git has to say of it.
+    """Keep one fact, as `consolidation.remember` is told `how` to, and commit it; with what git has to say of it.
 
     `source`: who asked for it, where it was not the person, as the commit says.
     """
     with job(folder, "remember", at, alone=False) as run:
-        done = remembering.remember(folder, text, at, **how)
+        done = consolidation.remember(folder, text, at, **how)
         subject = f"Remember: {done.decision.claim.text}"
         return done, run.commit(subject, [done.memory.path, *done.paths], **({"Source": source} if source else {}))
 
@@ -76,7 +75,7 @@ def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> It
 
 def committed(run: UserJob, done: Applied) -> str:
     """Commit what consolidation or a review wrote; what git has to say of it."""
-    return run.commit(remembering.subject(done.decisions), done.paths)
+    return run.commit(consolidation.subject(done.decisions), done.paths)
 
 
 def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
@@ -127,7 +126,7 @@ def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
 
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
-    done = remembering.remember(user, words, at, source=source)
+    done = consolidation.remember(user, words, at, source=source)
     return done.memory.path, [done.memory.path, *done.paths], done.notes
 
 

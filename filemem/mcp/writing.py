@@ -16,7 +16,7 @@ from filemem.files.folder import Folder
 from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs.running import forget, remembered
-from filemem.remembering import remembering
+from filemem.remembering import consolidation
 from filemem.search import question
 from filemem.text.plain import one_line
 from filemem.tools.toolbox import checked
@@ -104,7 +104,7 @@ class Writing:
                 return self._recent(known.get("limit", RECENT), at)
         how = {"importance": known.get("importance"), "tags": [TAG], "replaces": known.get("path", "")}
         done, note = remembered(self._folder, known["text"], at, TAG, **how)
-        return "\n".join([*remembering.said(done.decision), *done.notes, *filter(None, [note])])
+        return "\n".join([*consolidation.said(done.decision), *done.notes, *filter(None, [note])])
 
     def _recent(self, most: int, at: dt.datetime) -> str:
         entries = [one for one in index.of(self._folder).corpus().entries() if one.date and not one.archived]
