@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import filemem
 from reader import Note, Reader, note
-from scripted_server import ScriptedServer, fail
+from scripted_server import ScriptedServer, fail, say
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.models import OpenAIModel
+from filemem.models import FailFastModel, OpenAIModel
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Review
 from filemem.remembering.supersession import WRITTEN
@@ -95,6 +95,15 @@ def test_an_endpoint_that_fails_leaves_what_it_had_read_and_the_rest_waits(
     done = list(consolidation.run(user, JUNE, OpenAIModel("test", server.base_url)))
     assert [one.claim.text for each in done for one in each.decisions] == ["Nora lives in [[Ghent]]."]
     assert "no more" in done[-1].error and 0 < sessions.waiting(user)[0] < 6
+
+
+def test_a_model_that_takes_no_tools_is_asked_without_them(user: Folder, server: ScriptedServer) -> None:
+    """By a job too, which asks no more after a failure."""
+    talk(user, MAY, "I live in Ghent.")
+    fact = {"text": "Nora lives in Ghent.", "lines": ["1:6"], "quote": "live in Ghent", "kind": "fact"}
+    server.script(fail(400, "tools are not supported"), say(json.dumps({"facts": [fact]})))
+    [done] = list(consolidation.run(user, JUNE, FailFastModel(OpenAIModel("test", server.base_url))))[:1]
+    assert [one.claim.text for one in done.decisions] == ["Nora lives in Ghent."], done
 
 
 def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) -> None:

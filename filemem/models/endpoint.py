@@ -400,20 +400,16 @@ class FailFastModel:
     """A model as a job asks it: no more once it has failed, so that many conversations do not wait for it one by one."""
 
     def __init__(self, model: Model) -> None:
-        self.name = model.name
-        self._model = model
-        self._failed = False
+        self.name, self._model, self._failed = model.name, model, False
 
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
-        """The model's answer; raises ModelError, and ever after without asking, but for a prompt that was too long."""
+        """The model's answer; raises ModelError, and ever after without asking, but where asking otherwise helps."""
         if self._failed:
             raise ModelError(f"{self.name} was not asked again, having failed before; put it right first.")
         try:
             return self._model.ask(messages, tools, on_text)
-        except PromptTooLong:
-            raise
-        except ModelError:
-            self._failed = True
+        except ModelError as error:
+            self._failed = not isinstance(error, PromptTooLong | ToolsRefused)
             raise
 
 

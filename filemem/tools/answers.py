@@ -34,7 +34,6 @@ GREP_TOKENS = 1500  # in one answer of grep
 MOST_HITS = 200  # passages of a search
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 _CITED = re.compile(r"(?:archive/)?sessions/[^\s\"',:\[\]]+:\d+")
-_SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
@@ -52,10 +51,7 @@ def _fate(folder: Folder, path: str) -> str:
     """What has become of a memory: `superseded by PATH`, which tells what was, else `archived` where it lies there."""
     with contextlib.suppress(FilememError):
         data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
-        plainly = _SUPERSEDED_BY.match(data)  # to read YAML takes as long as a grep
-        if b"superseded_by" in data and (
-            by := plainly[1].decode() if plainly else folder.memory(path).particular("superseded_by")
-        ):
+        if b"superseded_by" in data and (by := folder.memory(path).particular("superseded_by")):
             return f"superseded by {one_line(by)}"
     return "archived" if is_archived(path) else ""
 
@@ -207,22 +203,18 @@ def _told_again(folder: Folder, found: GrepPage) -> dict[tuple[str, int], list[t
     first: dict[str, tuple[str, int]] = {}
     out: dict[tuple[str, int], list[tuple[str, int]]] = {}
     for line in found.lines:
-        here = (line.path, line.line)
-        places = [f"{live(line.path)}:{line.line}", *_retold(folder, line.path, line.text, line.line)]
+        here, places, kind = (line.path, line.line), [f"{live(line.path)}:{line.line}"], kind_of(line.path)
+        if kind in ("facts", "lessons"):
+            with contextlib.suppress(FilememError):
+                head = folder.read(line.path, HEAD).decode(errors="replace")
+                places += map(live, _CITED.findall(head))
+        elif kind == "summaries" and (bullet := sections.parse(line.text, *here)):
+            places += [f"{live(bullet.path)}:{number}" for number in bullet.lines]
         top = next((first[place] for place in places if place in first), here)
         first |= {place: top for place in places if place not in first}
         if top != here:
             out.setdefault(top, []).append(here)
     return out
-
-
-def _retold(folder: Folder, path: str, text: str, line: int) -> list[str]:
-    """The places, as `path:line` of live files, that a line of a fact or a summary tells again."""
-    if kind_of(path) in ("facts", "lessons"):
-        with contextlib.suppress(FilememError):
-            return [live(cited) for cited in _CITED.findall(folder.read(path, HEAD).decode(errors="replace"))]
-    bullet = sections.parse(text, path, line) if kind_of(path) == "summaries" else None
-    return [f"{live(bullet.path)}:{number}" for number in bullet.lines] if bullet else []
 
 
 def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list[str], int, Line | None]:
