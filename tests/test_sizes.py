@@ -184,8 +184,8 @@ def zipped(path: Path) -> None:
 @pytest.mark.parametrize(
     ("format", "name", "make", "what"),
     [
-        ("chatgpt", "all.json", lambda path: sparse(path, 2 * GB), "broken JSON"),
-        ("claude", "all.zip", zipped, "no conversations.json of at most 500 MB"),
+        ("chatgpt", "all.json", lambda path: sparse(path, 2 * GB), "split it into files of at most 500"),
+        ("claude", "all.zip", zipped, "split it into files of at most 500"),
         ("openai-jsonl", "all.jsonl", lambda path: sparse(path, 2 * GB), "line 1: broken JSON"),
         ("markdown", "note.md", lambda path: path.write_text("tea\n" * 3_000_000), "larger than 10 MB"),
         ("chatgpt", "all.json", lambda path: path.write_text("[" * 1_000_000), "JSON nested too deeply"),

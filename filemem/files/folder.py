@@ -117,14 +117,14 @@ class Folder:
     def bookkeeping(self, name: str = "") -> str:
         """The place on disk of a bookkeeping file, or of the folder that holds them; raises Refused where a link leads there."""
         where = f"{self.place}/{BOOKKEEPING}"
-        if name and os.path.normcase(os.path.realpath(where := f"{where}/{name}")) != os.path.normcase(where):
+        if name and safe.through_link(where := f"{where}/{name}"):
             raise Refused(f"the way to {where} is a symbolic link, which is not followed; delete that link.")
         return where
 
     def absolute(self, path: str) -> str:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
         where = self._named(path)
-        if os.path.normcase(os.path.realpath(where)) != os.path.normcase(where) or os.path.islink(where):
+        if safe.through_link(where):
             what = "leads through a symbolic link, which is not followed; name the file itself"
             raise Refused(f"{one_line(path, 80)} {what}.")
         return where

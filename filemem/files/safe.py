@@ -49,6 +49,11 @@ def too_far(folder: str) -> bool:
     return folder.count("/") >= DEEPEST or len(os.fsencode(folder)) > 3000
 
 
+def through_link(path: str) -> bool:
+    """Does a symbolic link stand on the way to an absolute path, or there?"""
+    return os.path.normcase(os.path.realpath(path)) != os.path.normcase(path) or os.path.islink(path)
+
+
 # -- listing and reading ---------------------------------------------------------------------------------------------
 
 

@@ -290,6 +290,10 @@ class History:
                     "you have staged changes in files that are to change too; commit them, then try again."
                 )
             places = {step.path: f"{repository.where}/{step.path}" for step in wanted}
+            if through := [path for path, place in places.items() if safe.through_link(place)]:
+                raise Refused(
+                    f"the way to {one_line(through[0])} is a symbolic link, which is not followed; delete that link."
+                )
             now = {path: safe.read(place) if os.path.lexists(place) else None for path, place in places.items()}
             met = [s.path for s in wanted if now[s.path] not in (s.found, s.becomes) and not s.path.endswith(LOGS)]
             if met:
