@@ -75,6 +75,18 @@ def test_a_question_is_answered_by_dated_quotes(mara: Life, told: str, question:
     assert answer.count("\n- ") <= 3
 
 
+def test_what_tells_of_the_day_asked_for_comes_first_as_it_was_edited(mara: Life) -> None:
+    """Whatever passages of other days have the other words."""
+    question = "10月3号我有什么安排？"
+    mara.say("记住10月3号下午三点见李医生。", "2026-09-20")
+    mara.say("我想去成都玩，安排了酒店。", "2026-09-21")
+    ((path, text),) = mara.kept().items()
+    (mara.home / path).write_text(text.replace("三点", "四点"))
+    first = mara.say(question, "2026-09-25").split("\n\n")[1]
+    assert "四点" in first and path in first
+    assert path in mara.run("search", question, "--today", "2026-09-25")
+
+
 def test_questions_and_its_own_answers_are_no_evidence_however_often_it_is_asked(mara: Life) -> None:
     mara.say("My favourite tea is gyokuro.")
     answers = [mara.say("Which tea is my favourite?") for _ in range(4)]

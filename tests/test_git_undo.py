@@ -191,3 +191,22 @@ def test_the_commands_answer_in_words(mara: Folder) -> None:
     Store(where.parent / "bare").user("mara").remember("x", today=dt.date(2026, 11, 20))
     for arguments in (["log"], ["undo"], ["sync"]):
         assert run(where.parent / "bare", *arguments).returncode == 2
+
+
+def test_what_was_said_in_a_chat_stays_and_what_it_forgot_comes_back(tmp_path: Path) -> None:
+    """An undo takes no conversation away: it undoes the last job that did more than keep one."""
+    env, ann = clean(tmp_path), tmp_path / "memory_store/ann"
+
+    def run(*words: str) -> str:
+        done = filemem(*words, "--user", "ann", cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    filemem("init", "--git", cwd=tmp_path, env=env)
+    run("remember", "Nora plays the tuba.")
+    run("chat", "-m", "Remember that I live in Ghent.")
+    run("forget", "Nora", "--yes")
+    run("chat", "-m", "My canoe leaks.")
+    assert "Brought back facts/" in run("undo")
+    assert "Deleted facts/" in run("undo") and len([*ann.rglob("sessions/**/*.md")]) == 2
+    assert "tuba" in "".join(path.read_text() for path in ann.rglob("facts/**/*.md"))

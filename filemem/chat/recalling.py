@@ -90,20 +90,23 @@ def reply(
         found = Found([], 0, "", [], 0)
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
-    hits = list(_telling(folder, found.hits))
+    hits = every = list(_telling(folder, found.hits))
     if sure and not of_its_days:
         # None, where there are others, that has neither a word of the question, nor answers one that has, nor its meaning.
         hits = [hit for hit in hits if hit.held.itself or hit.before or hit.parts.get("meaning")] or hits
-    elif asks and not any(hit.strength for hit in hits):  # a question for a day: what tells of that day answers it
-        days = _days(said[-1], today)
-        telling = [hit for hit in hits if days & _days(hit.text, hit.date or today)]
+    if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
+        of_day = ({dates.Span(hit.date, hit.date)} if hit.date else set() for hit in every)
+        telling = [
+            hit for hit, own in zip(every, of_day, strict=True) if days & (own | _days(hit.text, hit.date or today))
+        ]
         hits, sure = telling or hits, sure or bool(telling)
     hits = hits[: QUOTES if sure else NEAR if asks else 0]
     parts = [] if asks else [(SAID if kept else UNRECORDED)[chinese]]
     if hits or asks:
-        # Of those that answer about as well the newest first, what was superseded last.
+        # Of those that answer about as well the newest first, of a day facts, which may have been edited; superseded ones last.
         good = ALIKE * max((hit.score for hit in hits), default=0.0)
-        hits.sort(key=lambda hit: hit.date.toordinal() if hit.date and hit.score >= good else 0, reverse=True)
+        days_of = {id(hit): hit.date.toordinal() if hit.date and hit.score >= good else 0 for hit in hits}
+        hits.sort(key=lambda hit: (days_of[id(hit)], kind_of(hit.path) == "facts"), reverse=True)
         hits.sort(key=lambda hit: (bool(hit.newer), hit.score < good))
         opening = (FOUND if hits and sure else NEAREST if hits else NOTHING)[chinese]
         parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))

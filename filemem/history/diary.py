@@ -586,11 +586,12 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
     with repository.alone():
         head = repository.head()
         found = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
-        met = [one_line(history.own(path)) for path in found.met if not path.endswith(LOGS)]
+        met = [one_line(history.own(path)) for path in found.met if not _stays(history, commit, path)]
         if met:
             what = "what it wrote there has been changed since; put it right by hand, git log -p shows who wrote it"
             raise FilememError(f"nothing was undone: {first_few(met)}: {what}.")
-        tree = repository.tree_with(head, {path: f for path, f in found.changes.items() if not path.endswith(LOGS)})
+        changes = {path: file for path, file in found.changes.items() if not _stays(history, commit, path)}
+        tree = repository.tree_with(head, changes)
         words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
         new = repository.commit_tree(tree, [head], words, at)
         made = steps(repository, head, new)
@@ -611,11 +612,20 @@ def _last_undoable(history: History) -> Commit:
             if undoes:
                 undone.add(undoes)
             elif len(commit.parents) == 1:
-                return commit
+                changed = fields(
+                    history.repository.run("diff-tree", "-r", "-z", "--name-only", *commit.parents, commit.commit)
+                )
+                if not all(_stays(history, commit, path) for path in changed):
+                    return commit
     raise FilememError(
         "filemem has made no commit that could be undone; filemem log lists all, and any can be named. Your own edits, where "
         f"not committed, git takes back: git -C {shlex.quote(history.folder.root)} diff shows them, restore FILE undoes them."
     )
+
+
+def _stays(history: History, commit: Commit, path: str) -> bool:
+    """Is a file, a path of the repository, as it is whatever is undone? A log is, and what was said in a chat."""
+    return path.endswith(LOGS) or (commit.trailers.get("Job") == "chat" and history.own(path).startswith("sessions/"))
 
 
 def _one(history: History, name: str) -> Commit:

@@ -51,6 +51,7 @@ PART = 240  # tokens of the best passages, by file, before more of them
 ENTIRE = 0.95  # strength of a fact that holds the whole question
 AROUND = 7  # days before and after those that a question names, where these hold little of it
 NOTED = 0.3  # of the best score, what a hit must have for its text to be searched for days
+OF_A_DAY = 2  # passages of a day asked for that count as much as the best one of others, which may have the other words
 OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
 _GREETS = "; a greeting"
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
@@ -751,6 +752,11 @@ def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[l
             rest = [hit for hit in hits if id(hit) not in known]
             return inside, rest, f"; of {label} and {AROUND} days around it" if around else f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""
+    # Another word for what a day holds, such as "plans", may stand in other days' passages alone.
+    of_day = [hit for hit in hits if hit.is_of([(first, last) for first, last in asked.only if first == last])]
+    best = {id(hit) for hit in sorted(of_day, key=lambda hit: -hit.score)[:OF_A_DAY]}
+    hits = [hit.counting(max(hit.score, hits[0].score), "day") if id(hit) in best else hit for hit in hits]
+    hits.sort(key=lambda hit: -hit.score)
     return hits, [], said and f"; {said} of {label}{OTHERS_TOO}"
 
 
