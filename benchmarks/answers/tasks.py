@@ -5,6 +5,7 @@
 
 import functools
 import hashlib
+import math
 import platform
 import tempfile
 from collections import Counter
@@ -122,7 +123,7 @@ def _judge(name: str, task: str, prompts: Mapping[str, Any]) -> Scorer:
         reply = (await get_model(role="grader").generate(asked)).completion
         right = marks.verdict(reply)
         if right is None:
-            return Score.unscored(reason="grader_error", answer=answer, explanation=f"No verdict: {reply}")
+            return Score(value=math.nan, answer=answer, explanation=f"No verdict: {reply}")
         return Score(value=float(right), answer=answer, explanation=reply)
 
     return score
@@ -149,7 +150,7 @@ def evidence() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         read = "\n".join(one.text for one in state.messages[:-1] if one.role != "assistant")
         share = marks.shown(read, state.metadata["evidence"])
-        return Score.unscored(reason="no evidence named") if share is None else Score(value=share)
+        return Score(value=math.nan, explanation="no evidence named") if share is None else Score(value=share)
 
     return score
 
