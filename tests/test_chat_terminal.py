@@ -312,7 +312,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/forget facts/hostile.md", "[y/N]: "),
             ("y", "Deleted facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
-            ("/model gpt-y", "From now on gpt-y answers.\n"),
+            ("/model gpt-y", "gpt-y answers.\n"),
             ("My canoe leaks.", "Yes.\n"),
             ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
             ("/sessions", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),

@@ -58,6 +58,8 @@ EXAMPLES = {  # of the commands that a chat has under their own names
 }
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
 WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
+OFF = ("From here on nothing is kept; what was said before is.", "从现在起什么都不保存；之前说的仍然保存着。")
+ANSWERS = ("{} answers.", "由 {} 回答。")
 UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
 NOT_THERE = ("(there is no such line)", "（没有这一行）")
 MARK = "\001\x1b[1m\002> \001\x1b[0m\002"  # as readline wants what takes no room
@@ -311,13 +313,13 @@ class Chat:
             said = HELP
         elif word == "/off":
             self._talk.go_off_the_record()
-            said = "From here on nothing is kept; what was said before is."
+            said = OFF[self._chinese]
         elif word == "/model":
             if rest:
                 self._talk.model = the_model(self._call, self._talk.user, rest)
                 self._listen()
                 self._say_if_offline()
-            said = f"{'From now on ' * bool(rest)}{self._talk.model.name} answers."
+            said = ANSWERS[self._chinese].format(self._talk.model.name)
         elif word == "/memory":
             sizes = [(name, tokens.count(text)) for name, text in _parts(self._talk.view())]
             sizes.append(("in all", sum(size for _, size in sizes)))

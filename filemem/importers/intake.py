@@ -54,7 +54,8 @@ def find_parser(format: str) -> Parser:
     for found in metadata.entry_points(group="filemem.importers", name=format):
         parser: Parser = found.load()
         return parser
-    raise NotFound(f"there is no format {one_line(format, 40)}; take one of {', '.join(FORMATS)}.")
+    what = f"there is no format {one_line(format, 40)}" if format else "no format is named"
+    raise NotFound(f"{what}; take one of {', '.join(FORMATS)}.")
 
 
 class ImportedMemory(NamedTuple):

@@ -605,7 +605,9 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
             # Does no turn hold as much of the question? One that asks holds no answer, even if it asks just that.
             held = (hit for hit in turns if not terms.flags(hit.text) & terms.IS_QUESTION)
             alone = whole and all(hit.strength < fact.strength for hit in held)
-            if not alone and (not (whole or fact.score >= best) or _retells(fact, told)):
+            if _edited(fact, told):
+                out[key] = fact.counting(max(fact.score, 1.01 * told.score), "fact")
+            elif not alone and (not (whole or fact.score >= best) or _retells(fact, told)):
                 del out[key]
             elif first and whole:
                 first, out[key] = False, fact.counting(max(fact.score, 1.01 * best), "fact")
@@ -627,6 +629,12 @@ def _one_of(fact: Hit, turn: Hit, *, found: bool) -> Hit:
     live = not fact.lapsed and (turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
     one, other = (fact, turn) if live and fact.text.split() == turn.text.split() else (turn, fact)
     return one.counting(turn.score if found else max(one.score, other.score), "fact")
+
+
+def _edited(fact: Hit, turn: Hit) -> bool:
+    """Is a fact its turn but for a few words, as one that quoted it and was edited?"""
+    kept, said = _said(fact.text), _said(turn.text)
+    return 3 * len(kept ^ said) <= len(kept | said) and not _retells(fact, turn)
 
 
 def _retells(fact: Hit, turn: Hit) -> bool:

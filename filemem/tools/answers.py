@@ -265,8 +265,8 @@ def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> st
 # -- search_files ------------------------------------------------------------------------------------------------
 
 
-def searched(found: "Found") -> str:
-    """The passages that search_files found, by file."""
+def searched(found: "Found", limit: str = "limit:") -> str:
+    """The passages that search_files found, by file; `limit` is what whoever asks calls the most passages to show."""
     hits = found.hits
     files = dict.fromkeys(hit.path for hit in hits)
     archived = sum(is_archived(path) for path in files)
@@ -290,7 +290,7 @@ def searched(found: "Found") -> str:
         call = _call("open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1)
         out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
     if found.more:
-        asks = f"; limit: {min(2 * max(len(hits), 5), MOST_HITS)} shows more" if len(hits) < MOST_HITS else ""
+        asks = f"; {limit} {min(2 * max(len(hits), 5), MOST_HITS)} shows more" if len(hits) < MOST_HITS else ""
         out.append(f"{found.more:,} weaker left out{asks}.")
     return "\n".join(out)
 
