@@ -1,15 +1,20 @@
 """Google's Agent Development Kit: a `BaseMemoryService` over a store; a session is a transcript."""
 
 import asyncio
+import copy
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
 from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from filemem.api import Store
+from filemem import index
+from filemem.adapters.shared import added
+from filemem.api import Store, User
+from filemem.search import Hit, search_files
 
 
 class FileMemoryService(BaseMemoryService):
@@ -18,6 +23,7 @@ class FileMemoryService(BaseMemoryService):
     def __init__(self, store: Store, most: int = 10) -> None:
         self._store = store
         self._most = most
+        self.current = ""  # the id of the session whose run asks
 
     async def add_session_to_memory(self, session: Any) -> None:
         """Keep what is new of a session."""
@@ -49,7 +55,7 @@ class FileMemoryService(BaseMemoryService):
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """The passages that answer a query, the best first; `id` is where one stands."""
-        found = await asyncio.to_thread(self._store.user(user_id).search_files, query, limit=self._most)
+        found = await asyncio.to_thread(self._found, self._store.user(user_id), query)
         entries = [
             MemoryEntry(
                 content=types.Content(role="user", parts=[types.Part(text=hit.text)]),
@@ -60,6 +66,24 @@ class FileMemoryService(BaseMemoryService):
             for hit in found
         ]
         return SearchMemoryResponse(memories=entries)
+
+    def _found(self, user: User, query: str) -> list[Hit]:
+        today, current = dt.date.today(), added(user, self.current)
+        found = search_files(index.of(user.folder), query, limit=self._most, today=today, current=current)
+        return sorted(found.hits, key=lambda hit: -hit.score)
+
+
+class RunningSession(BasePlugin):
+    """A plugin for a runner with this service: what a run searches for it finds outside of its own session."""
+
+    def __init__(self) -> None:
+        super().__init__("filemem")
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        """Have the run ask a service that knows its session."""
+        session, service = invocation_context.session, copy.copy(invocation_context.memory_service)
+        service.current = f"adk:{session.app_name}:{session.id}"
+        invocation_context.memory_service = service
 
 
 def _text(content: Any) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import yaml
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, PutOp, Result, SearchItem, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from filemem.adapters.shared import functions
+from filemem.adapters.shared import MemoryFunction, added, functions
 from filemem.api import User
 from filemem.errors import FilememError, NotFound
 from filemem.files import front
@@ -128,13 +129,23 @@ class FileStore(BaseStore):
 
 
 def tools(user: User) -> list[StructuredTool]:
-    """grep, search_files, open and close over one user's memories."""
-    return [
-        StructuredTool(
-            func=one.run, coroutine=one.arun, name=one.name, description=one.description, args_schema=one.parameters
+    """grep, search_files, open and close over one user's memories.
+
+    A search finds nothing of the thread it is called in, where that is kept by `user.add_conversation(…, id=thread_id)`.
+    """
+
+    def made(one: MemoryFunction) -> StructuredTool:
+        def run(config: RunnableConfig, **arguments: Any) -> str:
+            return one.call(arguments, added(user, config.get("configurable", {}).get("thread_id", "")))
+
+        async def arun(config: RunnableConfig, **arguments: Any) -> str:
+            return await asyncio.to_thread(run, config, **arguments)
+
+        return StructuredTool(
+            func=run, coroutine=arun, name=one.name, description=one.description, args_schema=one.parameters
         )
-        for one in functions(user)
-    ]
+
+    return [made(one) for one in functions(user)]
 
 
 def _made(text: str) -> str:

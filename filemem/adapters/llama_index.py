@@ -75,9 +75,10 @@ def memory(user: User, session_id: str, **settings: Any) -> TranscriptMemory:
     return made
 
 
-def tools(user: User) -> list[FunctionTool]:
-    """grep, search_files, open and close over one user's memories."""
-    return [_tool(function) for function in functions(user)]
+def tools(user: User, session_id: str = "") -> list[FunctionTool]:
+    """grep, search_files, open and close over one user's memories; a search finds nothing of the session with this id."""
+    kept = KeptSession(user, "llama-index", session_id)
+    return [_tool(function) for function in functions(user, kept.current if session_id else lambda: None)]
 
 
 def _tool(function: MemoryFunction) -> FunctionTool:

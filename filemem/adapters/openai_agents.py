@@ -2,7 +2,7 @@
 
 What was said is in `sessions/`, where it is found, consolidated and forgotten like all that was said. Calls of functions, their
 answers and instructions, which nobody said, are kept beside it in `.filemem/agents/`, so that the next run sees them too. What a
-model reasoned, and items of hosted tools, end with the run; of pictures and files a mark is kept.
+model reasoned, and items of hosted tools, end with the run; of a picture or file the transcript says that it is not kept.
 """
 
 import asyncio
@@ -135,8 +135,10 @@ def _message(turn: Passage) -> dict[str, str]:
 
 
 def _text(content: Any) -> str:
-    """The words of a message's content: text, or parts, of which pictures and files leave a mark."""
+    """The words of a message's content: text, or parts, in the place of a picture or file that it is not kept."""
     if isinstance(content, str):
         return content
     parts = [part for part in content if isinstance(part, dict)]
-    return "\n".join(str(part.get("text") or part.get("refusal") or f"[{part.get('type')}]") for part in parts)
+    return "\n".join(
+        str(part.get("text") or part.get("refusal") or f"[{part.get('type')}, not kept]") for part in parts
+    )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from filemem.api import User
 from filemem.errors import FilememError
-from filemem.files import config, transcript
+from filemem.files import config, journal, transcript
 from filemem.files.folder import CurrentConversation
 from filemem.files.front import quoted
 from filemem.files.memory import Memory, slug
@@ -101,12 +101,13 @@ def role(turn: Passage) -> str:
 
 
 class MemoryFunction(NamedTuple):
-    """One tool: its JSON Schema, and the call, which takes JSON or a mapping and answers with text, never an exception."""
+    """One tool: its JSON Schema, and the call, which takes JSON or a mapping, and the conversation going on where only the caller
+    knows it; it answers with text, never an exception."""
 
     name: str
     description: str
     parameters: dict[str, Any]
-    call: Callable[[str | dict[str, Any]], str]
+    call: Callable[..., str]
 
     def run(self, **arguments: Any) -> str:
         """The answer to a call."""
@@ -117,6 +118,12 @@ class MemoryFunction(NamedTuple):
         return await asyncio.to_thread(self.call, arguments)
 
 
+def added(user: User, id: str) -> CurrentConversation | None:
+    """What `User.add_conversation` keeps under an id, as the conversation going on; None where nothing is."""
+    path = journal.Origins(user.folder).recorded(f"added:{id}") if id else None
+    return CurrentConversation(path, 1) if path else None
+
+
 def functions(user: User, current: Callable[[], CurrentConversation | None] = lambda: None) -> list[MemoryFunction]:
     """The four tools over one user's memories; they may be called from several threads, and share the open files.
 
@@ -124,9 +131,9 @@ def functions(user: User, current: Callable[[], CurrentConversation | None] = la
     """
     toolbox, lock = user.tools(), threading.Lock()
 
-    def call(name: str, arguments: str | dict[str, Any]) -> str:
+    def call(name: str, arguments: str | dict[str, Any], now: CurrentConversation | None = None) -> str:
         with lock:
-            toolbox.current = current()
+            toolbox.current = now or current()
             return toolbox.call(name, arguments)
 
     tools = (schema["function"] for schema in toolbox.schemas)

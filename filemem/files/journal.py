@@ -228,11 +228,15 @@ class Origins:
         entry = {"origin": origin, "path": path, "parts": parts}
         self._read = safe.log(self.folder.bookkeeping(IMPORTS), line(entry), durably=False)
 
+    def recorded(self, origin: str) -> str | None:
+        """Where the session from `origin` lies as recorded; None where nothing is, or a person has moved it."""
+        imported = self.of(origin)
+        return next(self.folder.standing(imported.path), None) if imported and imported.path else None
+
     def session(self, origin: str) -> str | None:
         """Where the session from `origin` lies now, as recorded, or by its front matter among those at no recorded place, to
         which a person may have moved it; None where it is gone."""
-        imported = self.of(origin)
-        path = next(self.folder.standing(imported.path), None) if imported else None
+        path = self.recorded(origin)
         if path and self._origin(path) in (origin, ""):
             return path
         if self._sessions is None:

@@ -84,8 +84,7 @@ def _standing(user: Folder, today: dt.date) -> str:
 
 def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date) -> str:
     """What a search for a prompt finds, where that is strong; nothing of the session itself."""
-    own = journal.Origins(user).of(f"{client}:{said.get('session_id')}")
-    place = next(user.standing(own.path), None) if own and own.path else None
+    place = journal.Origins(user).recorded(f"{client}:{said.get('session_id')}")
     current = CurrentConversation(place, 1) if place else None
     room = WITH_PROMPT - 30
     found = recalling.recall(

@@ -40,6 +40,9 @@ FILTERS: list[dict[str, Any] | None] = [
 ]
 
 
+ASKED = {"query": "What does my sister breed?"}
+
+
 def mara(root: Path) -> User:
     return Store(root / "store").user("mara")
 
@@ -179,3 +182,14 @@ def test_the_four_tools_are_tools_of_langchain(tmp_path: Path) -> None:
     assert "drinks oolong" in found["search_files"].invoke({"query": "What does Mara drink?"})
     assert "drinks oolong" in asyncio.run(found["grep"].ainvoke({"pattern": "oolong", "context": 1}))
     assert found["grep"].invoke({}).startswith("Error: ")
+
+
+def test_a_search_leaves_out_the_thread_that_it_is_called_in(tmp_path: Path) -> None:
+    user = mara(tmp_path)
+    user.add_conversation([{"role": "user", "content": "My sister breeds alpacas."}], id="one")
+    search = next(tool for tool in tools(user) if tool.name == "search_files")
+    for thread, finds in (("one", False), ("two", True), ("one", False)):
+        where: Any = {"configurable": {"thread_id": thread}}
+        for answer in (search.invoke(ASKED, where), asyncio.run(search.ainvoke(ASKED, where))):
+            assert ("breeds alpacas" in answer) is finds
+    assert "breeds alpacas" in search.invoke(ASKED)

@@ -111,4 +111,8 @@ def test_the_tools_answer_as_the_toolbox_does(tmp_path: Path) -> None:
     assert str(made["open"].call(path="../joao/profile.md")).startswith("Error: ")
     given = made["grep"].metadata.to_openai_tool()["function"]["parameters"]
     assert given["required"] == ["pattern"]
+    chat(user, "one", "My sister Inês breeds alpacas.", "How many?")
+    for session, finds in (("one", False), ("two", True)):
+        search = next(tool for tool in tools(user, session) if tool.metadata.name == "search_files")
+        assert ("breeds alpacas" in str(search.call(query="What does my sister breed?"))) is finds
     assert set(given["properties"]) == set("pattern path speaker context offset".split())

@@ -154,6 +154,13 @@ def test_a_search_leaves_out_what_the_model_sees_of_its_session(tmp_path: Path) 
     assert (found(whole), found(last), found(TranscriptSession(user, "two"))) == (False, True, True)
 
 
+def test_a_picture_s_place_says_that_it_is_not_kept(tmp_path: Path) -> None:
+    session = TranscriptSession(mara(tmp_path), "one")
+    parts = [{"type": "input_text", "text": "What is this?"}, {"type": "input_image", "image_url": "data:,"}]
+    asyncio.run(session.add_items([{"role": "user", "content": parts}]))
+    assert asyncio.run(session.get_items())[0]["content"] == "What is this?\n[input_image, not kept]"
+
+
 def test_a_session_s_id_leads_nowhere(tmp_path: Path) -> None:
     """Whatever it holds; and that of one user is not that of another."""
     store = Store(tmp_path / "store")

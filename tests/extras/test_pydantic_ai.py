@@ -53,3 +53,14 @@ def test_a_user_may_be_given_at_once(tmp_path: Path) -> None:
     user.remember("Drinks oolong tea.")
     agent = Agent(FunctionModel(searching), toolsets=[MemoryToolset[None](user)])
     assert "oolong" in agent.run_sync("Which tea?").output
+
+
+def test_a_search_leaves_out_the_conversation_that_goes_on(tmp_path: Path) -> None:
+    user = Store(tmp_path / "store").user("mara")
+    user.add_conversation([{"role": "user", "content": "I drink oolong tea."}], id="one")
+    agent = Agent(FunctionModel(searching), deps_type=str, toolsets=[MemoryToolset[str](user, chat=lambda chat: chat)])
+    assert ["oolong" in agent.run_sync("Which tea?", deps=chat).output for chat in ("one", "two", "")] == [
+        False,
+        True,
+        True,
+    ]
