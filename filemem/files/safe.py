@@ -57,21 +57,6 @@ def through_link(path: str) -> bool:
 # -- listing and reading ---------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def listed(path: str) -> Iterator[Iterator["os.DirEntry[str]"]]:
-    """What lies in a folder."""
-    with _about(path):
-        entries = os.scandir(path)
-    with entries:
-        yield entries
-
-
-def names_in(path: str) -> list[str]:
-    """The names of what lies in a folder, sorted."""
-    with _about(path):
-        return sorted(os.listdir(path))
-
-
 def walk(top: str, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
     """The paths of what lies below a folder, however deep, folders among it; `enter` says which of those to look into.
     What may not be listed is passed over."""
@@ -88,6 +73,8 @@ def walk(top: str, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator
 
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
     """A descriptor of the plain file at `path`; raises Refused for anything else, NotFound when it is missing."""
+    if os.path.islink(path):
+        raise Refused(f"{path} is a symbolic link; name the file itself.")
     with _about(path):
         try:
             fd = os.open(path, flags | _PLAIN, 0o600)
@@ -95,12 +82,10 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
                 return fd
             os.close(fd)
         except OSError as error:
-            if os.path.islink(path):
-                raise Refused(f"{path} is a symbolic link; name the file itself.") from None
             if isinstance(error, PermissionError) and not os.path.isdir(path):  # Windows opens no folder
                 verb = "read" if flags == os.O_RDONLY else "changed"
                 raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
-            if error.errno not in (errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.EACCES):
+            if error.errno not in (errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.EACCES, errno.ELOOP):
                 raise
     raise Refused(f"{path} is not a regular file; put one in its place, or choose another name.")
 
@@ -132,11 +117,10 @@ def make_folder(path: str) -> None:
         return
     above = os.path.dirname(os.path.abspath(path))
     make_folder(above)
-    try:
+    with contextlib.suppress(FileExistsError):
         os.mkdir(path, 0o700)
-    except FileExistsError:
-        if not os.path.isdir(path):
-            raise Refused(f"{path} is not a folder; rename it, for memories are to be kept under it.") from None
+    if not os.path.isdir(path):
+        raise Refused(f"{path} is not a folder; rename it, for memories are to be kept under it.")
     sync_folder(above)
 
 
@@ -169,7 +153,6 @@ def delete_if(path: str, same: Callable[[str], bool]) -> None:
     if not same(path):
         raise Changed(f"{path} has just been changed; it was left as it is, try again.")
     delete(path)
-    sync_folder(os.path.dirname(path))
 
 
 def remove(path: str) -> None:
@@ -266,20 +249,17 @@ def append(path: str, data: bytes) -> None:
     One write inside a page cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes.
     Where a person saved at the same moment, and the lines with it are gone, they are added again to what was saved.
     """
-    before = 0
-    for attempt in range(TRIES):
+    held = None
+    for _ in range(TRIES):
         with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
-            count = file.read().count(data)
-            if attempt and count > before:  # what was saved has them already
+            now = file.read()
+            before, held = held, now.count(data)
+            if before is not None and held > before:  # they stand in what has the name now
                 return
-            before = count
-            if os.fstat(file.fileno()).st_size % PAGE + len(data) >= PAGE:
-                edit(path, lambda old: old + _from_new_line(old, data))
+            if len(now) % PAGE + len(data) >= PAGE:
+                edit(path, lambda old: old + data if old[-1:] in (b"", b"\n") else old + b"\n" + data)
                 return
-            lines = _write_end(file, data, path)
-            file.seek(-len(lines), os.SEEK_CUR)
-            if file.read(len(lines)) == lines and _is_at(file.fileno(), path):
-                return
+            _write_end(file, data, path)
     raise Changed(f"{path} {_RESTLESS}.")
 
 
@@ -290,25 +270,21 @@ def log(path: str, lines: bytes, *, durably: bool = True) -> int:
     nothing, and the next one begins anew.
     """
     with _about(path), open(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
-        new = len(_write_end(file, lines, path, durably=durably)) == file.tell()
-        if durably and new:
+        if not _write_end(file, lines, path, durably=durably) and durably:
             sync_folder(os.path.dirname(path) or ".")
         return file.tell()
 
 
-def _from_new_line(before: bytes, data: bytes) -> bytes:
-    return data if not before or before.endswith(b"\n") else b"\n" + data
-
-
-def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) -> bytes:
-    """Write whole lines behind a file's last byte, and return what was written; what a full disk cut off is taken back."""
+def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) -> int:
+    """Write whole lines behind a file's last byte, and return where; what a full disk cut off is taken back."""
     fd, size = file.fileno(), file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 1))
-    lines = _from_new_line(file.read(1), data)
+    if file.read(1) not in (b"", b"\n"):
+        data = b"\n" + data
     try:
-        written = os.write(fd, lines)
-        size = file.tell() - written
-        if written != len(lines):
+        written = os.write(fd, data)
+        size = file.tell() - written  # another program may have added to it meanwhile
+        if written != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         _mark_settled(path)
         if durably:
@@ -317,7 +293,7 @@ def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) 
         if file.tell() == os.fstat(fd).st_size:  # our own bytes are the last
             os.ftruncate(fd, size)
         raise
-    return lines
+    return size
 
 
 # -- who writes ------------------------------------------------------------------------------------------------------

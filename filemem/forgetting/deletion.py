@@ -531,7 +531,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
     paths = list(dict.fromkeys(item.path for item in found.items))
     with folder.locked():
         if found.everything:
-            for name in safe.names_in(folder.place):
+            for name in os.listdir(folder.place):
                 if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
                     safe.remove(f"{folder.place}/{name}")
             safe.sync_folder(folder.root)
@@ -571,7 +571,7 @@ def end(folder: Folder, found: DeletionPlan) -> None:
     if found.everything:
         with contextlib.suppress(FilememError, OSError):
             safe.remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
-        if not safe.names_in(folder.place):
+        if not os.listdir(folder.place):
             safe.remove(folder.place)
         safe.sync_folder(folder.above)
 

@@ -196,7 +196,7 @@ class History:
             with contextlib.suppress(FilememError, OSError):
                 if self.home:
                     safe.make_folder(place)
-                    for name in [*safe.names_in(place), os.urandom(8).hex()]:
+                    for name in [*sorted(os.listdir(place)), os.urandom(8).hex()]:
                         with contextlib.suppress(Busy):  # else it is at work
                             held.enter_context(safe.lock(f"{place}/{name}", 0))
                             notes.append(f"{place}/{name}")

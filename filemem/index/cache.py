@@ -24,7 +24,7 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import Folder, is_temporary_name, is_unprintable
 from filemem.files.memory import LARGEST, Memory
-from filemem.files.safe import listed, names_in, too_far
+from filemem.files.safe import too_far
 from filemem.index.corpus import Corpus
 from filemem.index.snapshot import UNSETTLED, Builder, DamagedSnapshot, Snapshot, Stats
 from filemem.index.tokenizer import tokenize_file
@@ -126,7 +126,7 @@ class Index:
         known = self._folders.pop(folder, None)
         if not known or known[0] != stats:
             known, settled = (stats, [], []), _is_settled(stats)
-            with listed(f"{self.place}/{folder}") as entries:
+            with os.scandir(f"{self.place}/{folder}") as entries:
                 for entry in entries:
                     if entry.name[0] == "." or is_unprintable(entry.name):
                         continue
@@ -235,7 +235,7 @@ class Index:
 
     def _sweep(self, kept: str) -> None:
         """Delete what lies in the folder besides, such as an older version's files. The lock is held."""
-        for name in names_in(self._where):
+        for name in os.listdir(self._where):
             if name not in (_LOCK, kept):
                 safe.delete(f"{self._where}/{name}")
 
