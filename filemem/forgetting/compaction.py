@@ -6,19 +6,17 @@ was killed the next one goes on: a section that stands there is taken as it is. 
 nothing is done twice, and a conversation that was edited afterwards is compacted again.
 
 What a summary says are a model's statements with the turns they rest on, else the most telling turns. A turn is worth more where
-it names a day, a number or a name, opens a conversation, answers a question, tells of its speaker, and in rare words, as the
+it names a day, a number or a name, opens a conversation, answers a question or tells of its speaker, and in rare words, as the
 index has it. Of two equals the shorter is kept, since it leaves room for others.
 """
 
-import bisect
 import contextlib
 import datetime as dt
-import functools
 import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from filemem import index
@@ -31,6 +29,7 @@ from filemem.files.memory import LARGEST, Memory, only_asked
 from filemem.files.passages import Passage
 from filemem.files.sections import Bullet, Compacted
 from filemem.files.transcript import ASSISTANT
+from filemem.index.corpus import Corpus
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
 from filemem.text import dates, redaction, terms, tokens
@@ -40,13 +39,10 @@ from filemem.text.redaction import OwnPatterns
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
 # By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
 # (Maharana et al. 2024, five conversations), rounded.
-DATE, NAME, NUMBER, OPENING, ANSWER, OWN, QUESTION = 1.3, 0.4, 0.4, 0.8, 0.75, 0.5, -1.2
+DATE, NAME, NUMBER, OPENING, ANSWER, OWN, QUESTION = 1.3, 0.4, 0.35, 0.8, 0.75, 0.5, -1.2
 RARITY = 0.95  # for the mean inverse frequency of its words in all memories, as a logarithm
-TO_ASSISTANT = 1.2  # for what people tell an assistant of themselves, which they do tersely
-INTERCEPT = -5.7
 PRICE = 60  # characters that a bullet costs besides its text: speaker, link, line
 THRIFT = 0.8  # how strongly length counts against a turn
-TURNS, LETTERS = 3, 500  # of one speaker that share a bullet, and with it a link; characters of such a bullet
 ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a sentence
 LONGEST = 1000  # characters of one statement
 TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
@@ -259,25 +255,13 @@ def _sections(
     if left:
         budget = settings.summary_share * sum(len(source.memory.data) for source in left)
         budget -= sum(1 + len(sections.section(source.path, [])) for source in left)
-        turns = _weighted([source.memory for source in left], settings.own, _rarity(folder))
-        bullets |= _chosen(turns, budget, {source.path: room[source.path] for source in left})
+        bullets |= _chosen([source.memory for source in left], index.of(folder).corpus(), budget, room, settings.own)
     made |= {source.path: sections.section(source.path, bullets.get(source.path, [])) for source in wanted}
     by = model.name if model and len(left) < len(wanted) else "extractive"
     return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
 
 
 # -- the most telling turns ---------------------------------------------------------------------------------------
-
-
-def _rarity(folder: Folder) -> Callable[[str], float]:
-    """The inverse frequency of a word, by its stem, among all passages of a user, as a logarithm."""
-    corpus = index.of(folder).corpus()
-
-    @functools.cache
-    def rarity(stem: str) -> float:
-        return math.log(corpus.count / max(1, sum(map(corpus.frequency, corpus.concept(stem)))))
-
-    return rarity
 
 
 def _bullets(memory: Memory, own: OwnPatterns) -> Iterable[tuple[Passage, Bullet]]:
@@ -296,80 +280,54 @@ def _bullets(memory: Memory, own: OwnPatterns) -> Iterable[tuple[Passage, Bullet
             yield turn, Bullet(one_line(turn.speaker, 80), text, live(memory.path), (turn.line,))
 
 
-def _weighted(
-    memories: Iterable[Memory], own: OwnPatterns, rarity: Callable[[str], float]
-) -> list[tuple[Bullet, float]]:
-    """Every turn of some conversations, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
-    out = list[tuple[Bullet, float]]()
+def _weighed(memory: Memory, own: OwnPatterns, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
+    """The turns of a conversation, in order, each with what keeping it is worth; an assistant's half, its quotes nothing."""
+
+    def rarity(stem: str) -> float:
+        return math.log(corpus.count / max(1, sum(map(corpus.frequency, corpus.concept(stem)))))
+
+    asked, before = False, ""
+    for turn, bullet in _bullets(memory, own):
+        flags, machine = terms.flags(turn.text), turn.speaker.casefold() == ASSISTANT
+        dated = dates.mentioned(turn.text, memory.day or dt.date(2000, 1, 1))
+        of_turn = {
+            DATE: bool(dated),
+            NAME: flags & terms.HAS_NAME,
+            NUMBER: _NUMBER.search(turn.text) is not None,
+            OPENING: not before,
+            ANSWER: asked and before != turn.speaker,
+            OWN: flags & terms.FIRST_PERSON,
+            QUESTION: flags & terms.IS_QUESTION,
+        }
+        words = terms.content(turn.text)
+        # Added up so that the order of a set, which differs from run to run, changes nothing.
+        total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
+        quotes = machine and (flags & terms.CITES or program_says(turn.text))
+        worth = math.exp(total + sum(weight for weight, holds in of_turn.items() if holds)) * (0.5 if machine else 1)
+        yield 0.0 if quotes else worth, bullet
+        asked, before = bool(flags & terms.IS_QUESTION), turn.speaker or " "
+
+
+def _chosen(
+    memories: Iterable[Memory], corpus: Corpus, budget: float, room: Mapping[str, float], own: OwnPatterns
+) -> dict[str, list[Bullet]]:
+    """The bullets of the turns that carry the most, by source: as many as fit within `budget` bytes and what each source has
+    `room` for, in tokens; of each source at least the most telling turn that it has room for."""
+    best, others = list[Bullet](), list[tuple[float, Bullet]]()
     for memory in memories:
-        found = list(_bullets(memory, own))
-        to_assistant = ASSISTANT in {turn.speaker.casefold() for turn, _ in found}
-        previous = Passage(0, 0, "", "", "")
-        for turn, bullet in found:
-            flags, machine = terms.flags(turn.text), turn.speaker.casefold() == ASSISTANT
-            total = INTERCEPT + _telling(turn, previous, flags, memory.day, rarity)
-            total += TO_ASSISTANT if to_assistant and not machine and flags & terms.FIRST_PERSON else 0
-            quotes = machine and (flags & terms.CITES or program_says(turn.text))
-            out.append((bullet, 0.0 if quotes else (0.5 if machine else 1) / (1 + math.exp(-total))))
-            previous = turn
-    return out
-
-
-def _telling(
-    turn: Passage, previous: Passage, flags: int, day: dt.date | None, rarity: Callable[[str], float]
-) -> float:
-    """How much a turn tells, behind another, by what it names and in what words."""
-    words = terms.content(turn.text)
-    # Added up so that the order of a set, which differs from run to run, changes nothing.
-    total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
-    asked = previous.speaker != turn.speaker and terms.flags(previous.text[-2_000:]) & terms.IS_QUESTION
-    for holds, weight in (
-        (not previous.line, OPENING),
-        (dates.mentioned(turn.text, day or dt.date(2000, 1, 1)), DATE),
-        (flags & terms.HAS_NAME, NAME),
-        (flags & terms.FIRST_PERSON, OWN),
-        (flags & terms.IS_QUESTION, QUESTION),
-        (asked, ANSWER),
-        (_NUMBER.search(turn.text), NUMBER),
-    ):
-        total += weight if holds else 0
-    return total
-
-
-def _chosen(turns: Iterable[tuple[Bullet, float]], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
-    """The bullets of the turns that carry the most, by source: as many as fit within `budget` bytes and the tokens that all
-    sources have `room` for; of each source at least the most telling turn that it has room for itself.
-    """
-    fitting, best = [turn for turn in turns if turn[0].tokens <= room[turn[0].path]], dict[str, tuple[Bullet, float]]()
-    for turn in fitting:
-        best[turn[0].path] = max(best.get(turn[0].path, turn), turn, key=lambda one: one[1])
-    others = [turn for turn in fitting if turn[1] and turn is not best[turn[0].path]]
-    others.sort(key=lambda turn: turn[1] / (PRICE + len(turn[0].text)) ** THRIFT, reverse=True)
-    ranked = [bullet for bullet, _ in (*best.values(), *others)]
-
-    def over(count: int) -> bool:
-        """Are so many turns too much, together in their bullets?"""
-        bullets = [bullet for found in _bundled(ranked[:count]).values() for bullet in found]
-        size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in bullets)
-        return size > budget or sum(bullet.tokens for bullet in bullets) > sum(room.values())
-
-    return _bundled(ranked[: len(best) + bisect.bisect_left(range(len(best) + 1, len(ranked) + 1), True, key=over)])
-
-
-def _bundled(turns: Iterable[Bullet]) -> dict[str, list[Bullet]]:
-    """The bullets of some turns by source: a few turns of one speaker share a bullet, and with it a link."""
-    said = dict[tuple[str, str], list[Bullet]]()
-    for one in sorted(turns, key=lambda one: (one.path, one.lines)):
-        joined = said.setdefault((one.path, one.speaker), [])
-        last = joined[-1] if joined and one.speaker else None
-        if last and len(last.lines) < TURNS and len(last.text) + len(one.text) <= LETTERS:
-            joined[-1] = last._replace(text=f"{last.text} … {one.text}", lines=last.lines + one.lines)
-        else:
-            joined.append(one)
-    found = dict[str, list[Bullet]]()
-    for (path, _), bullets in said.items():
-        found.setdefault(path, []).extend(bullets)
-    return found
+        fitting = [turn for turn in _weighed(memory, own, corpus) if turn[1].tokens <= room[live(memory.path)]]
+        first = max(fitting, key=lambda turn: turn[0], default=None)
+        best += [first[1]] if first else []
+        others += [turn for turn in fitting if turn[0] and turn is not first]
+    others.sort(key=lambda turn: turn[0] / (PRICE + len(turn[1].text)) ** THRIFT, reverse=True)
+    found, left = dict[str, list[Bullet]](), dict(room)
+    for number, bullet in enumerate([*best, *(bullet for _, bullet in others)]):
+        size = len(str(bullet).encode("utf-8", "replace"))
+        if number < len(best) or (size <= budget and bullet.tokens <= left[bullet.path]):
+            found.setdefault(bullet.path, []).append(bullet)
+            budget -= size
+            left[bullet.path] -= bullet.tokens
+    return {path: sorted(bullets, key=lambda bullet: bullet.lines) for path, bullets in found.items()}
 
 
 # -- a model's statements -----------------------------------------------------------------------------------------
