@@ -14,6 +14,7 @@ class FileMemoryProvider(ContextProvider):
     """The memories of one user, or of whom `user` says of a session; each session is a transcript.
 
     A run gets the wishes, the profile, what a search for the message finds outside of the session itself, and the four tools.
+    Before 1.12 an agent with providers has no history of its own: put `InMemoryHistoryProvider()` before this one.
     """
 
     def __init__(self, user: User | Callable[[AgentSession], User], source_id: str = "filemem") -> None:

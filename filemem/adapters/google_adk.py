@@ -76,8 +76,8 @@ class FileMemoryService(BaseMemoryService):
 class RunningSession(BasePlugin):
     """A plugin for a runner with this service: what a run searches for it finds outside of its own session."""
 
-    def __init__(self) -> None:
-        super().__init__("filemem")
+    def __init__(self, name: str = "filemem") -> None:
+        super().__init__(name)
 
     async def before_run_callback(self, *, invocation_context: Any) -> None:
         """Have the run ask a service that knows its session."""

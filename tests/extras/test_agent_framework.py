@@ -8,8 +8,9 @@ import pytest
 from scripted_server import ScriptedServer, calls, say
 
 pytest.importorskip("agent_framework", reason="needs filemem[agent-framework]")
-openai = pytest.importorskip("agent_framework.openai", reason="needs agent-framework-openai")
-from agent_framework import Agent
+pytest.importorskip("agent_framework_openai", reason="needs agent-framework-openai")
+import agent_framework.openai as openai
+from agent_framework import Agent, InMemoryHistoryProvider
 
 from filemem import Store
 from filemem.adapters.agent_framework import FileMemoryProvider
@@ -23,7 +24,11 @@ def test_an_agent_recalls_and_keeps(tmp_path: Path) -> None:
 
     async def run(server: ScriptedServer) -> None:
         client: Any = openai.OpenAIChatCompletionClient(model="scripted", api_key="none", base_url=server.base_url)
-        agent = Agent(client, "Be brief.", context_providers=[FileMemoryProvider(lambda session: user)])
+        both = [
+            InMemoryHistoryProvider(),
+            FileMemoryProvider(lambda session: user),
+        ]  # until 1.12 none comes with an agent
+        agent = Agent(client, "Be brief.", context_providers=both)
         one = agent.create_session()
         assert (await agent.run("My sister Inês breeds alpacas.", session=one)).text == "How many?"
         assert (await agent.run("Nine. Which animals does my sister breed?", session=one)).text == "Alpacas."
