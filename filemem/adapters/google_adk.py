@@ -40,16 +40,11 @@ class FileMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Keep what was said in these events and is not kept yet."""
-        said = [
-            {
-                "role": "user" if one.author == "user" else "assistant",
-                "content": text,
-                "id": one.id,
-                "timestamp": one.timestamp,
-            }
-            for one in events
-            if (text := _text(one.content))
-        ]
+        said = []
+        for one in events:
+            if text := _text(one.content):
+                who = "user" if one.author == "user" else "assistant"
+                said.append({"role": who, "content": text, "id": one.id, "timestamp": one.timestamp})
         id = f"adk:{app_name}:{session_id}" if session_id else ""
         await asyncio.to_thread(self._store.user(user_id).add_conversation, said, id=id)
 
