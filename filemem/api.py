@@ -193,7 +193,7 @@ class User:
             raise FilememError("name either a memory's path or what to forget is about.")
         found = deletion.plan(self.folder, path, about=about)
         if not found:
-            raise NotFound(f"nothing holds all the words of {path or about!r}; name other words, or a path.")
+            raise NotFound(f"nothing contains all the words of {path or about!r}; name other words, or a path.")
         done = forget(self.folder, found, _local(None))
         return [*done.deleted, *done.redacted]
 

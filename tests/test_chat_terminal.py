@@ -485,7 +485,7 @@ def test_resume_goes_on_with_the_last_session_or_one_named_by_its_path_or_a_part
     assert run(store, server, "--resume", "--message=And?", "--today", "2026-11-24").returncode == 0
     assert "And?" in next((store / "memory_store/ann/sessions").rglob("*茶.md")).read_text()
     for name, told in [
-        ("blue", f"filemem: blue fits 2 sessions; say which: {bicycle[:23]}1-0000-my-boat-is-blue.md, {bicycle}.\n"),
+        ("blue", f"filemem: blue matches 2 sessions; say which: {bicycle[:23]}1-0000-my-boat-is-blue.md, {bicycle}.\n"),
         ("tuba", "no session of ann is called tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, "),
         ("../ben/x", "no session"),
         (FACT, "no session"),

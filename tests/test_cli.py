@@ -340,7 +340,7 @@ def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, li
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        ("serch tea", "but search is near"),
+        ("serch tea", "the nearest is search"),
         ("add tea", "use filemem remember"),
         ("delete x", "use filemem forget"),
         ("show x", "use filemem open"),

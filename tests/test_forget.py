@@ -272,7 +272,7 @@ def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None
     talk.write_text("A line on top.\n" + talk.read_text())
     done = forget(mara, found, START)
     assert mara.read(path) == b"Another text, just saved.\n"
-    assert "just been changed" in done.stayed[0]
+    assert "has just changed" in done.stayed[0]
     assert WORD not in talk.read_text()
     assert talk.read_text().startswith("A line on top.\n---\n")
 
@@ -304,7 +304,7 @@ def test_what_holds_no_word_is_asked_for_in_words(tmp_path: Path, about: str) ->
     """Every file has such signs, so none is proposed."""
     folder = Store(tmp_path).user("ann").folder
     folder.create("notes/tea.md", "Tea. What else? It is oolong_tea - mostly…？！\n")
-    with pytest.raises(FilememError, match="no word to look for"):
+    with pytest.raises(FilememError, match="no word to search for"):
         deletion.plan(folder, about=about)
 
 
@@ -312,10 +312,10 @@ def test_what_a_client_was_shown_it_may_delete_for_a_while_only(mara: Folder) ->
     """Once, and not the day after."""
     client = Writing(mara)
     asked = [re.findall(r'"token": "(\w+)"', client.call("forget", {"about": WORD}, START))[0] for _ in range(2)]
-    with pytest.raises(FilememError, match="none that waits"):
+    with pytest.raises(FilememError, match="no deletion waits"):
         client.call("forget", {"token": asked[0]}, START + dt.timedelta(1))
     assert holding(mara.root)
     client.call("forget", {"token": asked[1]}, START + dt.timedelta(minutes=1))
     assert holding(mara.root) == []
-    with pytest.raises(FilememError, match="none that waits"):
+    with pytest.raises(FilememError, match="no deletion waits"):
         client.call("forget", {"token": asked[1]}, START + dt.timedelta(minutes=1))

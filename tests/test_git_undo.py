@@ -119,7 +119,7 @@ def test_where_it_must_conflict_nothing_is_written(mara: Folder, what: str, comm
 
 def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     """A merge, a commit that is none, one that left nothing, and a user who has no commits."""
-    with pytest.raises(FilememError, match="is no commit here"):
+    with pytest.raises(FilememError, match="is not a commit here"):
         undo(History(mara), "--all", START)
     head = git(mara.root, "rev-parse", "HEAD")
     git(mara.root, "switch", "--quiet", "-c", "other", "HEAD~1")

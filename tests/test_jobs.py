@@ -81,7 +81,7 @@ def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
         said = run(store, "compact", "--all-users", "--model", "test", env=url)
         assert len(server.requests) == 1
     assert "ann: no summary from the model: test at" in said
-    assert "bob: no summary from the model: test was not asked again, having failed before; put it right first." in said
+    assert "bob: no summary from the model: test was not asked again after it failed; fix that first." in said
     assert "2 of 2 users done." in said
 
 

@@ -70,7 +70,7 @@ def test_a_run_that_was_killed_is_ended_by_the_same_command_again(store: Path, t
 def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
     with archive.job_lock(Store(store).user("bea").folder):
         told = run(store, "sweep", "--all-users", code=1)
-    assert [line["user"] for line in told if "another job is at work" in str(line.get("error"))] == ["bea"]
+    assert [line["user"] for line in told if "another job is running" in str(line.get("error"))] == ["bea"]
     assert not [line for line in run(store, "sweep", "--all-users") if "error" in line]
 
 

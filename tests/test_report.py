@@ -257,5 +257,5 @@ def test_nothing_but_a_report_is_overwritten(mara: Folder, tmp_path: Path) -> No
     link.symlink_to(where)
     for name in (where, link):
         error = run(mara, "report", "-o", str(name)).exception
-        assert isinstance(error, FilememError) and "is not a report of filemem's; name another file" in str(error)
+        assert isinstance(error, FilememError) and "is not a filemem report; name another file" in str(error)
     assert where.read_text() == "<!doctype html><p>Mine."

@@ -52,7 +52,7 @@ def test_neither_a_file_nor_its_name_nor_a_log_tells_it(tmp_path: Path, secret: 
 def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(tmp_path: Path) -> None:
     error = run(tmp_path, "remember", "ghp_" + "a1B2c3D4e5F6" * 3).exception
     assert isinstance(error, FilememError)
-    assert "a secret and nothing else (token)" in str(error)
+    assert "that is only a secret (token)" in str(error)
     assert "--with-secrets" in str(error)
     assert not list((tmp_path / "store").rglob("*.md"))
 

@@ -217,7 +217,7 @@ def test_bookkeeping_that_is_a_link_is_refused_and_named(store: Path) -> None:
     assert {str(path): path.read_bytes() for path in other.rglob("*")} == before
     assert said["check"][0] == 1 and ".filemem:1: a symbolic link, not followed" in said["check"][1]
     for command in ("remember", "sweep", "maintain", "chat", "forget"):
-        assert said[command][0] == 2 and "is a symbolic link, which is not followed" in said[command][1], said[command]
+        assert said[command][0] == 2 and "symbolic link, which is not followed" in said[command][1], said[command]
     assert said["grep"][0] == said["search"][0] == said["list"][0] == 0
     assert "oolong" in said["search"][1]
 

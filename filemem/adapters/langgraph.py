@@ -167,7 +167,7 @@ def _written(value: dict[str, Any], path: str) -> str:
         text: str = yaml.safe_dump(plain, allow_unicode=True, sort_keys=False)
         if front.load(text)[0] == value:
             return text
-    raise FilememError(f"{path} is not written: a value is a mapping of text to what JSON has, 50 levels deep at most.")
+    raise FilememError(f"{path} is not written; give it a JSON object of at most 50 levels.")
 
 
 def _path(namespace: tuple[str, ...], key: str | None = None) -> str:

@@ -376,7 +376,7 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
     if len(found) == 1:
         return Transcript(folder, found[0])
     if found:
-        raise FilememError(f"{one_line(name, 80)} fits {len(found)} sessions; say which: {first_few(found, 5)}.")
+        raise FilememError(f"{one_line(name, 80)} matches {len(found)} sessions; say which: {first_few(found, 5)}.")
     known = f"the latest are {first_few(paths)}" if paths else "there is none yet; start one with: filemem chat"
     raise NotFound(f"no session of {folder.name} is called {one_line(name, 80)}; {known}.")
 
@@ -406,18 +406,18 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
 
 @click.command("chat")
 @click.argument("text", metavar="[MESSAGE]", required=False)
-@click.option("-m", "--message", metavar="TEXT", help="The message, too; - reads it from standard input.")
+@click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE; - reads it from standard input.")
 @OPTIONS["--model"]
 @click.option(
     "--resume",
     is_flag=False,
     flag_value="",
     metavar="[SESSION]",
-    help="Go on with a session: its path or a part of its name; the last one where none is named.",
+    help="Continue a session, named by its path or part of its name; by default the last one.",
 )
-@click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this talk: no turn, no recall.")
+@click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this chat: no turn, no recall.")
 @click.option(
-    "--prompt", is_flag=True, help="Print what the model would see, with the tokens of each section, and end."
+    "--prompt", is_flag=True, help="Print what the model would see, with the tokens of each section, and exit."
 )
 @click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
@@ -435,15 +435,15 @@ def chat_command(
     log: str | None,
     verbose: bool,
 ) -> int:
-    """Talk with an assistant that remembers; with a MESSAGE have it answered, and end.
+    """Talk with an assistant that remembers; given a MESSAGE, answer it and exit.
 
-    Without a model it quotes what it finds. Standard input that is no terminal is taken as one message.
+    Without a model it quotes what it finds. Input that is piped in is one message.
 
     Example: filemem chat -m "What tea does Mara like?"
     """
     message = text if message is None else message
     if off and log:
-        raise FilememError("--log keeps what is said, --off-the-record does not; take one of them.")
+        raise FilememError("--log keeps what is said, --off-the-record does not; use one of them.")
     if prompt:
         user = call.the_user(must_exist=False)
         shown = Conversation(user, the_model(call, user, model), lambda: call.now, resumed(user, resume))

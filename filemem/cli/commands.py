@@ -21,11 +21,11 @@ GROUPS = {
         "search": ("find", "Find the passages that best answer a question."),
         "open": ("find", "Read a memory by line."),
         "edit": ("keep", "Open a memory in your editor."),
-        "forget": ("keep", "Delete for good what you name, and what tells of it."),
+        "forget": ("keep", "Delete something for good, with what derives from it."),
     },
     "Talk": {
-        "consolidate": ("jobs", "Have the model make memories of what was said."),
-        "review": ("keep", "Decide what is remembered, proposal by proposal."),
+        "consolidate": ("jobs", "Have the model turn conversations into memories."),
+        "review": ("keep", "Decide what is remembered, one proposal at a time."),
     },
     "Find": {
         "grep": ("find", "Find the lines that match a regular expression."),
@@ -37,21 +37,21 @@ GROUPS = {
     "Care": {
         "status": ("jobs", "Show counts, sizes and what fades; or one memory's state."),
         "check": ("jobs", "List every problem in the files, with its remedy."),
-        "maintain": ("jobs", "Do all that follows, and consolidate: for cron."),
+        "maintain": ("jobs", "Run all the jobs below, and consolidate: for cron."),
         "compact": ("jobs", "Summarise old conversations, and archive them."),
         "sweep": ("jobs", "Archive what has faded."),
         "restore": ("jobs", "Bring memories back from the archive."),
     },
     "History": {
         "log": ("jobs", "Show the diary that git keeps of the memories."),
-        "undo": ("jobs", "Take back what one commit did."),
-        "sync": ("jobs", "Share the memories with your other machines by git."),
+        "undo": ("jobs", "Undo what one commit did."),
+        "sync": ("jobs", "Share the memories with your other machines through git."),
     },
     "Set up": {
         "init": ("jobs", "Create a store."),
         "users": ("jobs", "List the users of the store."),
         "import": ("jobs", "Import conversations and notes from elsewhere."),
-        "mcp": ("serving", "Serve an agent that speaks MCP, or tell a client of it."),
+        "mcp": ("serving", "Serve an agent that speaks MCP, or set up a client."),
         "serve": ("serving", "Give any chat client a memory: an OpenAI endpoint."),
     },
 }
@@ -112,7 +112,7 @@ class _Commands(click.Group):
         if word in MEANT:
             raise click.UsageError(f"{said}; use filemem {MEANT[word]}", ctx)
         if near := nearest(word, COMMANDS, 1, 0.75):
-            raise click.UsageError(f"{said}, but {near[0]} is near", ctx)
+            raise click.UsageError(f"{said}; the nearest is {near[0]}", ctx)
         if rest and rest[0][:1] != "-":
             raise click.UsageError(f"{said}; put what you want to say in quotes, or use filemem chat", ctx)
         return "chat", _command("chat"), args

@@ -240,7 +240,7 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
 _EVERYWHERE = (
     _shared("--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}]."),
     _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users),
-    _shared("--today", type=_day, is_eager=True, metavar="DATE", help="The day, or day and time, taken as now."),
+    _shared("--today", type=_day, is_eager=True, metavar="DATE", help="Take this day, or day and time, as now."),
     _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
 )
 
@@ -260,12 +260,12 @@ pass_call = click.make_pass_decorator(Context, ensure=True)
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "--json": _shared("--json", is_flag=True, help="One JSON object a line."),
     "--as-of": _shared(
-        "--as-of", type=_day, metavar="DATE", help="What was believed at the end of that day, from git."
+        "--as-of", type=_day, metavar="DATE", help="What the files said at the end of that day, from git."
     ),
-    "--new": _shared("--new", is_flag=True, help="Begin a new store or user, however close the name is to another's."),
+    "--new": _shared("--new", is_flag=True, help="Create a new store or user, even if its name is close to another's."),
     "--all-users": _shared("--all-users", is_flag=True, help="Every user of the store."),
     "--scheduler": _shared("--scheduler", metavar="URL", help="All users on this Dask cluster: tcp://10.0.0.5:8786."),
-    "--dry-run": click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
+    "--dry-run": click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing."),
     "--model": click.option("--model", metavar="NAME", help="The model [FILEMEM_MODEL, else model in filemem.yaml]."),
     "--path": click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'."),
     "--speaker": click.option("--speaker", metavar="NAME", help="Only what this person said."),

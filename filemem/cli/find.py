@@ -22,7 +22,7 @@ _SHOWN = "path line end_line date score text archived speaker time strength note
 @command(
     "search",
     click.argument("query", nargs=-1, required=True),
-    click.option("--limit", "-n", type=click.IntRange(1, 200), help="Most passages to show."),
+    click.option("--limit", "-n", type=click.IntRange(1, 200), help="Show at most this many passages."),
     "--path --speaker",
     "--after --before",
     click.option("--explain", is_flag=True, help="Show what made each passage's score."),
@@ -31,11 +31,11 @@ _SHOWN = "path line end_line date score text archived speaker time strength note
 def search_command(call: Context, query: tuple[str, ...], explain: bool, **filters: Any) -> Output:
     """Find the passages that best answer QUERY, words or a whole question.
 
-    --as-of DATE asks what was believed on a day, --today DATE what was true on it by what is known now.
+    --as-of DATE asks what the files said on a day; --today DATE what was true that day, by what is known now.
 
     Example: filemem search "what tea does Mara like?"
 
-    Exit code 1 where nothing was found.
+    Exit code 1 if nothing was found.
     """
     from filemem import index  # noqa: PLC0415  which a grep does without
     from filemem.search import search_files  # noqa: PLC0415
@@ -78,17 +78,17 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
     click.argument("pattern"),
     "--path --speaker",
     click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match."),
-    click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over."),
+    click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many matches."),
     "--json --as-of",
 )
 def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
     r"""Find the lines that match a regular expression.
 
-    Newest file first, archived files last. Case counts only where PATTERN holds a capital letter. \b marks the edge of a word.
+    Newest file first, archived files last. Case matters only if PATTERN has a capital letter. \b marks the edge of a word.
 
     Example: filemem grep "oolong|乌龙"
 
-    Exit code 1 where nothing was found.
+    Exit code 1 if nothing was found.
     """
     user = call.the_user()
     said_by = None
@@ -135,13 +135,13 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
 @command(
     "list",
     click.argument("glob", required=False, shell_complete=complete_path),
-    click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list."),
+    click.option("--limit", "-n", type=click.IntRange(1), help="List at most this many memories."),
     "--json --as-of",
 )
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.
 
-    GLOB names the files to list; of 'sessions/**' it also tells what came of each and what is left to do.
+    GLOB names the files to list; 'sessions/**' also shows what came of each session and what is left to do.
 
     Example: filemem list "facts/**"
     """

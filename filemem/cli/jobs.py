@@ -90,11 +90,12 @@ def _for_each(
     "--model --json",
 )
 def consolidate_command(call: Context, **options: Any) -> Output:
-    """Have the model make memories of what was said.
+    """Have the model turn conversations into memories.
 
-    Every conversation is read once, several in a request; what it tells becomes facts, lessons and lines of the profile, each
-    with its source. What that takes is said with --dry-run, and before the work. Without a model all conversations wait. With
-    --review, or review: true in filemem.yaml, it becomes proposals first. Exit code 1 where the model could not be asked.
+    Every conversation is read once, several per request; what it says becomes facts, lessons and lines of the
+    profile, each with its source. The cost is shown before it begins, and by --dry-run. Without a model,
+    conversations wait. With --review, or review: true in filemem.yaml, you get proposals first. Exit code 1
+    if the model could not be asked.
 
     Example: filemem consolidate --dry-run
     """
@@ -119,7 +120,7 @@ def _age(value: str) -> int:
 def compact_command(call: Context, **options: Any) -> Output:
     """Summarise old conversations by month, and archive them.
 
-    Every line of a summary links to its source. Without a model, it holds the most telling turns in their own words.
+    Every line of a summary links to its source. Without a model, it quotes the most telling turns.
 
     Example: filemem compact --older-than 60d --dry-run
     """
@@ -130,8 +131,8 @@ def compact_command(call: Context, **options: Any) -> Output:
 def sweep_command(call: Context, **options: Any) -> Output:
     """Archive what is no longer used; bring back what was opened or cited in the archive.
 
-    Only what was fades: summarised conversations, past events and plans, trifles. Nothing is deleted: what is archived still
-    answers, and filemem restore brings it back. filemem status PATH says why.
+    Only what is over fades: summarised conversations, past events and plans, trifles. Nothing is deleted:
+    what is archived is still found, and filemem restore brings it back. filemem status PATH says why.
 
     Example: filemem sweep --dry-run
     """
@@ -140,9 +141,10 @@ def sweep_command(call: Context, **options: Any) -> Output:
 
 @command("maintain", "--model --scheduler", "--all-users --dry-run --json")
 def maintain_command(call: Context, **options: Any) -> Output:
-    """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
+    """Run every job that keeps a memory in order: consolidate, compact, sweep, index. Safe to
+    run at any time, from cron or a git hook.
 
-    The files that imports: in filemem.yaml lists are imported first, as far as they are new.
+    Files listed under imports: in filemem.yaml are imported first, if they are new.
 
     Example: filemem maintain --all-users --dry-run
     """
@@ -156,7 +158,7 @@ def maintain_command(call: Context, **options: Any) -> Output:
 def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
     """Bring memories back from the archive, to where they were, byte for byte. Counts as a recall.
 
-    A session gets back the turns that an editor has saved over, which filemem check names.
+    A session also gets back turns that an editor saved over; filemem check names them.
 
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
@@ -170,7 +172,8 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
 def status_command(call: Context, path: str | None) -> Output:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and the distribution of retention.
 
-    With PATH how that memory stands: why it is where it is, and when it will fade. With --all-users a line of counts for each.
+    With PATH, show how that memory stands: why it is where it is and when it will fade. With --all-users, show a line of
+    counts for each user.
 
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md
     """
@@ -189,7 +192,7 @@ def status_command(call: Context, path: str | None) -> Output:
 def check_command(call: Context) -> Output:
     """List every problem in the files, with its remedy.
 
-    Checks one user, or all of them where --user is not given and there are several. Exit code 1 where there is a problem.
+    Checks one user, or all of them where --user is not given and there are several. Exit code 1 if there is a problem.
 
     Example: filemem check
     """
@@ -225,8 +228,9 @@ def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
 def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
     """Show what happened when, oldest first.
 
-    Each fact is listed on the day that it is about, else on its own date; what has ended says when. GLOB names other memories,
-    such as 'sessions/**' or '**'; archived ones are shown, too. Exit code 1 where there is nothing.
+    A fact is listed on the day it is about, or else on its own date; one that has ended says when. GLOB names
+    other memories, such as 'sessions/**' or '**'; archived ones are shown too. Exit code 1 if there is
+    nothing.
 
     Example: filemem timeline --after 2026-05
     """
@@ -251,8 +255,8 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
 def report_command(call: Context, output: str | None) -> Iterator[Line]:
     """Open a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
 
-    It is one HTML file that needs no network and no script, in a temporary folder of yours, or with -o where you say; there an
-    earlier report is overwritten, and nothing else.
+    It is one HTML file without scripts or network access, in a temporary folder, or where -o says; only an
+    earlier report is overwritten there.
 
     Example: filemem report -o report.html
     """
@@ -264,12 +268,12 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
     where = os.path.abspath(output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html"))
     above = os.path.realpath(os.path.dirname(where))
     if f"{above}{os.sep}".startswith(os.path.realpath(user.above) + os.sep):
-        raise FilememError(f"{one_line(where)} is among the memories, and would become one; name a place outside.")
+        raise FilememError(f"{one_line(where)} is inside the memories and would become one; name a place outside them.")
     ours = os.path.isfile(where) and not os.path.islink(where)
     if os.path.lexists(where) and not (
         ours and report.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace"))
     ):
-        raise FilememError(f"{one_line(where)} is not a report of filemem's; name another file.")
+        raise FilememError(f"{one_line(where)} is not a filemem report; name another file.")
     with progress("looking") as show:
         text, memories = report.page(user, call.now, show)
     safe.write(where, text.encode())
@@ -284,8 +288,8 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
 @command(
     "log",
     click.argument("path", required=False, shell_complete=complete_path),
-    click.option("--about", metavar="WORDS", default="", help="Only commits that added, took out or name these words."),
-    click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show."),
+    click.option("--about", metavar="WORDS", default="", help="Only commits that added, removed or name these words."),
+    click.option("--limit", "-n", type=click.IntRange(1), help="Show at most this many commits."),
     "--json",
 )
 def log_command(call: Context, path: str | None, about: str, limit: int | None) -> Output:
@@ -293,7 +297,7 @@ def log_command(call: Context, path: str | None, about: str, limit: int | None) 
 
     Example: filemem log --about oolong
 
-    Exit code 1 where nothing was found.
+    Exit code 1 if nothing was found.
     """
     found = log(History(call.the_user()), path or "", about, limit or 0)
     for commit in found:
@@ -310,9 +314,9 @@ def _line(commit: Commit) -> str:
 
 @command("undo", click.argument("commit", required=False))
 def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
-    """Take back what COMMIT did, or else filemem's last commit; what was done since stays.
+    """Undo COMMIT, by default filemem's last one; later changes stay.
 
-    Where the same lines have changed since, nothing is undone, and it says what is in the way.
+    If the same lines have changed since, nothing is undone, and the message says what is in the way.
 
     Example: filemem undo
     """
@@ -323,9 +327,9 @@ def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
 
 @command("sync", click.argument("remote", required=False))
 def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
-    """Bring these memories together with those of your other machines: fetch, merge, push, to and from a git REMOTE.
+    """Sync these memories with your other machines: fetch, merge and push with a git REMOTE.
 
-    Nothing is ever forced. Where two machines changed one line, both versions stay in the file, and it is named.
+    Nothing is ever forced. If two machines changed the same line, the file keeps both versions, and is named.
 
     Example: filemem sync origin
     """
@@ -352,10 +356,10 @@ NEXT_OF_NOTES = "Next: filemem search already finds it; filemem chat answers fro
 def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[Line]:
     """Create a store.
 
-    It is made in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, and begins with a file of all
-    settings, commented out.
+    It is created in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, with a file of
+    all settings, commented out.
 
-    With --git, in the store that you have where no other is named, a commit follows each conversation and job; only memories are
+    With --git (in your present store if you name no other), a commit follows each conversation and job; only memories are
     ever committed.
 
     Example: filemem init ~/memories --git
@@ -418,7 +422,7 @@ def users_command(call: Context) -> Iterator[Line]:
     ),
     click.argument("file", type=click.Path(exists=True)),
     "--dry-run",
-    click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too."),
+    click.option("--with-secrets", is_flag=True, help="Also take passwords, keys and codes."),
     json_option_that("The whole report as one JSON object."),
     "--new",
 )
@@ -426,9 +430,9 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     """Import conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is chatgpt or claude (the export as it came: zip, folder or
-    conversations.json), openai-jsonl (messages by line), claude-code or codex (a session of theirs or their folder of them),
-    markdown (a folder of notes), or one that an installed package adds. Secrets are left out, which the report says, unless
-    --with-secrets is given. Exit code 1 where there was nothing to import.
+    conversations.json), openai-jsonl (messages by line), claude-code or codex (one of their sessions, or the folder of them),
+    markdown (a folder of notes), or a format that an installed package adds. Secrets are left out, and the
+    report says so, unless you give --with-secrets. Exit code 1 if there was nothing to import.
 
     Example: filemem import chatgpt conversations.json
     """

@@ -30,18 +30,17 @@ ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 @command(
     "remember",
     click.argument("text", nargs=-1, required=True),
-    click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 8 if you do not say."),
+    click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 8 by default."),
     click.option("--pinned", is_flag=True, help="Never fades."),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times."),
-    click.option("--with-secrets", is_flag=True, help="Keep passwords, keys and codes in it, too."),
+    click.option("--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."),
     "--new",
 )
 def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterator[Line]:
     """Keep one fact.
 
-    TEXT gets a file of its own, dated today. Told twice it stays one fact; what it
-    contradicts stays beside it until you edit or forget that.
-    Secrets in it are taken out, which is said, unless --with-secrets is given.
+    TEXT gets its own file, dated today; a fact told twice is kept once. A fact that it contradicts stays
+    until you edit or forget it. Secrets are taken out, and you are told so, unless you give --with-secrets.
 
     Example: filemem remember "Prefers oolong tea."
     """
@@ -56,11 +55,12 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
     json_option_that("List the proposals, one JSON object a line, and change nothing."),
 )
 def review_command(call: Context, accept_all: bool) -> Output:
-    """Decide what is remembered, proposal by proposal.
+    """Decide what is remembered, one proposal at a time.
 
-    Proposals come from `filemem consolidate --review`, or from all reading with `review: true` in filemem.yaml; what a model
-    noted in a form that cannot be kept waits here, too, with the reason. Each is shown with the turn that it comes from; what is
-    skipped is asked again next time. Answers are read by line, so they can be piped. Exit code 1 where nothing waits.
+    Proposals come from `filemem consolidate --review`, or from every consolidation with `review: true` in
+    filemem.yaml. What a model noted in a form that cannot be kept waits here too, with the reason. Each is
+    shown with the turn it comes from; what you skip is asked again next time. Answers are read line by line,
+    so they can be piped. Exit code 1 if nothing waits.
 
     Example: filemem review
     """
@@ -131,8 +131,9 @@ _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne
 def edit_command(call: Context, path: str) -> Output:
     """Open a memory in your editor.
 
-    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at a line where it is known to take +LINE. What was saved is checked; on
-    a terminal the editor can be opened again at the line that is wrong. Exit code 1 where there is a problem left.
+    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands +LINE. What you save
+    is checked; on a terminal you can reopen the editor at a line with a problem. Exit code 1 if a problem is
+    left.
 
     Example: filemem edit profile.md
     """
@@ -162,7 +163,7 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
         why = error.strerror if isinstance(error, OSError) else "it has a quote that is never closed"
         raise FilememError(f"{editor} cannot be started ({why}); set EDITOR to an editor of yours.") from None
     if code:
-        raise FilememError(f"{editor} ended with code {code}; {path} is as the editor left it.")
+        raise FilememError(f"{editor} exited with code {code}; {path} is as the editor left it.")
     return Memory(path, folder.read(path)).problems
 
 
@@ -177,23 +178,25 @@ FORGET_ASKS = (
 @command(
     "forget",
     click.argument("what", required=False, shell_complete=complete_path),
-    click.option("--about", metavar="WORDS", help="What holds all these words, even where they look like a path."),
+    click.option(
+        "--about", metavar="WORDS", help="Everything that contains all these words, even if they look like a path."
+    ),
     click.option("--yes", is_flag=True, help="Delete without asking, and list what else holds the words."),
     "--dry-run",
-    click.option("--purge-history", is_flag=True, help="Have git filter-repo rewrite this repository without it, too."),
+    click.option("--purge-history", is_flag=True, help="Also have git filter-repo rewrite the repository without it."),
     "--json",
 )
 def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Code:
-    """Delete for good: a memory, a PATH:LINE, or all that holds some words.
+    """Delete for good a memory, a PATH:LINE, or everything that contains some words.
 
-    With it go the turns that it came from (their lines stay, saying [forgotten]), and what cites these: facts, lines of
-    summaries and of the profile, with everything derived from it. Words count as whole words, in Chinese wherever they stand.
-    --user NAME alone forgets the whole user. It shows the list and asks first, searches every file of yours for the words,
-    and says what still holds them.
+    The turns that it came from go too (their lines stay and say [forgotten]), with everything derived from
+    it: facts, lines of summaries and of the profile. Words match whole words; in Chinese, anywhere. --user
+    NAME alone forgets the whole user. It shows a list and asks first, then searches every file for the words
+    and lists what still contains them.
 
     Example: filemem forget Bergen --dry-run
 
-    Exit code 1 where nothing was found or deleted, or where something could not be.
+    Exit code 1 if nothing was found or deleted, or something could not be.
     """
     given, purges = [words for words in (what, about) if words is not None], how["purge_history"]
     # An empty word is what a script's unset variable leaves: it must never stand for the whole user.

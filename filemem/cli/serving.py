@@ -27,8 +27,8 @@ from filemem.text.plain import one_line
 HOOKS = {"claude-code": "~/.claude/settings.json", "codex": "$CODEX_HOME/hooks.json"}  # where a client's are set
 LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 PATIENCE = 0.7  # seconds of a hook; to begin and to end takes the rest of one
-_write_option = click.option("--write", is_flag=True, help="Offer tools that write as well: remember, update, forget.")
-_host_option = click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="The address to listen at.")
+_write_option = click.option("--write", is_flag=True, help="Also offer tools that write: remember, update, forget.")
+_host_option = click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="The address to listen on.")
 
 
 def _port_option(port: int) -> Callable[[Any], Any]:
@@ -42,18 +42,21 @@ def program() -> str:
 
 
 @click.group("mcp", invoke_without_command=True)
-@click.option("--http", is_flag=True, help="Serve over HTTP those who have a token, not one client over a pipe.")
+@click.option("--http", is_flag=True, help="Serve over HTTP those who have a token, instead of one client over a pipe.")
 @_host_option
 @_port_option(8365)
-@click.option("--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, not the four tools.")
+@click.option(
+    "--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, instead of the four tools."
+)
 @_write_option
 @OPTIONS["--new"]
 @pass_call
 def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool, write: bool) -> None:
     """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
 
-    Your client starts this itself, once filemem mcp install has told it so. It gets the four tools, the memories as resources
-    and the profile as a prompt; with --write also those that write. Over HTTP a token tells the user: filemem mcp token.
+    Your client starts this itself once you have run filemem mcp install. It gets the four tools, the memories
+    as resources and the profile as a prompt; with --write, also tools that write. Over HTTP a token
+    identifies the user: filemem mcp token.
 
     Example: filemem mcp install claude-code
     """
@@ -88,7 +91,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
 @click.option("--revoke", is_flag=True, help="Take the user's token away.")
 @pass_call
 def token_command(call: Context, revoke: bool) -> None:
-    """Make a user's token for filemem mcp --http, and print it, this once: only a hash of it is kept.
+    """Make a user's token for filemem mcp --http and print it, only this once: just a hash is kept.
 
     Example: filemem mcp token --user mara
     """
@@ -107,11 +110,12 @@ def token_command(call: Context, revoke: bool) -> None:
 @OPTIONS["--new"]
 @pass_call
 def hook_command(call: Context, client: str, wait: bool) -> int:
-    """Answer a hook of a coding agent, which calls this with what has happened as JSON on standard input.
+    """Answer a hook of a coding agent, which runs this with the event as JSON on standard input.
 
-    As a session begins the agent is told of the profile and of plans, with a prompt of what a search finds for it where that is
-    strong; as a session ends, or is compacted, it is imported. The plugin for Claude Code sets it up; filemem mcp install CLIENT
-    --sessions prints what other settings need. What fails disturbs no session; filemem check shows it.
+    When a session begins, the agent gets the profile and the plans; with a prompt, what a search for it
+    finds, if that is strong. When a session ends or is compacted, it is imported. The plugin for Claude Code
+    sets this up; filemem mcp install CLIENT --sessions prints what other clients need. A failure disturbs no
+    session; filemem check shows it.
 
     Example: filemem mcp hook claude-code
     """
@@ -165,9 +169,8 @@ def _left_to_another() -> bool:
 @mcp_command.command("check")
 @pass_call
 def check_command(call: Context) -> int:
-    """Try what coding agents use: the server, as far as its greeting, and every hook as a client runs it.
-
-    Each hook has a second. Exit code 1 where something fails.
+    """Try what coding agents use: the server, up to its greeting, and every hook as a client runs it. Each
+    hook has one second. Exit code 1 if something fails.
 
     Example: filemem mcp check
     """
@@ -196,10 +199,9 @@ def check_command(call: Context) -> int:
 @OPTIONS["--new"]
 @pass_call
 def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> None:
-    """Tell a client of this server: show the entry, ask, and write it into the client's settings.
-
-    What is there stays as it is, and a copy of the settings is kept beside them. Without a terminal it only prints. What hooks
-    import becomes facts with the next filemem maintain or consolidate.
+    """Add this server to a client: show the entry, ask, and write it into the client's settings. Nothing else
+    there changes, and a copy of the settings is kept beside them. Without a terminal it only prints. What
+    hooks import becomes facts with the next filemem maintain or consolidate.
 
     Example: filemem mcp install claude-code
     """
@@ -238,14 +240,16 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
 @click.group("serve", invoke_without_command=True)
 @_host_option
 @_port_option(8765)
-@click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask (CORS), else none.")
+@click.option(
+    "--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may use it (CORS); none by default."
+)
 @OPTIONS["--model"]
 @OPTIONS["--new"]
 @pass_call
 def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
     """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
 
-    Each user has a key (`filemem serve keys add NAME`). With --user, and on this machine only, that user needs none.
+    Each user has a key (`filemem serve keys add NAME`). With --user, on this machine only, that user needs no key.
 
     Example: filemem serve --user mara
     """
@@ -281,7 +285,7 @@ def _open_to(call: Context, store: StoreFolder, host: str) -> str:
     name = store.folder(call.user).name if call.user else ""
     if name and host not in keys.LOOPBACK:
         raise FilememError(
-            f"--user needs no key, so it is for this machine alone, not for {host}; leave one of them out."
+            f"--user serves without a key, so on this machine alone, not on {host}; leave one of them out."
         )
     if not name and not keys.CHAT.of(store.root):
         raise FilememError(
@@ -292,7 +296,7 @@ def _open_to(call: Context, store: StoreFolder, host: str) -> str:
 
 @serve_command.group("keys")
 def keys_group() -> None:
-    """Who may ask: a key a user. Only their hashes are kept."""
+    """Manage who may ask: one key per user. Only their hashes are kept."""
 
 
 @keys_group.command("add")

@@ -36,7 +36,7 @@ def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
         try:
             held.enter_context(safe.lock(folder.bookkeeping("job.lock"), wait))
         except Busy:
-            raise Busy(f"another job is at work on {folder.name}'s memories; try again when it is done.") from None
+            raise Busy(f"another job is running on {folder.name}'s memories; try again when it is done.") from None
         with contextlib.suppress(FilememError, OSError):
             for path, entry in safe.walk(folder.place, lambda path, entry: entry.name != ".git"):
                 ours = entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}")

@@ -118,7 +118,7 @@ class Folder:
         """The place on disk of a bookkeeping file, or of the folder that holds them; raises Refused where a link leads there."""
         where = f"{self.place}/{BOOKKEEPING}"
         if name and safe.through_link(where := f"{where}/{name}"):
-            raise Refused(f"the way to {where} is a symbolic link, which is not followed; delete that link.")
+            raise Refused(f"the path to {where} goes through a symbolic link, which is not followed; delete that link.")
         return where
 
     def absolute(self, path: str) -> str:
@@ -138,7 +138,7 @@ class Folder:
         if any(part[0] == "." for part in parts):
             raise Refused(f"{shown} is hidden, so it cannot be a memory; choose a name without a dot in front.")
         if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far("/".join(parts[:-1])):
-            raise Refused(f"{shown} is longer than a memory's path can be; shorten it.")
+            raise Refused(f"{shown} is too long for a memory's path; shorten it.")
         return f"{self.place}/{path}"
 
     def locate(self, path: str) -> str:

@@ -120,7 +120,7 @@ def make_folder(path: str) -> None:
     with contextlib.suppress(FileExistsError):
         os.mkdir(path, 0o700)
     if not os.path.isdir(path):
-        raise Refused(f"{path} is not a folder; rename it, for memories are to be kept under it.")
+        raise Refused(f"{path} is not a folder; rename it, so that memories can be kept there.")
     sync_folder(above)
 
 
@@ -151,8 +151,9 @@ def delete_if(path: str, same: Callable[[str], bool]) -> None:
     """Delete a file if it still is what a test wants; raises Changed where it is not."""
     settle(path).close()
     if not same(path):
-        raise Changed(f"{path} has just been changed; it was left as it is, try again.")
+        raise Changed(f"{path} has just changed; it was left as it is, so try again.")
     delete(path)
+    sync_folder(os.path.dirname(path))
 
 
 def remove(path: str) -> None:

@@ -168,7 +168,7 @@ def plan(folder: Folder, *what: str, about: str = "", progress: Progress = no_pr
     if not asked:
         matcher = cascade.matcher = TextMatcher(words)
         if not matcher:
-            raise FilememError(f"{one_line(words, 60)} holds no word to look for; name one.")
+            raise FilememError(f"{one_line(words, 60)} contains no word to search for; name one.")
         asked = [item for memory in cascade.memories.values() for item in matching(memory, matcher)]
     return cascade.plan(asked)
 
@@ -274,7 +274,7 @@ class _Cascade:
         try:
             memory = self.memories[self.folder.locate(path)]
         except KeyError:
-            raise Refused(f"{one_line(path)} is no memory that can be read; check its permissions.") from None
+            raise Refused(f"{one_line(path)} cannot be read as a memory; check its permissions.") from None
         except (NotFound, Refused):
             if re.fullmatch(r"\S*/\S*|\S+\.(?:md|markdown|txt|ya?ml)", path):
                 raise
@@ -512,13 +512,13 @@ def unfinished(folder: Folder) -> DeletionPlan | None:
         if int(written) == os.stat(folder.root).st_ino:
             return from_json(kept)
         what = "was not written here"
-    raise Refused(f"{place} {what}; delete it, then forget what it was about anew.")
+    raise Refused(f"{place} {what}; delete it, then forget what it was about again.")
 
 
 def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     """Write the plan down: from now on it will be carried out. Raises Refused where another has not come to its end."""
     if os.path.lexists(folder.bookkeeping(MARK)):
-        raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
+        raise Refused("an earlier forget was interrupted; finish it with filemem forget, then try again.")
     folder.make()
     safe.write(folder.bookkeeping(MARK), f"{os.stat(folder.root).st_ino}\n{found.as_json()}".encode())
     return found

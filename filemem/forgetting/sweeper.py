@@ -108,7 +108,7 @@ def _born(entry: IndexedFile) -> dt.date:
 def curve(config: Config) -> Curve:
     """The curve with the store's constants; raises ConfigError for a threshold that everything is under."""
     if config.threshold >= 1:
-        raise ConfigError(f"threshold is {config.threshold}, but retention is never over 1; set it between 0 and 1.")
+        raise ConfigError(f"threshold is {config.threshold}, but retention is never above 1; set it between 0 and 1.")
     return Curve(config.stability_days, config.spacing_growth, config.threshold)
 
 
@@ -241,7 +241,7 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
     every = list(standings(folder, today))
     found = next((item for item in every if item.entry.path == where), None)
     if found is None:
-        raise NotFound(f"{where} is gone; nothing was done about it.")
+        raise NotFound(f"{where} is gone; nothing was done.")
     if found.entry.archived:
         return [f"{where} is in the archive.", _in_archive(found)]
     said = [f"{where} is live."]

@@ -31,7 +31,7 @@ def lines_of(folder: Folder, path: str) -> list[str]:
     """The lines of a file as an editor numbers them; raises FilememError, also where it is no text."""
     memory = Memory(path, folder.read(path))
     if memory.binary:
-        raise FilememError(f"{path} is no text file; nothing in it can be shown.")
+        raise FilememError(f"{path} is not a text file; nothing in it can be shown.")
     return memory.lines
 
 

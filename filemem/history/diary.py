@@ -118,7 +118,7 @@ class History:
     def repository(self) -> Repository:
         """The repository in which the user's folder lies; raises FilememError where there is none."""
         if self.found is None:
-            raise FilememError(f"{self.folder.root} is in no git repository; filemem init --git makes one.")
+            raise FilememError(f"{self.folder.root} is not in a git repository; filemem init --git creates one.")
         return self.found
 
     @functools.cached_property
@@ -292,7 +292,7 @@ class History:
             places = {step.path: f"{repository.where}/{step.path}" for step in wanted}
             if through := [path for path, place in places.items() if safe.through_link(place)]:
                 raise Refused(
-                    f"the way to {one_line(through[0])} is a symbolic link, which is not followed; delete that link."
+                    f"the path to {one_line(through[0])} goes through a symbolic link, which is not followed; delete that link."
                 )
             now = {path: safe.read(place) if os.path.lexists(place) else None for path, place in places.items()}
             met = [s.path for s in wanted if now[s.path] not in (s.found, s.becomes) and not s.path.endswith(LOGS)]
@@ -588,7 +588,7 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
         found = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
         met = [one_line(history.own(path)) for path in found.met if not _stays(history, commit, path)]
         if met:
-            what = "what it wrote there has been changed since; put it right by hand, git log -p shows who wrote it"
+            what = "what it wrote there has been changed since; correct it by hand, git log -p shows who wrote it"
             raise FilememError(f"nothing was undone: {first_few(met)}: {what}.")
         changes = {path: file for path, file in found.changes.items() if not _stays(history, commit, path)}
         tree = repository.tree_with(head, changes)
@@ -632,7 +632,7 @@ def _one(history: History, name: str) -> Commit:
     """The commit that a person means by `name`; raises GitError where there is none."""
     commit = history.repository.commit_of(name)
     if not commit:
-        raise GitError(f"{one_line(name)} is no commit here; filemem log lists them.")
+        raise GitError(f"{one_line(name)} is not a commit here; filemem log lists them.")
     return _commits(history, "-1", commit)[0]
 
 
@@ -656,7 +656,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     repository = history.require()
     if os.path.realpath(history.home) != repository.where:
         what = f"{history.home} is only a part of {repository.where}"
-        raise FilememError(f"{what}; bring it together with git pull and git push.")
+        raise FilememError(f"{what}; merge it with git pull and git push.")
     name, branch = _remote(repository, remote)
     history.catch_up()
     fetched, refused, last, said = 0, "", "", list[str]()
@@ -674,7 +674,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
                 raise GitError(f"{one_line(name)} did not take the push ({refused}); {what}.")
             unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
             if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
-                raise FilememError("the remote holds something else than memories; name another remote.")
+                raise FilememError("the remote holds something other than memories; name another remote.")
             commit, found = joined(repository, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
             if commit != ours:
                 history.land(commit)
@@ -707,7 +707,7 @@ def _remote(repository: Repository, given: str | None) -> tuple[str, str]:
         add = f"git -C {repository.where} remote add origin URL"
         raise FilememError(f"there is no remote to sync with; name one, or add one: {add}.")
     if name.startswith("-"):
-        raise FilememError(f"{one_line(name)} is no remote; name one as git does.")
+        raise FilememError(f"{one_line(name)} is not a remote; name one as git does.")
     return name, (name == followed and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}"
 
 
@@ -721,7 +721,7 @@ def _fetch(repository: Repository, name: str, branch: str) -> str:
             done = repository.ask("fetch", "--quiet", "--no-tags", "--", name, branch, timeout=NETWORK)
     if done.code:
         words = f"{one_line(name)} cannot be reached ({done.why})"
-        raise GitError(f"{words}; everything is committed here and goes next time.")
+        raise GitError(f"{words}; everything is committed here and goes with the next sync.")
     if commit in purged or (purged and commit and not purged.isdisjoint(repository.text("rev-list", commit).split())):
         what = f"{one_line(name)} still has the history that was purged here, and would bring it back"
         raise FilememError(f"{what}; replace it with git push --force, then sync again.")
@@ -755,7 +755,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     prefix = os.path.relpath(os.path.realpath(home), repository.where).removeprefix(".")
     prefix += "/" if prefix else ""
     if prefix and repository.ask("check-ignore", "--quiet", "--", prefix + "profile.md").code == 0:
-        raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
+        raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; remove that line first.")
     begins, files = (
         not prefix and not repository.head(),
         {prefix + ".gitignore": IGNORE, prefix + ".gitattributes": ATTRIBUTES},

@@ -141,7 +141,7 @@ class Git:
                     process.wait(5)
                 process.kill()
                 if isinstance(error, subprocess.TimeoutExpired):
-                    what = f"git {arguments[0]} took longer than {timeout:g} s and was ended"
+                    what = f"git {arguments[0]} took longer than {timeout:g} s and was stopped"
                     raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
                 raise
         lines = [line.strip() for line in err.decode(errors="replace").splitlines() if not line.startswith("hint:")]
@@ -222,7 +222,7 @@ def agree(place: str, trust: Trust) -> None:
     try:
         safe.write(os.path.join(folder, MARK), f"{mark}\n".encode())
     except OSError as error:
-        raise GitError(f"{folder} cannot be written ({error.strerror}); put its permissions right.") from None
+        raise GitError(f"{folder} cannot be written ({error.strerror}); fix its permissions.") from None
     trust.keep(place, {"mark": mark}, trusted=True)
 
 
@@ -314,7 +314,7 @@ class Repository(Git):
                 raise GitError("another filemem is committing here; try again when it has finished.") from None
             except OSError as error:
                 why = f"{self.folder} cannot be written ({error.strerror})"
-                raise GitError(f"{why}; put its permissions right.") from None
+                raise GitError(f"{why}; fix its permissions.") from None
             yield
 
     # -- trees ---------------------------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ class Repository(Git):
                     raise
             time.sleep(wait)
         lock = os.path.join(self.folder, "index.lock")
-        raise GitError(f"another git is at work here; where none is, delete {lock}.")
+        raise GitError(f"another git process is running here; if there is none, delete {lock}.")
 
     def commit_tree(self, tree: str, parents: list[str], message: str, at: dt.datetime) -> str:
         """Write a commit of the machine's, on no branch yet."""

@@ -203,7 +203,7 @@ def _conversations(path: str, zone: tzinfo | None, assistant: str, read: Read) -
             yield Skipped(name, str(error))
             continue
         if not isinstance(value, list | dict):
-            raise FilememError(f"{name} in {path} is no JSON export; it should begin with [ or {{.")
+            raise FilememError(f"{name} in {path} is not a JSON export; it should begin with [ or {{.")
         for number, raw in enumerate(map(mapping, value if isinstance(value, list) else [value]), 1):
             place = f"{name}, element {number}"
             if KEYS[assistant] in raw:
@@ -231,7 +231,7 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
                 found = {path: (os.path.getsize(path), partial(safe.read, path))}
             documents = sorted(one for one in found if one == path or DOCUMENTS.fullmatch(os.path.basename(one)))
             if not documents:
-                raise NotFound(f"{path} holds no conversations.json; name the export's JSON file, zip or folder.")
+                raise NotFound(f"{path} contains no conversations.json; name the export's JSON file, zip or folder.")
             for name in documents:
                 size, read = found[name]
                 if size > LARGEST_DOCUMENT:
@@ -240,7 +240,9 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
                     )
                 yield name.removeprefix(os.path.dirname(path) if name == path else path).lstrip("/"), read()
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-        raise FilememError(f"{path} is no whole zip ({error}); download it again or unpack it yourself.") from None
+        raise FilememError(
+            f"{path} is not a complete zip ({error}); download it again or unpack it yourself."
+        ) from None
 
 
 def _way(parents: Mapping[str, object], leaf: object, age: Callable[[str], Any]) -> list[str]:

@@ -178,7 +178,7 @@ class _Import:
         if not os.path.exists(path):
             raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
         if os.path.isdir(path) and os.path.commonpath([path, root]) in (path, root):
-            raise Refused(f"{one_line(path)} holds the store or lies in it; import from a folder of its own.")
+            raise Refused(f"{one_line(path)} contains the store or lies in it; import from a separate folder.")
         for item in find_parser(format)(path, zone):
             if isinstance(item, Skipped):
                 self.skip(*item)

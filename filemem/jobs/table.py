@@ -51,7 +51,7 @@ class Order(NamedTuple):
         if name in ("", OfflineModel.name) or (self.many and self.options.get("dry_run")):
             return None
         if "base_url" in config.withheld(folder.store, trust=folder.trust):
-            raise Refused(f"base_url of {config.place(folder.store)} is not agreed to on this machine; {trust.REMEDY}.")
+            raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {trust.REMEDY}.")
         return _model(folder.store, name)
 
 

@@ -70,7 +70,7 @@ def settings(client: Client, name: str, command: list[str], before: str) -> str:
     servers = _parsed(client, before, where).get(client.key, {})
     wanted = _parsed(client, entry(client, name, command), where)[client.key][name]
     if not isinstance(servers, dict):
-        raise FilememError(f"{where}: {client.key} is no list of servers; look at it.")
+        raise FilememError(f"{where}: {client.key} is not a list of servers; check the file.")
     if name in servers:
         if servers[name] == wanted:
             return before
@@ -111,7 +111,7 @@ def _with(client: Client, name: str, command: list[str], before: str, where: str
     comma = "" if plain[start:].lstrip().startswith("}") else ","
     after = f'{before[:start]}\n  "{client.key}": {{\n  {inner}\n  }}{comma}{before[start:]}'
     if not _same(after, wanted):
-        raise FilememError(f"{where} is too unusual to be changed safely; put the entry in by hand.")
+        raise FilememError(f"{where} is too unusual to be changed safely; add the entry by hand.")
     return after
 
 
@@ -120,9 +120,9 @@ def _parsed(client: Client, text: str, where: str) -> dict[str, Any]:
     try:
         found = tomllib.loads(text) if client.path.endswith(".toml") else json.loads(_plain(text).strip() or "{}")
     except (ValueError, RecursionError):
-        raise FilememError(f"{where} cannot be read as it is; put the entry in by hand.") from None
+        raise FilememError(f"{where} cannot be read as it is; add the entry by hand.") from None
     if not isinstance(found, dict):
-        raise FilememError(f"{where} holds no settings; look at it.")
+        raise FilememError(f"{where} contains no settings; check the file.")
     return found
 
 

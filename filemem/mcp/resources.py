@@ -35,7 +35,7 @@ def path_of(folder: Folder, uri: str) -> str:
     user, _, path = uri.removeprefix(SCHEME).partition("/")
     named = unicodedata.normalize("NFC", unquote(user)) == folder.name
     if not uri.startswith(SCHEME) or not named or not path:
-        raise NotFound(f"{one_line(uri, 200)} is no memory of {folder.name}; resources/list names them.")
+        raise NotFound(f"{one_line(uri, 200)} is not a memory of {folder.name}; resources/list names them.")
     return unquote(path)
 
 

@@ -121,7 +121,7 @@ class Writing:
         if token:
             until, path, about, shown = self._waiting.pop(token, (at, "", "", []))
             if until <= at:
-                raise FilememError("that token is none that waits; call forget with path or about to get one.")
+                raise FilememError("no deletion waits for that token; call forget with path or about to get one.")
             found = self._plan(path, about)
             if list(deletion.planned(found)) == shown:
                 done = forget(self._folder, found, at)
@@ -130,9 +130,7 @@ class Writing:
                     [*deletion.report(done, self._folder.name), *(past if History(self._folder).home else [])]
                 )
         if bool(path) == bool(about):
-            raise FilememError(
-                "forget takes either a path or what it is about; or the token that it answered with, alone."
-            )
+            raise FilememError("forget takes a path, or what it is about, or only the token that it answered with.")
         shown, token = list(deletion.planned(self._plan(path, about))), secrets.token_hex(8)
         self._waiting[token] = (at + WAITS, path, about, shown)
         for oldest in list(self._waiting)[:-MOST]:
@@ -144,5 +142,5 @@ class Writing:
     def _plan(self, path: str, about: str) -> deletion.DeletionPlan:
         found = deletion.plan(self._folder, path, about=about)
         if not found:
-            raise NotFound(f"nothing holds all the words of {one_line(path or about, 80)!r}; name others.")
+            raise NotFound(f"nothing contains all the words of {one_line(path or about, 80)!r}; name others.")
         return found

@@ -405,7 +405,7 @@ class FailFastModel:
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
         """The model's answer; raises ModelError, and ever after without asking, but where asking otherwise helps."""
         if self._failed:
-            raise ModelError(f"{self.name} was not asked again, having failed before; put it right first.")
+            raise ModelError(f"{self.name} was not asked again after it failed; fix that first.")
         try:
             return self._model.ask(messages, tools, on_text)
         except ModelError as error:

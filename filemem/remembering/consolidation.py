@@ -582,7 +582,7 @@ def remember(
         known = KnownMemories(user, ConsolidationLog(user))
         old = known.live.get(replaces)
         if replaces and (old is None or old.pinned or old.since > at.date() or kind_of(replaces) != "facts"):
-            why = "is no fact that holds and may be superseded; name one as a search does."
+            why = "is not a current fact that can be superseded; name one as a search shows it."
             raise NotFound(f"{one_line(replaces)} {why}")
         one = known.decided(claim)
         done = apply(user, BatchPlan((), at.isoformat(), (one,)))
@@ -598,7 +598,7 @@ def _without_secrets(text: str, own: OwnPatterns) -> tuple[str, list[str]]:
     if not found:
         return text, []
     if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):
-        raise FilememError(f"that is a secret and nothing else ({kinds(found)}), so it was not kept; {ON_PURPOSE}.")
+        raise FilememError(f"that is only a secret ({kinds(found)}), so it was not kept; {ON_PURPOSE}.")
     return clean, [f"Taken out: {kinds(found)}; {ON_PURPOSE}."]
 
 

@@ -78,7 +78,7 @@ class KeyRing(NamedTuple):
                     for where, keys in found.items()
                 }
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                raise FilememError(f"{place} is no list of keys; delete it, and add the keys anew.") from None
+                raise FilememError(f"{place} is not a list of keys; delete it and add the keys again.") from None
         return {}
 
 

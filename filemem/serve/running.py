@@ -27,9 +27,7 @@ def bound(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
         what = (getattr(error, "strerror", None) or str(error)).partition(" (while")[0]
-        raise FilememError(
-            f"{host}:{port} cannot be listened on: {what}; choose another with --host and --port."
-        ) from None
+        raise FilememError(f"cannot listen on {host}:{port}: {what}; choose another with --host and --port.") from None
     with listening:
         yield listening, f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
 

@@ -123,9 +123,9 @@ def checked(name: str, arguments: str | dict[str, Any], schema: dict[str, Any]) 
             arguments = json.loads(arguments or "{}")
         except (ValueError, RecursionError) as error:
             why = one_line(str(error), 80)
-            raise FilememError(f"the arguments of {name} are no valid JSON ({why}); send an object.") from None
+            raise FilememError(f"the arguments of {name} are not valid JSON ({why}); send an object.") from None
     if not isinstance(arguments, dict):
-        raise FilememError(f'the arguments of {name} are no JSON object; send {{"{needs[0]}": …}}.')
+        raise FilememError(f'the arguments of {name} are not a JSON object; send {{"{needs[0]}": …}}.')
     for key, value in arguments.items():
         if key not in known:
             raise FilememError(f"{name} has no argument {one_line(key)!r}; its arguments are {', '.join(known)}.")
