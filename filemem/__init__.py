@@ -62,7 +62,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Each name is imported when it is first asked for (PEP 562), so that a command pays for what it uses only.
+    # Each name is imported when it is first asked for (PEP 562), so that a command only pays for what it uses.
     if name not in _HOMES:
         raise AttributeError(f"module 'filemem' has no attribute {name!r}")
     return getattr(importlib.import_module(f"filemem.{_HOMES[name]}"), name)

@@ -72,8 +72,8 @@ class User:
     ) -> str:
         """Keep a conversation of OpenAI-style messages as a session, and return its path; empty where nothing was said.
 
-        What was kept before is known by `id`, else by its first words, and only what is new of it is added. `at` is when
-        it began, where its messages have no time of their own; secrets are taken out. Raises Refused where the session
+        A conversation kept before is recognised by `id`, else by its first words, and only what is new is
+        added. `at` is when it began, if its messages have no times; secrets are taken out. Raises Refused where the session
         was kept before and a person has deleted it.
         """
         with job(self.folder, "chat", _local(None), alone=False) as run:
@@ -93,7 +93,7 @@ class User:
     ) -> Memory:
         """Keep one fact, dated `today`, and return the memory that holds it: a new one, or the one that says so already.
 
-        What it contradicts stays beside it; secrets in it become `[redacted: kind]`, unless `with_secrets`. Raises
+        What it contradicts stays; secrets become `[redacted: kind]` unless `with_secrets`. Raises
         FilememError for empty text or a wrong importance.
         """
         how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
@@ -102,8 +102,8 @@ class User:
     def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Change]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
 
-        Without a model what was said waits. Raises Busy while another job works on these memories, ModelError where the model
-        read no further; what it had read by then stands.
+        Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
+        if the model fails; what it had read by then is kept.
         """
         done = [applied for applied, _ in consolidated(self.folder, _local(at), self._model(model))]
         failed = next((one.error for one in done if one.error), "")
@@ -155,8 +155,8 @@ class User:
     def prompt_context(
         self, message: str = "", *, tokens: int = 1200, current: CurrentConversation | None = None
     ) -> str:
-        """What belongs into the prompt of a chat of your own: how the person wishes to be talked with, the profile, and
-        what a search for `message` finds, within `tokens` and outside of `current`; empty where nothing is known."""
+        """What belongs in the prompt of your own chat: how the person wants to be addressed, the profile, and
+        what a search for `message` finds outside `current`, within `tokens`; empty if nothing is known."""
         return core_memory.prompt_context(self.folder, message, self._at(None).date(), current, tokens)
 
     def tools(self) -> Toolbox:
@@ -242,7 +242,7 @@ class Store:
         return self._users.setdefault(folder.name, User(folder))
 
     def close(self) -> None:
-        """Let go of what was read; the store may be used again, and reads anew."""
+        """Drop what was read; the store can be used again, and then reads the files again."""
         self._users.clear()
 
 

@@ -1,6 +1,5 @@
-"""The few kinds of error that callers tell apart, and problems in a person's file, which are values and never raised.
-
-Each message is one sentence that says how to put it right.
+"""The few kinds of error that callers tell apart, and problems in a person's file, which are values and never
+raised. Each message is one sentence that says how to fix it.
 """
 
 import errno
@@ -28,7 +27,7 @@ class Changed(FilememError):
 
 
 class Problem(NamedTuple):
-    """A mistake in a person's file: where it is, what is wrong, how to put it right."""
+    """A mistake in a person's file: where it is, what is wrong, how to fix it."""
 
     path: str
     line: int

@@ -70,7 +70,7 @@ class KeptSession:
             self.folder.edit(session.path, without)
 
     def end(self) -> None:
-        """Have the next turn begin a new transcript; this one stays in memory."""
+        """Begin a new transcript with the next turn; this one stays in memory."""
         if session := self._session():
             old, new = (f"origin: {quoted(text)}".encode() for text in (self._origin, ENDED + self._origin))
             self.folder.edit(session.path, lambda data: data.replace(old, new, 1))

@@ -27,10 +27,10 @@ from filemem.tools.toolbox import Toolbox
 
 LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 LONGEST_KEPT = 200  # characters of a fact that are said again
-UNSEEN = " [?]"  # behind a citation of what the model was not shown
+UNSEEN = " [?]"  # follows a citation of something that the model was not shown
 NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
 _KIND = r"(?:archive/)?(?:facts|sessions|lessons|summaries)/"
-CITED = re.compile(  # words of a language without spaces may stand right before the path of a kind
+CITED = re.compile(  # in a language without spaces, words may touch the path
     rf"(?:{_KIND}[\w./\-]+?|(?<![\w./\-])(?![\w./\-]*?{_KIND})\w[\w./\-]*)\.(?:md|ya?ml|txt):\d+"
 )
 _MARKED = re.compile(CITED.pattern + re.escape(UNSEEN))
@@ -96,7 +96,7 @@ class Prompt(NamedTuple):
 
 
 class Stopped(Exception):
-    """A listener wants no more of an answer."""
+    """A listener wants to hear no more of an answer."""
 
 
 Event = Text | ToolCalled | Notice
@@ -205,11 +205,11 @@ class Conversation:
 
     @property
     def kept(self) -> bool:
-        """Is what is said now kept?"""
+        """Is what is being said kept?"""
         return not isinstance(self.transcript, OffTheRecord)
 
     def go_off_the_record(self) -> None:
-        """From now on keep nothing: no turn, no recall."""
+        """Keep nothing from now on: no turn, no recall."""
         self.transcript = OffTheRecord(self.user, self.transcript.turns())
         self.tools.noting = False
 
@@ -433,12 +433,12 @@ class Conversation:
         return CITED.sub(lambda match: match[0] + ("" if seen[match[0]] else UNSEEN), answer)
 
     def was_shown(self, place: str) -> bool:
-        """Is there such a line, `path:line`, of a memory of which the model saw something before it answered?"""
+        """Is `path:line` a line of a memory that the model saw something of before it answered?"""
         path = place.rpartition(":")[0]
         return re.search(rf"(?<![\w./-]){re.escape(path)}\b", self._shown) is not None and self.exists(place)
 
     def exists(self, place: str) -> bool:
-        """Is there such a line, `path:line`?"""
+        """Does the line `path:line` exist?"""
         path, _, line = place.rpartition(":")
         try:
             return 0 < int(line) <= len(lines_of(self.user, self.user.locate(path)))
@@ -457,12 +457,12 @@ def to_remember(message: str) -> str:
 
 
 def to_forget(message: str) -> bool:
-    """Does a message, as a whole, take back what was said just before it?"""
+    """Does the whole message take back what was said just before it?"""
     return _FORGET.fullmatch(message.strip().rstrip(".!。！~ ")) is not None
 
 
 def unrecorded(message: str) -> bool:
-    """Does a message begin by asking that nothing of it be kept?"""
+    """Does a message begin by asking that it not be kept?"""
     return _UNRECORDED.match(message) is not None
 
 

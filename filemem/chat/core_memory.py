@@ -37,7 +37,7 @@ class CoreMemory(NamedTuple):
 
 
 def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
-    """Read it from the files as they are now; of a profile that cannot be read, why."""
+    """Read it from the files as they are now; if the profile cannot be read, say why."""
     try:
         text = _RESTS_ON.sub("", folder.memory(PROFILE).body).strip()
     except FilememError as error:
@@ -50,7 +50,7 @@ def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
 
 
 def preferences_section(name: str, said: Iterable[str]) -> str:
-    """How a person wishes to be talked with, as part of the instructions; empty where nothing is known of it."""
+    """How a person wants to be addressed, as part of the instructions; empty if nothing is known."""
     lines = "\n".join(f"- {prompt.contained(one)}" for one in said)
     template = prompt.template("preferences").strip().replace("{name}", one_line(name))
     return template.replace("{preferences}", lines) if lines else ""
@@ -88,7 +88,7 @@ def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
 
 
 def _lesson(folder: Folder, path: str) -> Iterator[str]:
-    """The preferences in one lesson; none where it goes back to what was imported or said by another."""
+    """The preferences in one lesson; none if it comes from an import or from someone else's words."""
     hidden = journal.pending_deletions(folder)
     with contextlib.suppress(FilememError):
         memory = folder.memory(path)
@@ -101,7 +101,7 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
 
 
 def _imported(folder: Folder, source: str) -> bool:
-    """Is the conversation that a lesson goes back to one that came from another program?"""
+    """Was the conversation behind a lesson imported from another program?"""
     with contextlib.suppress(FilememError):
         return "origin" in folder.memory(folder.locate(source.rpartition(":")[0] or source)).front
     return False

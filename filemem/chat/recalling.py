@@ -114,7 +114,7 @@ def reply(
 
 
 def _days(text: str, today: dt.date) -> set[dates.Span]:
-    """The single days that a text names."""
+    """Each single day that a text names."""
     return {span for one in dates.mentioned(text, today) for span in one.spans if span.start == span.end}
 
 

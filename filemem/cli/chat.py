@@ -293,7 +293,7 @@ class Chat:
         sys.stdout.flush()
 
     def _looked_at(self) -> str:
-        """How many files the calls that were not told of looked at, in the person's language."""
+        """How many files the unreported calls looked at, in the person's language."""
         opened = {call.arguments for call in self._calls if call.name == "open"}
         counts = [int(found[1].replace(",", "")) for call in self._calls if (found := _OF_FILES.search(call.brief))]
         most, self._calls = max([*counts, len(opened)]), []

@@ -80,7 +80,7 @@ MEANT = {word: meant for meant, words in _MEANT.items() for word in words.split(
 
 @functools.cache
 def _command(name: str) -> click.Command | None:
-    """The command of that name, with the options that every command takes; what is not ours may be an installed package's."""
+    """The command of that name, with the options that all commands take; it may come from an installed package."""
     if name in COMMANDS:
         module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
         return with_shared_options(getattr(module, f"{name}_command"))
@@ -91,10 +91,10 @@ def _command(name: str) -> click.Command | None:
 
 
 class _Commands(click.Group):
-    """A group that knows its commands' names and imports one when it runs; what is no command is said in a chat."""
+    """A group that knows its commands' names and imports one when it runs; words that are no command go to a chat."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        return super().invoke(ctx) or 0  # a command that has no exit code to tell has succeeded
+        return super().invoke(ctx) or 0  # a command that returns no exit code has succeeded
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -187,7 +187,7 @@ def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
 
 
 def usage(error: click.ClickException) -> str:
-    """What is wrong with the words of a call, and where its help is."""
+    """What is wrong with a command's arguments, and where its help is."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "filemem"
     said = error.format_message().rstrip(".").strip()

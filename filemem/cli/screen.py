@@ -32,7 +32,7 @@ Output = Generator[Line, None, int | None]
 
 
 def show(told: Iterator[Line], *, as_json: bool) -> int:
-    """Print what a command tells, as it comes: lines, or JSON; returns what the command returns in the end, 0 for None."""
+    """Print what a command yields, as it comes, as lines or JSON; returns the command's exit code, 0 for None."""
     while True:
         try:
             one = next(told)
@@ -45,19 +45,19 @@ def show(told: Iterator[Line], *, as_json: bool) -> int:
 
 
 def say(*lines: str, err: bool = False, nl: bool = True) -> None:
-    """Print lines of memory text, with whatever could command the terminal spelt out."""
+    """Print lines of memory text, with anything that could control the terminal spelt out."""
     for line in lines:
         click.echo(line if isinstance(line, Safe) else escape_controls(line), err=err, nl=nl)
 
 
 def say_dim(text: str) -> None:
-    """Say in the background what is no answer: on standard error, broken by words on a terminal; nothing for ""."""
+    """Print a dim note on standard error, wrapped by words on a terminal; nothing for ""."""
     if text:
         say(dim(wrapped(escape_controls(text), sys.stderr), sys.stderr), err=True)
 
 
 def say_aside(note: str) -> None:
-    """Say in the background how git fared, where there is anything to say."""
+    """Print a dim note on how git fared, if there is anything to say."""
     say_dim(note and f"git: {note}")
 
 
@@ -79,7 +79,7 @@ def colours(stream: TextIO | None = None) -> bool:
 
 
 def dim(text: str, stream: TextIO | None = None) -> Safe:
-    """`text` in the background, where it goes to a terminal: standard output, or `stream`."""
+    """`text` dimmed, if it goes to a terminal: standard output, or `stream`."""
     return Safe(click.style(escape_controls(text), dim=True) if text and colours(stream) else escape_controls(text))
 
 

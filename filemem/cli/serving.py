@@ -37,7 +37,7 @@ def _port_option(port: int) -> Callable[[Any], Any]:
 
 
 def program() -> str:
-    """Where this program lies, for another one to call it."""
+    """Where this program is, for another one to call it."""
     return shutil.which(sys.argv[0]) or shutil.which("filemem") or os.path.abspath(sys.argv[0])
 
 
@@ -130,7 +130,7 @@ def hook_command(call: Context, client: str, wait: bool) -> int:
         return 1  # 2 would keep the agent from going on
 
     def work() -> None:
-        """Do what the event asks for; what goes wrong is noted, and told to nobody."""
+        """Do what the event asks for; failures are noted, and reported to nobody."""
         failed = ""
         try:
             if not asks:

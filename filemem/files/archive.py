@@ -21,15 +21,14 @@ Progress = Callable[[int, int], None]
 
 
 def no_progress(done: int, total: int) -> None:
-    """Progress that nobody looks at."""
+    """Progress that is shown to nobody."""
 
 
 @contextlib.contextmanager
 def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
-    """Be the one job on a user's memories; raises Busy where another is at it. Conversations go on meanwhile.
-
-    What writes that were killed have left goes: what the program was about to write, and all in its bookkeeping. What a person
-    saved is none of these.
+    """Run as the only job on a user's memories; raises Busy if another is running. Conversations go on
+    meanwhile. The leftovers of killed writes are deleted: the program's own temporary files, never what a
+    person saved.
     """
     folder.make()
     with contextlib.ExitStack() as held:
@@ -88,7 +87,7 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
 
 
 def read(folder: Folder, path: str) -> Memory | None:
-    """A memory, live or archived; None where it is gone or cannot be read."""
+    """A memory, live or archived; None if it is gone or cannot be read."""
     with contextlib.suppress(FilememError):
         return folder.memory(next(folder.standing(path), path))
     return None

@@ -89,7 +89,7 @@ class Config:
 
     @property
     def own(self) -> OwnPatterns:
-        """The person's own patterns of what is a secret and what is none."""
+        """The person's own patterns of what is a secret and what is not."""
         return own(tuple(self.redact_also), tuple(self.redact_never))
 
 
@@ -129,7 +129,7 @@ def asked(root: str | Path) -> dict[str, Any]:
 
 
 def spelt(value: Any) -> str:
-    """A setting's value as one writes it, in a sentence."""
+    """A setting's value as people write it, for a sentence."""
     if isinstance(value, dict):
         value = ", ".join(f"{key}: {one}" for key, one in value.items() if one)
     if isinstance(value, list | tuple):
@@ -184,7 +184,7 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
 
 
 def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
-    """Regular expressions of a person's own; raises ConfigError for one that is none or may take long."""
+    """A person's own regular expressions; raises ConfigError for one that is invalid or may be slow."""
     if not isinstance(value, list):
         raise wrong(f"{key} is a list", "put each pattern on a line of its own behind a hyphen")
     for pattern in value:

@@ -34,12 +34,12 @@ class Episode(NamedTuple):
 
     @property
     def line(self) -> str:
-        """As front matter has it, without the characters that YAML has not."""
+        """As front matter has it, without characters that YAML cannot hold."""
         written = json.dumps(self.as_json(), ensure_ascii=False).translate({0xFFFE: None, 0xFFFF: None})
         return f"{KEY}: {json_visible(written)}"
 
     def as_json(self) -> dict[str, Any]:
-        """For a script, without what it has not."""
+        """For a script, without empty fields."""
         return {key: list(value) if key in LISTS else value for key, value in self._asdict().items() if value}
 
 
@@ -47,7 +47,7 @@ NONE = Episode()
 
 
 def of(value: Any) -> Episode:
-    """The episode that a value of front matter is; what in it is malformed says nothing."""
+    """The episode in a front matter value; malformed parts are ignored."""
     found: dict[str, Any] = {}
     for key in Episode._fields if isinstance(value, dict) else ():
         entries = value.get(key) if isinstance(value.get(key), list) else [value.get(key)]
@@ -58,7 +58,7 @@ def of(value: Any) -> Episode:
 
 
 def read(written: str) -> Episode | None:
-    """The episode in the JSON of a line; None where that is none and must be read as YAML."""
+    """The episode in the JSON of a line; None if it is not JSON and must be read as YAML."""
     try:
         value = json.loads(written)
     except (ValueError, RecursionError):

@@ -81,7 +81,7 @@ class Folder:
         return sorted(stat.path for stat in self.files())
 
     def strays(self) -> Iterator[Problem]:
-        """What lies in the folder and is no memory, though it may look like one: links, devices, unreadable folders."""
+        """What lies in the folder and is not a memory, though it may look like one: links, devices, unreadable folders."""
         for path, entry in walk(
             self.place,
             lambda path, entry: not (self._stray(path, entry) or (entry.name[0] == "." and path != BOOKKEEPING)),
@@ -110,7 +110,7 @@ class Folder:
 
     @functools.cached_property
     def place(self) -> str:
-        """Where the folder itself lies, whatever links lead to the store; it may be none."""
+        """Where the folder itself lies, whatever links lead to the store; it may not exist."""
         above, name = os.path.split(os.path.abspath(self.root))
         return os.path.join(os.path.realpath(above), name)
 
@@ -130,7 +130,7 @@ class Folder:
         return where
 
     def _named(self, path: str) -> str:
-        """The place on disk that a path names, whatever lies on the way there."""
+        """The place on disk that a path names, whatever lies along the way."""
         parts, shown = path.split("/"), one_line(path, 80) or "an empty path"
         if not {"..", ".", ""}.isdisjoint(parts) or is_unprintable(path):
             like = "name it like facts/2026/2026-11-20-tea.md"
@@ -273,14 +273,14 @@ def is_temporary_name(name: str) -> bool:
 
 
 def is_unprintable(name: str) -> bool:
-    """Is this a file name that nobody can type or print as it is: with control characters, or bytes that are no UTF-8?"""
+    """Is this a file name that nobody can type or print: with control characters, or bytes that are not UTF-8?"""
     return "\\" in name or (
         not name.isprintable() and (escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name))
     )
 
 
 def _shown(entry: "os.DirEntry[str]") -> bool:
-    """Is this no link, and named so that it may be a memory or a folder of memories?"""
+    """Is this not a link, and named so that it may be a memory or a folder of memories?"""
     return entry.name[0] != "." and not entry.is_symlink() and not is_unprintable(entry.name)
 
 
@@ -311,7 +311,7 @@ def mistyped(name: str, known: Iterable[str]) -> str:
 
 
 def _wrong_name(name: str) -> str:
-    """What is wrong with a user's name, as the end of a sentence; empty for a good one."""
+    """What is wrong with a user's name, as the end of a sentence; empty if nothing is."""
     bad = [c for c in name if unicodedata.category(c)[0] not in "LMN" and c not in "-_."]
     tests = (
         (not name, "it is empty"),

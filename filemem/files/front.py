@@ -19,7 +19,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 
 
 class _Loader(Safe):  # type: ignore[misc]
-    """The safe loader, but a date or number that is none stays text instead of costing the other keys."""
+    """The safe loader, but an invalid date or number stays text instead of spoiling the other keys."""
 
     def __init__(self, source: str, above: int) -> None:
         super().__init__(source)
@@ -55,7 +55,7 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
         value = loader.get_single_data()
     except (yaml.YAMLError, RecursionError) as error:
         told = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        # What is opened and never closed is wrong where it begins.
+        # A bracket or quote that is never closed is reported where it opens.
         opened = re.search("flow|quoted", getattr(error, "context", None) or "")
         mark, control = getattr(error, "context_mark" if opened else "problem_mark", None), _CONTROL.search(source)
         index = int(mark.index) if mark else control.start() if control else 0
@@ -98,7 +98,7 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
     if pair:
         start, end = pair[1].start_mark.index, pair[1].end_mark.index
         colon = source.index(":", pair[0].end_mark.index) + 1
-        if start == end:  # nothing stands there, save a comment perhaps
+        if start == end:  # empty there, except perhaps for a comment
             after = f"{source[:colon]} {value}{source[colon:]}"
         elif "\n" in source[colon:end]:
             raise ValueError(f"{key} stands on several lines")

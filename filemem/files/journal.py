@@ -42,7 +42,7 @@ def values(place: str) -> Iterator[Any]:
 
 
 def rewrite(place: str, entries: Iterable[Any]) -> None:
-    """Let a log have just these entries, durably; without any there is none."""
+    """Replace a log's entries with these, durably; without any, delete it."""
     if lines := b"".join(map(line, entries)):
         safe.write(place, lines)
     elif os.path.lexists(place):
@@ -57,7 +57,7 @@ def rows(folder: Folder, name: str) -> Iterator[list[str]]:
 
 
 def add_rows(folder: Folder, name: str, entries: Iterable[Iterable[str]], wait: float = 10.0) -> None:
-    """Add such lines, in one go."""
+    """Add such lines in one write."""
     if text := "".join("\t".join(entry) + "\n" for entry in entries):
         with folder.locked(wait):
             safe.log(folder.bookkeeping(name), text.encode("utf-8", "replace"))

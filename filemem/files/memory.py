@@ -92,7 +92,7 @@ class Memory:
 
     @functools.cached_property
     def binary(self) -> bool:
-        """Is this no text at all, a picture dropped in by mistake?"""
+        """Is this not text at all, such as a picture dropped in by mistake?"""
         return b"\0" in self.data[:65536] and not self.data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
     @functools.cached_property
@@ -178,7 +178,7 @@ class Memory:
 
     @functools.cached_property
     def problems(self) -> list[Problem]:
-        """Every mistake in this file, by line."""
+        """The mistakes in this file, by line."""
         return sorted(Problem(self.path, *fault) for fault in self._faults())
 
     def _faults(self) -> Iterator[Fault]:
@@ -210,7 +210,7 @@ class Memory:
                 yield Fault(self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy)
 
     def particular(self, key: str) -> Any:
-        """A known front matter value where it is well-formed, else None."""
+        """A known front matter value if it is well-formed, else None."""
         value = self.front.get(key)
         right = value is not None and (key not in _CHECKS or _CHECKS[key][0](value))
         return (_day(value) or value) if right else None
@@ -241,7 +241,7 @@ class Memory:
 
     @functools.cached_property
     def told_title(self) -> str:
-        """The title of a note, or what a model calls a session; empty where its path says the same."""
+        """The title of a note, or what a model calls a session; empty if its path says the same."""
         path, words = (set(filter(None, re.split(r"[\W_]+", text.casefold()))) for text in (self.path, self.title))
         told = (self.titled and not words <= path) or (self.episode.by and 2 * len(words - path) > len(words))
         return self.title if told else ""

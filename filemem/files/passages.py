@@ -103,7 +103,7 @@ def turn_days(heads: Sequence[tuple[dt.date | None, str]], day: dt.date | None) 
 
 
 def _iso(text: str) -> dt.date | None:
-    """An ISO date's day; None for none, and for one that the calendar has not."""
+    """The day of an ISO date; None for anything else, or for a day that does not exist."""
     try:
         return dt.date.fromisoformat(text) if text else None
     except ValueError:

@@ -45,12 +45,12 @@ def _about(path: str) -> Iterator[None]:
 
 
 def too_far(folder: str) -> bool:
-    """Does a folder below a user's lie so deep, or has it so long a path, that nothing in it can be a memory?"""
+    """Is a folder too deep, or its path too long, for anything in it to be a memory?"""
     return folder.count("/") >= DEEPEST or len(os.fsencode(folder)) > 3000
 
 
 def through_link(path: str) -> bool:
-    """Does a symbolic link stand on the way to an absolute path, or there?"""
+    """Is an absolute path, or anything above it, a symbolic link?"""
     return os.path.normcase(os.path.realpath(path)) != os.path.normcase(path) or os.path.islink(path)
 
 
@@ -237,7 +237,7 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
 
 
 def _rested(file: BinaryIO) -> bytes:
-    """What an open file holds, once whoever saves it has finished."""
+    """What an open file holds, once an editor's save has finished."""
     while rest := _unsettled(os.fstat(file.fileno())):
         time.sleep(rest)
     file.seek(0)
@@ -291,7 +291,7 @@ def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) 
         if durably:
             os.fsync(fd)
     except OSError:
-        if file.tell() == os.fstat(fd).st_size:  # our own bytes are the last
+        if file.tell() == os.fstat(fd).st_size:  # nothing was added after ours
             os.ftruncate(fd, size)
         raise
     return size
@@ -301,7 +301,7 @@ def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) 
 
 
 def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
-    """The open file, once no editor, which empties a file or moves it aside for a moment, is in the midst of saving it."""
+    """The open file, once no editor is in the middle of saving it: some empty a file, or move it aside, for a moment."""
     for late in range(TRIES):
         try:
             file = open(open_regular(path, flags), "rb" if flags == os.O_RDONLY else "r+b", buffering=0)  # noqa: SIM115

@@ -59,7 +59,7 @@ _BULLET = re.compile(
 
 
 def parse(line: str, path: str, number: int) -> Bullet | None:
-    """A line of a summary as a bullet; one without a link, a person's perhaps, links to itself. None for what is none."""
+    """A line of a summary as a bullet; one without a link, perhaps a person's, links to itself. None for any other line."""
     match = _BULLET.match(line)
     if not match or not match[2]:
         return None

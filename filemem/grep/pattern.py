@@ -47,7 +47,7 @@ _REMEDIES = {
 
 
 class PatternError(FilememError):
-    """The pattern cannot be searched for: one sentence with what is wrong, where, and how to put it right."""
+    """The pattern cannot be searched for: one sentence with what is wrong, where, and how to fix it."""
 
 
 class Pattern:

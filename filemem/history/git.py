@@ -61,7 +61,7 @@ _UNFINISHED |= {"CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
 
 class GitError(FilememError):
-    """Git could not do what it was asked, or is not there; the sentence says why in git's words."""
+    """Git could not do what it was asked, or is missing; the sentence says why in git's words."""
 
 
 class Untrusted(GitError):
@@ -72,7 +72,7 @@ class Untrusted(GitError):
 
 
 class GitDone(NamedTuple):
-    """What a command left behind; `why` it failed, for the end of a sentence."""
+    """What a command printed; `why` it failed, for the end of a sentence."""
 
     code: int
     out: bytes
@@ -288,7 +288,7 @@ class Repository(Git):
         return os.fsdecode(self.ask("symbolic-ref", "--quiet", "--short", "HEAD").out).strip()
 
     def unfinished(self) -> str:
-        """Why nothing can be committed now, as a clause with its remedy; empty where it can."""
+        """Why nothing can be committed now, as a clause with its remedy; empty if it can."""
         for name, what in _UNFINISHED.items():
             if os.path.lexists(os.path.join(self.folder, name)):
                 return f"a {what} is in progress in {self.where}; finish it with git {what} --continue"

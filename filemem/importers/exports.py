@@ -79,7 +79,7 @@ class ImportedNote(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Something that was left out, or taken with a change, and why."""
+    """Something that was left out or changed, and why."""
 
     what: str
     why: str

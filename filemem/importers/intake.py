@@ -169,7 +169,7 @@ class _Import:
         self.report = ImportReport([], [], [], [])
 
     def skip(self, what: str, why: str) -> None:
-        """Tell what was left out, or taken with a change."""
+        """Report what was left out or changed."""
         self.report.skipped.append(Skipped(one_line(what), one_line(why)))
 
     def file(self, format: str, path: str, zone: tzinfo | None) -> None:

@@ -80,7 +80,7 @@ class Index:
             return self._corpus
 
     def rest(self) -> None:
-        """Free what a search has made of the snapshot and of files, and the next one makes anew."""
+        """Free what a search has cached; the next one builds it again."""
         with self._thread_lock:
             self._corpus, self.shelf = None, MemoryCache()
 
@@ -258,7 +258,7 @@ def _version() -> str:
 
 
 def _is_settled(stats: Stats) -> bool:
-    """Can what was changed then not change again, from now on, with the same stats?"""
+    """Is a change at that time old enough that a later one cannot have the same stats?"""
     return abs(time.time_ns() - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
 
 

@@ -43,7 +43,7 @@ class FileRow(NamedTuple):
 
 
 class DamagedSnapshot(Exception):
-    """Bytes that are not those of a snapshot of this version."""
+    """These bytes are not a snapshot of this version."""
 
 
 def key_of(token: str) -> bytes:
@@ -158,7 +158,7 @@ class Snapshot:
         return found
 
     def _fits(self) -> bool:
-        """Have the tables the lengths that they must have?"""
+        """Do the tables have the right lengths?"""
         ends = [0, *(row.first + row.passages for row in self.files)]
         return (
             {len(self.speakers), len(self.lines), len(self.flags)} == {len(self.lengths)}

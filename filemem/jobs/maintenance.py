@@ -50,7 +50,7 @@ class JobDone(NamedTuple):
 
     @property
     def news(self) -> bool:
-        """Is this worth a line where the user is one of many?"""
+        """Is this worth a line when the user is one of many?"""
         return bool(self.paths) or not self.job
 
 
@@ -133,14 +133,14 @@ def _imports(folder: Folder, progress: Progress, *, dry: bool) -> JobDone:
 
 
 def waiting(folder: Folder, *, model: bool) -> JobDone:
-    """What reading what waits would cost."""
+    """What it would cost to read the conversations that wait."""
     cost = consolidation.cost(folder)
     waits = "" if model or not cost.conversations else " No model is configured, so they wait."
     return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()})
 
 
 def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
-    """What became of what a model has read: each decision, what is to be said beside, and a line in sum."""
+    """What came of a model's reading: each decision, any notes, and a line that sums up."""
     requests = list(done)
     decided = [one for each in requests for one in each.decisions]
     notes = [note for one in requests for note in (*one.notes, *filter(None, [one.error]))]
@@ -233,7 +233,7 @@ def _tidy(folder: Folder, progress: Progress) -> JobDone:
 
 
 def _embed(folder: Folder, progress: Progress) -> JobDone:
-    """Have the vector of every passage; where the endpoint fails, what it gave until then is kept."""
+    """Make the vector of every passage; if the endpoint fails, those made so far are kept."""
     known = semantic.of(folder)
     try:
         said = f"Embedded {counted(known.update(index.of(folder), progress) if known else 0, 'new passage')}."

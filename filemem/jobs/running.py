@@ -54,7 +54,7 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
 
 
 def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Remembered, str]:
-    """Keep one fact, as `consolidation.remember` is told `how` to, and commit it; with what git has to say of it.
+    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; returns what git says, too.
 
     `source`: who asked for it, where it was not the person, as the commit says.
     """

@@ -430,7 +430,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """What has been handed to `on_text` so far, without what turned out to be thoughts."""
+        """What has been passed to `on_text` so far, without what turned out to be thoughts."""
         return "".join(self._pieces)
 
     def take(self, event: object) -> None:

@@ -41,12 +41,12 @@ class OfflineModel:
     name = "offline"
 
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
-        """There is nobody to ask."""
+        """Fail: there is no model to ask."""
         raise ModelError("no model is configured; name one with --model, FILEMEM_MODEL or `model:` in filemem.yaml.")
 
 
 def chosen_model(settings: Config, name: str | None) -> OpenAIModel | None:
-    """The model called `name`, else as the settings have it; None where none is meant."""
+    """The model called `name`, else the one in the settings; None if neither names one."""
     chosen = name or settings.model
     if not chosen or chosen == OfflineModel.name:
         return None

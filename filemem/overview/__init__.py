@@ -1,1 +1,1 @@
-"""What a person looks at: problems, counts, names, days, one page."""
+"""Overviews for a person: problems, counts, days, one page to read."""

@@ -1,4 +1,4 @@
-"""Every problem in one user's files: what is wrong, where, and how to put it right."""
+"""Every problem in one user's files: what is wrong, where, and how to fix it."""
 
 import contextlib
 import os

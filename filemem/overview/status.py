@@ -87,7 +87,7 @@ def in_words(found: Status, width: int = 40, most: int = 12) -> list[str]:
 
 
 def _bytes(count: int) -> str:
-    """A size as people say it, in units of 1,000."""
+    """A size as people write it, in units of 1,000."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:.1f} {unit}"

@@ -455,7 +455,7 @@ def revise_profile(
 
 
 def condense_profile(folder: Folder, log: ConsolidationLog, model: Model) -> Revision:
-    """Have a model say the program's lines in fewer words, where the profile has grown beyond its budget.
+    """Have a model shorten the program's lines if the profile has outgrown its budget.
 
     A line that the model does not take up stays as it is; so does all where it names what it was not shown.
     """

@@ -228,7 +228,7 @@ class Request:
         )
 
     def _borne_out(self, text: str) -> bool:
-        """Do its numbers and its names stand somewhere in what was shown?"""
+        """Do its numbers and names appear in what was shown?"""
         counted = re.findall(r"\d+", one_form_of_numbers(plain(text)))
         names = [name for name, _ in LINK.findall(text)]
         names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
@@ -247,7 +247,7 @@ def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
 
 
 def _same_script(text: str, cited: list[SessionTurn]) -> bool:
-    """Is a fact in a script that its turns are in?"""
+    """Is a fact in the same script as its turns?"""
     said = " ".join(one.text for one in cited)
     mixed = any(map(terms.is_cjk, said)) and bool(re.search(r"[A-Za-z]{2}", said))
     return mixed or terms.is_chinese(plain(text)) == terms.is_chinese(said)
@@ -283,5 +283,5 @@ def _list(value: Any) -> list[str]:
 
 
 def whole(value: Any) -> int:
-    """A whole number from what a model wrote for one, 0 for anything else."""
+    """The whole number that a model wrote, 0 for anything else."""
     return int(value) if re.fullmatch(r"[0-9]{1,9}", str(value)) else 0

@@ -1,4 +1,4 @@
-"""What was said, session by session, as a model reads it; and the log of what was read and of what became of it.
+"""What was said, session by session, as a model reads it; and the log of what was read and what came of it.
 
 `.filemem/consolidated.jsonl` only ever grows, so that two clones merge by union; a line is one of
 
@@ -89,7 +89,7 @@ class ConsolidationLog:
             self.episodes.add(str(entry["written"]))
 
     def untouched(self, path: str, data: bytes) -> bool:
-        """Is the memory just as the program left it?"""
+        """Is the memory exactly as the program left it?"""
         return self.written.get(live(path)) == digest(data)
 
 
@@ -104,7 +104,7 @@ class SessionTurn(NamedTuple):
 
     @property
     def is_foreign(self) -> bool:
-        """Is this not what a person says, but an assistant, a tool, an event or a document?"""
+        """Is this said not by a person but by an assistant, a tool, an event or a document?"""
         return self.speaker in _NO_PERSON
 
     @property
