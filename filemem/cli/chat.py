@@ -67,8 +67,10 @@ LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of e
 LONGEST_CITED = 300  # characters
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
-_QUOTED = re.compile(f"`?({CITED.pattern})`?")
-_MAY_CITE = re.compile(r"`?(?:(?:facts|sessions|lessons|summaries)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)?`?$")
+_QUOTED = re.compile(rf"[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}")  # the number has brackets of its own
+_MAY_CITE = re.compile(
+    r"[\[【]{0,2}`?(?:(?:facts|sessions|lessons|summaries)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)?`?[\]】]?$"
+)
 
 
 class Sources:
@@ -92,7 +94,7 @@ class Sources:
     def _number(self, cited: re.Match[str]) -> str:
         known = self._known(cited[1])
         if not self._numbered:
-            return cited[0] + ("" if known else UNSEEN)
+            return cited[0] if known else cited[0].replace(cited[1], cited[1] + UNSEEN)
         return f"[{self.numbers.setdefault(cited[1], len(self.numbers) + 1)}{'' if known else '?'}]"
 
 
@@ -152,18 +154,20 @@ class Chat:
                 self._hear(Notice(self._behind.pop(0)))
         if self._ended and not self._call.json:
             say("")
-        if talk.transcript.path:
+        path = talk.transcript.path
+        if path or (not talk.kept and talk.user.exists()):
             entries, waits = index.of(talk.user).corpus().entries(), sessions.waiting(talk.user)[0]
             facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
             by_model = isinstance(talk.model, OpenAIModel)
             if self._chinese:
                 wait = f"；{waits}段对话在等{'运行 filemem maintain' if by_model else '一个模型'}" if waits else ""
-                self._aside(f"对话保存在 {talk.transcript.path}。共{facts}条事实{wait}。")
+                self._aside((f"对话保存在 {path}。" if path else "") + f"共{facts}条事实{wait}。")
             else:
                 whom = "filemem maintain" if by_model else "a model"
                 waiting = counted(waits, "conversation waits", "conversations wait")
                 wait = f"; {waiting} for {whom}" if waits else ""
-                self._aside(f"The conversation is in {talk.transcript.path}. {counted(facts, 'fact')}{wait}.")
+                self._aside((f"The conversation is in {path}. " if path else "") + f"{counted(facts, 'fact')}{wait}.")
+        if path:
             semantic.catch_up(index.of(talk.user))
         return 0
 

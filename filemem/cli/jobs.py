@@ -25,8 +25,6 @@ from filemem.jobs import maintenance
 from filemem.jobs.running import imported
 from filemem.jobs.table import JOBS, Order, outcomes
 from filemem.models.offline import chosen_model
-from filemem.overview import report
-from filemem.overview import timeline as times
 from filemem.remembering import consolidation
 from filemem.text.dates import parse_bound
 from filemem.text.plain import counted, one_line
@@ -234,6 +232,8 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
 
     Example: filemem timeline --after 2026-05
     """
+    from filemem.overview import timeline as times  # noqa: PLC0415  which no other command needs
+
     user, wanted, today = call.the_user(), globs.matcher(glob), call.now.date()
     given = {"after": after, "before": before}
     try:
@@ -245,6 +245,9 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
         yield Row(one.as_json(), [Safe(said + dim(f"{one.path}:{one.line}"))])
+    say_dim(
+        "" if events or call.json else "Nothing is of that time; without --after and --before, '**' shows everything."
+    )
     return 0 if events else 1
 
 
@@ -260,9 +263,11 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
 
     Example: filemem report -o report.html
     """
-    import pathlib  # noqa: PLC0415  which no other command needs, as the next two
+    import pathlib  # noqa: PLC0415  which no other command needs, as the next three
     import tempfile  # noqa: PLC0415
     import webbrowser  # noqa: PLC0415
+
+    from filemem.overview import report  # noqa: PLC0415
 
     user = call.the_user()
     where = os.path.abspath(output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html"))

@@ -397,7 +397,10 @@ def search_files(
     more = left + max(0, matching - most)
     shown = [hit for hit in picked if hit.text]
     nowhere = _nowhere(corpus, parsed)
-    undated = _undated(corpus, () if outside else parsed.spans)
+    told = outside or any(hit.is_of(parsed.spans) for hit in shown)
+    undated = _undated(corpus, () if told else parsed.spans)
+    if any(hit in outside for hit in shown):
+        of_days = f"{of_days.removesuffix(' alone')}, then of other days"
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
     nothing = [] if hits else _nothing(corpus, parsed, given, asked)
     notes = [*nowhere, *undated, *alone, *nothing]
