@@ -49,7 +49,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
         more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
         facts = {key: getattr(hit, key) for key in _SHOWN} | {key: value for key, value in more.items() if value}
         yield Row({**facts, "file": f"{user.root}/{hit.path}"}, [])
-    yield answers.searched(found, "--limit")
+    yield answers.searched(found, shell=True)
     if explain:
         yield f"\n{found.certainty:.0%} certain"
     for hit in sorted(found.hits, key=lambda hit: -hit.score) if explain else ():

@@ -265,8 +265,8 @@ def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> st
 # -- search_files ------------------------------------------------------------------------------------------------
 
 
-def searched(found: "Found", limit: str = "limit:") -> str:
-    """The passages that search_files found, by file; `limit` is what whoever asks calls the most passages to show."""
+def searched(found: "Found", *, shell: bool = False) -> str:
+    """The passages that search_files found, by file; what to do next as a model calls the tools, or as a `shell` command."""
     hits = found.hits
     files = dict.fromkeys(hit.path for hit in hits)
     archived = sum(is_archived(path) for path in files)
@@ -288,9 +288,14 @@ def searched(found: "Found", limit: str = "limit:") -> str:
         out.append(_passage(hit))
     if cut := next((hit for hit in hits if hit.cut), None):
         call = _call("open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1)
+        call = f"filemem open '{escape_controls(cut.path)}:{cut.line}'" if shell else call
         out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
     if found.more:
-        asks = f"; {limit} {min(2 * max(len(hits), 5), MOST_HITS)} shows more" if len(hits) < MOST_HITS else ""
+        asks = (
+            f"; {'--limit' if shell else 'limit:'} {min(2 * max(len(hits), 5), MOST_HITS)} shows more"
+            if len(hits) < MOST_HITS
+            else ""
+        )
         out.append(f"{found.more:,} weaker left out{asks}.")
     return "\n".join(out)
 
