@@ -22,7 +22,7 @@ class FileMemoryProvider(ContextProvider):
         self._of = user
 
     async def before_run(self, *, agent: Any, session: AgentSession, context: SessionContext, state: Any) -> None:
-        """Put in what is known."""
+        """Add what is known to the run's instructions."""
         user, kept = self._kept(session, context)
         said = "\n".join(one.text for one in context.input_messages if one.role == "user")
         current = await asyncio.to_thread(kept.current)

@@ -40,7 +40,7 @@ class NotesMemoryTool(BetaLocalFilesystemMemoryTool):
 
     @memory_root.setter
     def memory_root(self, place: Path) -> None:
-        """The SDK would have a folder of its own."""
+        """Do nothing: the SDK would make a folder of its own."""
 
     def execute(self, command: Any) -> Any:
         """Carry out one command; raises ToolError, in a sentence for the model, for what cannot be done."""

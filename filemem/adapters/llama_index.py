@@ -55,7 +55,7 @@ class TranscriptMemory(Memory):
         await super().aput_messages(messages)
 
     async def areset(self, status: Any = None) -> None:
-        """Begin anew, in each process; what was said stays in memory as a session that is over."""
+        """Start over, in every process; what was said stays in memory as a finished session."""
         await asyncio.to_thread(self._kept.end)
         await super().areset(status)
 

@@ -54,7 +54,7 @@ class TranscriptSession:
         self._kept = KeptSession(user if isinstance(user, User) else user(session_id), "agents", session_id)
 
     def current(self) -> CurrentConversation | None:
-        """What of it a model sees."""
+        """What a model sees of it."""
         return self._kept.current(self.session_settings.limit)
 
     @property
@@ -73,11 +73,11 @@ class TranscriptSession:
         await asyncio.to_thread(self._add, items)
 
     async def pop_item(self) -> Any:
-        """Take the last item back, out of the transcript too; None where there is none."""
+        """Remove the last item, from the transcript too; None if there is none."""
         return await asyncio.to_thread(self._pop)
 
     async def clear_session(self) -> None:
-        """Begin anew. What was said stays in memory as a session that is over; `User.forget` deletes it."""
+        """Start over. What was said stays in memory as a finished session; `User.forget` deletes it."""
         await asyncio.to_thread(self._clear)
 
     def _items(self) -> list[Any]:

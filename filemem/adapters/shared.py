@@ -20,7 +20,7 @@ from filemem.text.plain import digest
 from filemem.text.redaction import redact
 
 HEAD = 8192  # bytes of a session in which its front matter is looked for
-ENDED = "ended "  # stands before the origin of a session that is over
+ENDED = "ended "  # stands before the origin of a finished session
 
 
 class KeptSession:
@@ -77,7 +77,7 @@ class KeptSession:
         self._path = ""
 
     def _session(self) -> Memory | None:
-        """The transcript, wherever it lies now; None where there is none, yet or any more."""
+        """The transcript, wherever it lies now; None if there is none yet, or no longer."""
         with contextlib.suppress(FilememError):
             memory = self.folder.memory(self.folder.locate(self._path)) if self._path else None
             if memory and memory.front.get("origin") == self._origin:

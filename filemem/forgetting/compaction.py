@@ -334,9 +334,9 @@ def _chosen(
 
 
 def _stated(model: Model, memories: Sequence[Memory], settings: Config) -> tuple[list[Bullet], list[str]]:
-    """The model's statements on some conversations, none where they are too few or it fails; and what went wrong.
+    """The model's statements on some conversations, none if they are too few or it fails; and what went wrong.
 
-    A statement whose labels are no turns is dropped. Its first label decides which conversation it belongs to.
+    A statement whose labels are not turns is dropped. Its first label decides which conversation it belongs to.
     """
     said = [passage.text for memory in memories for passage in memory.passages]
     unit, size = ("characters", 1.0) if terms.is_chinese(" ".join(said)) else ("words", WORDS)

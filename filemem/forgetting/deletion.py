@@ -32,7 +32,7 @@ from filemem.text.plain import UNSEEN, counted, one_line
 
 FORGOTTEN, NAMELESS = "[forgotten]", "forgotten"  # in the place of a text, and of a name
 MARK = "forgetting"  # the journal's file
-CACHES = ("index", "vectors", "as-of", "running")  # made anew when they are needed
+CACHES = ("index", "vectors", "as-of", "running")  # rebuilt when they are needed
 LEAST = 10  # bytes of a line from which on it is told from small talk
 LOST = "cannot be searched, so nobody knows what it says"
 
@@ -64,11 +64,11 @@ class TextMatcher:
         self._words = [re.compile(before + re.escape(w) + after) for w in words if re.search(r"[^\W_]", w)]
 
     def __bool__(self) -> bool:
-        """Is there anything to look for?"""
+        """Is there anything to search for?"""
         return bool(self._words or self.lines)
 
     def add(self, text: str) -> None:
-        """Look for the lines of a text, short ones aside."""
+        """Search for the lines of a text, except short ones."""
         bare = (folded(_MARKS.sub("", line, count=1)) for line in text.split("\n"))
         self.lines.update(line for line in bare if len(line.encode()) >= LEAST and line != FORGOTTEN)
 
@@ -121,7 +121,7 @@ class Occurrence(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The path, with the line where it is one."""
+        """The path, with its line if it has one."""
         return f"{one_line(self.path)}{f':{self.line}' * bool(self.line)}"
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ def from_json(text: str | bytes) -> DeletionPlan:
 
 
 def plan(folder: Folder, *what: str, about: str = "", progress: Progress = no_progress) -> DeletionPlan:
-    """Everything that goes with memories, each a path or a `path:line`, or with all that holds the words; nothing is changed.
+    """Everything that would go with memories, each a path or `path:line`, or with what contains the words; nothing is changed.
 
     A `what` that names nothing may be words as well, `about` is always. Raises NotFound for a path that names nothing.
     """
@@ -174,7 +174,7 @@ def plan(folder: Folder, *what: str, about: str = "", progress: Progress = no_pr
 
 
 def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
-    """The plan with what it had left in files that can be read: their lines go too."""
+    """The plan extended to what it had left in readable files: their lines go too."""
     items, left = list(found.items), list[Occurrence]()
     for one in found.left:
         try:
@@ -328,7 +328,7 @@ class _Cascade:
                         self._ask(source._replace(why=f"the source of {item.place}"))
 
     def _take(self, item: DeletionItem) -> bool:
-        """Have it go; False where it does already."""
+        """Mark it to go; False if it is marked already."""
         found = self.going.setdefault(item.path, {})
         if 0 in found or item.line in found:
             return False
@@ -386,7 +386,7 @@ def _lines(data: bytes) -> tuple[list[str], str]:
 
 
 def without(data: bytes, items: Iterable[DeletionItem]) -> bytes:
-    """The file without these lines, where they are now: a person may have moved them meanwhile."""
+    """The file without these lines, wherever they are now: a person may have moved them meanwhile."""
     lines, codec = list(_lines(data)[0]), _lines(data)[1]
     for item in items:
         count, ends, place = len(item.old), ["\r" * one.endswith("\r") for one in item.old], item.line - 1
@@ -427,7 +427,7 @@ def record_without(data: bytes, found: DeletionPlan) -> bytes:
 
 
 def version_after(own: str, data: bytes, found: DeletionPlan) -> bytes:
-    """A version of a file of the user's, as git has it, without what is to go."""
+    """A version of a user's file, as git has it, without what is to go."""
     if own.startswith(BOOKKEEPING + "/"):
         return record_without(data, found)
     with contextlib.suppress(FilememError):
@@ -585,7 +585,7 @@ def _after(data: bytes, items: list[DeletionItem], names: dict[str, str]) -> byt
 
 
 def _move(folder: Folder, names: dict[str, str]) -> list[str]:
-    """Give files their new names; returns the paths, old and new."""
+    """Rename files; returns the old and new paths."""
     moves = [(pre + old, pre + new) for old, new in names.items() if new for pre in ("", archive.archived(""))]
     for old, new in moves:
         with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
@@ -648,7 +648,7 @@ def _without(data: bytes, paths: set[str]) -> bytes:
 
 
 def planned(found: DeletionPlan) -> Iterator[str]:
-    """What would go, a line each, and what would be left."""
+    """What would go, one line each, and what would be left."""
     whole, lines = ([item for item in found.items if bool(item.line) == some] for some in (False, True))
     for heading, items in (("These files go:", whole), ("These passages go, their lines stay:", lines)):
         yield from [heading] * bool(items)

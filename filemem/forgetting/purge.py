@@ -173,7 +173,7 @@ def _path_after(own: str, found: DeletionPlan) -> str:
 
 
 def _apart(where: str, *command: str) -> None:
-    """Run a command in a folder beside, with nobody's git configuration."""
+    """Run a command in a separate folder, without anybody's git configuration."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
     done = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, errors="replace", timeout=LONG)
@@ -240,7 +240,7 @@ def search(history: History, found: DeletionPlan) -> list[str]:
 
 
 def objects(repository: Repository) -> Iterator[tuple[str, str, bytes]]:
-    """Every object: its name, its kind and its bytes."""
+    """Every object: its name, kind and bytes."""
     process = repository.start("cat-file", "--batch-all-objects", "--batch", "--unordered")
     assert process.stdout
     try:

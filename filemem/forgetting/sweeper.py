@@ -85,7 +85,7 @@ LASTS: dict[str, tuple[Callable[[IndexedFile, References], bool], str]] = {
 
 
 def _known(folder: Folder, today: dt.date) -> References:
-    """What the user's files say today that keeps memories from fading."""
+    """What the user's files say today to keep memories from fading."""
     logged, lines = sections.compacted(folder).items(), list[str]()
     with contextlib.suppress(FilememError):
         lines = folder.memory(PROFILE).lines
@@ -257,7 +257,7 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
 
 
 def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
-    """Day, importance, recalls and what they come to; when the memory will be archived."""
+    """Day, importance, recalls and the retention they give; when the memory will be archived."""
     born, importance = _born(found.entry), _importance(found.entry)
     given = "" if "importance" in found.entry.particulars else " (not given)"
     first = config.stability_days * importance / retention.IMPORTANCE
@@ -299,5 +299,5 @@ def _in_archive(found: MemoryStatus) -> str:
 
 
 def after(today: dt.date, days: int) -> dt.date:
-    """The day so many days from today; the last of the calendar for what lies beyond it."""
+    """The day so many days from today; the calendar's last day if that lies beyond it."""
     return dt.date.fromordinal(min(today.toordinal() + days, dt.date.max.toordinal()))

@@ -119,7 +119,7 @@ def matches(folder: Folder, expression: str, *, path: str | None = None) -> list
 
 
 class _Sought(NamedTuple):
-    """What lines are looked for."""
+    """Which lines are searched for."""
 
     pattern: Pattern
     said_by: Callable[[str], bool] | None = None
@@ -139,7 +139,7 @@ def _days_of(compiled: Pattern) -> list[dt.date]:
 
 
 def _is_near(path: str, days: Iterable[dt.date]) -> bool:
-    """Is a file of a day about one of these, the year aside?"""
+    """Is a file dated about one of these days, whatever the year?"""
     when = when_of(path)
     return when is not None and any(
         abs((when.date.timetuple().tm_yday - day.timetuple().tm_yday + 182) % 365 - 182) <= NEAR for day in days
@@ -147,7 +147,7 @@ def _is_near(path: str, days: Iterable[dt.date]) -> bool:
 
 
 def _chosen(folder: Folder, path: str | None) -> list[Stat]:
-    """The files asked for, newest first, archived ones last. Raises NotFound where `path` names none."""
+    """The files asked for, newest first, archived ones last. Raises NotFound if `path` names none."""
     wanted = globs.matcher(path) if path else None
     stats = [stat for stat in folder.files() if not wanted or wanted(stat.path)]
     if path and not stats:

@@ -27,7 +27,7 @@ class Child:
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
 
     def close(self) -> None:
-        """End the child, whatever it is at."""
+        """End the child, whatever it is doing."""
         self._process.kill()
         with contextlib.suppress(OSError):
             self._process.communicate()
@@ -61,9 +61,9 @@ def _packed(message: Any) -> bytes:
 
 
 def _serve() -> None:
-    """The child: answer every request until there is none; the one that needs too much memory is the last."""
+    """The child: answer requests until they end; one that needs too much memory is the last."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
-    with contextlib.suppress(EOFError):  # the parent is gone, in the middle of a request perhaps
+    with contextlib.suppress(EOFError):  # the parent is gone, perhaps in the middle of a request
         while size := int.from_bytes(requests.read(8), "little"):
             try:
                 pattern, flags, lines = marshal.loads(requests.read(size))

@@ -1,4 +1,4 @@
-"""The program's own words to models, and memory text between marks that it cannot forge."""
+"""The program's own words to models, and memory text between marks that the text cannot forge."""
 
 import re
 from importlib import resources
@@ -18,7 +18,7 @@ def template(name: str) -> str:
 
 
 def contained(text: str) -> str:
-    """A text of a file on one line, which can forge no mark."""
+    """A file's text on one line, so that it cannot forge a mark."""
     return MARK.sub("&lt;", one_line(text))
 
 

@@ -117,13 +117,13 @@ class Query(NamedTuple):
 
     @property
     def content_words(self) -> int:
-        """How many words it has to look for, beside those of dates, names and the like."""
+        """How many words it has to search for, besides those of dates, names and the like."""
         spelt = [word for word in self.words if not (word.is_context_word or is_light(word) or terms.is_cjk(word.text))]
         return len(spelt) + sum(len(terms.segments(run)) for run in self.runs)
 
     @property
     def has_no_content_words(self) -> bool:
-        """Whether it has no word to look for but those of dates, names and the like."""
+        """Whether it has no words to search for but those of dates, names and the like."""
         return all(word.is_context_word or is_light(word) for word in self.words)
 
 
@@ -188,7 +188,7 @@ def _weighed(run: str) -> Iterator[tuple[str, float]]:
 
 
 def is_light(word: Word) -> bool:
-    """Is it a word that any question may be put with?"""
+    """Is it a word that any question may contain?"""
     light = _light_stems()
     return word.stem in light or (
         terms.is_cjk(word.text) and all(one in light or one in terms.STOP for one in word.text)
@@ -318,7 +318,7 @@ def speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
 
 
 def said_by(corpus: Corpus, speaker: str | None) -> Callable[[str], bool] | None:
-    """Is a name that of the speaker asked for? None where none is."""
+    """Is this the name of the speaker asked for? None if no speaker is."""
     found = speakers(corpus, speaker)
     names = {terms.fold(corpus.speaker_names[number]) for number in found or ()}
     return None if found is None else lambda name: terms.fold(name) in names
@@ -426,7 +426,7 @@ def _joined(question: str, first: dates.Mention, last: dates.Mention) -> bool:
 
 
 def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
-    """Is a memory of one of the days?"""
+    """Is a memory dated on one of the days?"""
     spans = (span for mention in mentions for span in mention.spans)
     return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for span in spans)
 

@@ -98,7 +98,7 @@ def units_of(query: Query, weights: Sequence[float], unknown: float) -> list[Uni
 
 
 def _pieces(run: str) -> Iterator[str]:
-    """The words of a run, by the dictionary; what it does not know in one piece between stop words."""
+    """The words of a run, by the dictionary; what it does not know stays in one piece between stop words."""
     for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
         words = list(group)
         yield from "".join(" " if word in terms.STOP else word for word in words).split() if alone else words
@@ -172,7 +172,7 @@ def idf(corpus: Corpus, frequency: int) -> float:
 def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> Term:
     tokens = corpus.concept(stem)
     frequency = min(corpus.count, sum(map(corpus.frequency, tokens)))
-    if frequency and corpus.uncounted:  # a word is no more common for being asked for
+    if frequency and corpus.uncounted:  # being asked for makes a word no more common
         asked = (corpus.uncounted.intersection(numbers) for token in tokens for numbers, _ in corpus.postings(token))
         frequency = max(0, frequency - sum(map(len, asked)))
     return Term(word, itself, weight, tokens, frequency)
@@ -491,6 +491,6 @@ class _Scorer:
 
 
 def _among(number: int, places: Sequence[int]) -> bool:
-    """Is a number among these, which ascend?"""
+    """Is a number among these, which are in ascending order?"""
     at = bisect_left(places, number)
     return at < len(places) and places[at] == number

@@ -87,8 +87,8 @@ class Hit:
     ) -> None:
         self.path, self.line, self.score = path, line, item.score
         self.note, self.newer, self.sources = told
-        self.is_episode = False  # does it sum up its session?
-        self.is_aside = False  # does an assistant say it whom nobody asked about?
+        self.is_episode = False  # does it summarise its session?
+        self.is_aside = False  # is it an assistant's, when nobody asked what the assistant said?
         self._reader, self._place, self._item = reader, place, item
         self._more: dict[str, float] = {}
 
@@ -119,7 +119,7 @@ class Hit:
 
     @property
     def lapsed(self) -> bool:
-        """Is it known not to hold?"""
+        """Is it known to hold no more?"""
         return bool(self.note) and not self.note.startswith(DOUBTFUL)
 
     # What its file says, when it is asked for.
@@ -168,7 +168,7 @@ class Hit:
 
     @property
     def before(self) -> Passage | None:
-        """The turn that it leans on."""
+        """The turn that it replies to."""
         return self.previous if self.previous and leans(self.passage, self.previous) else None
 
     # -- what of it is shown -------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class Hit:
 
     @property
     def cut(self) -> bool:
-        """Is that only a part?"""
+        """Is that only part of the text?"""
         return self.shown != (0, len(self.text))
 
     @functools.cached_property
@@ -214,12 +214,12 @@ class Hit:
 
     @property
     def wordless(self) -> bool:
-        """Is it but the name of a file, or marks and numbers?"""
+        """Is it only the name of a file, or marks and numbers?"""
         return bool(self.speaker) and len(self.text) < WHOLE and _WORDLESS.fullmatch(self.text) is not None
 
     @property
     def empty(self) -> bool:
-        """Has it nothing to tell: a greeting, thanks, or the heading over something else?"""
+        """Does it say nothing: a greeting, thanks, or a heading over something else?"""
         if self.speaker or not self._memory:
             return terms.is_courtesy(self.text, self._reader.names) or not self.text
         over = not self._memory.titled and len(self._memory.passages) > 1
@@ -327,7 +327,7 @@ class Reader:
         return None
 
     def replacement(self, old: Hit) -> Hit | None:
-        """What holds now instead of a superseded memory, with the same score; None where it cannot be told."""
+        """What replaced a superseded memory, with the same score; None if that is unknown."""
         path, memory = old.newer, None
         for _ in range(CHAIN):
             try:
@@ -442,7 +442,7 @@ def _with_meaning(
     try:
         known = semantic.of(index.folder)
     except (FilememError, OSError):
-        return scored, []  # settings that are broken, which whoever reads them for more says
+        return scored, []  # broken settings, which are reported by whoever else reads them
     if not known or (strong and not known.ready):
         return scored, []
 
@@ -451,7 +451,7 @@ def _with_meaning(
         spoken = asked.speakers is None or corpus.speakers[number] in asked.speakers
         of_days = asked.days is None or asked.days[0] <= entry.day(number) <= asked.days[1]
         voice = query.voices[corpus.voices[number]] if corpus.voices else 1.0
-        if corpus.flags[number] & terms.ASKS_ONLY:  # nothing is so like a question as a question
+        if corpus.flags[number] & terms.ASKS_ONLY:  # nothing resembles a question as much as another question
             voice = min(voice, query.voices[ONLY_ASKING])
         return worth(entry) * voice if spoken and of_days else 0.0
 
@@ -635,7 +635,7 @@ def _one_of(fact: Hit, turn: Hit, *, found: bool) -> Hit:
 
 
 def _edited(fact: Hit, turn: Hit) -> bool:
-    """Is a fact its turn but for a few words, as one that quoted it and was edited?"""
+    """Is a fact its turn except for a few words, like one that quoted it and was edited?"""
     kept, said = _said(fact.text), _said(turn.text)
     return 3 * len(kept ^ said) <= len(kept | said) and not _retells(fact, turn)
 
@@ -702,7 +702,7 @@ def _tells(hit: Hit, said: set[str]) -> bool:
 
 
 def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]:
-    """Those of `some` hits that have a share of the best score that grows with what is shown already. What no longer holds,
+    """Those of `some` hits with enough of the best score, more the more is shown already. What no longer holds,
     or rests in the archive, is shown where it holds as much of the question. And how many are left; what cannot be among
     those shown, whatever it says, is not read."""
     shown: list[Hit] = []
@@ -790,7 +790,7 @@ def _nothing(corpus: Corpus, parsed: Query, given: dict[str, str | None], asked:
 
 
 def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, *, beside: bool) -> float:
-    """What the best of the `hits` shown holds of the question, less where it is doubtful and where many others match as well.
+    """How much of the question the best of the `hits` shown holds, less if it is doubtful or many others match as well.
     `found` are all, best first; `beside`: hits of other days than the question names are shown, too."""
     if not hits or parsed.has_no_content_words:
         return 0.0

@@ -155,7 +155,7 @@ class Semantic:
             self._loaded, self._unsaved = (stat.st_mtime_ns, stat.st_size, stat.st_ino), 0
 
     def _add(self, texts: dict[str, str], embed: Embed) -> None:
-        """Have texts embedded, by key, and hold their vectors; raises ModelError."""
+        """Embed texts, by key, and keep their vectors; raises ModelError."""
         numpy, keys = _numpy(), list(texts)
         vectors = _unit(embed(list(texts.values())))
         self._vectors = vectors if self._vectors is None else numpy.concatenate([self._vectors, vectors])
@@ -219,7 +219,7 @@ class Semantic:
         return len(missing)
 
     def _pruned(self, corpus: Corpus) -> bool:
-        """Let go of the vectors of what is no longer there, or kept here; says whether there were any."""
+        """Drop the vectors of what is gone or no longer kept here; says whether there were any."""
         live = {entry.path for entry in corpus.entries()}
         gone = [path for path in self._files if path not in live or any(private(path) for private in self._private)]
         for path in gone:
@@ -317,7 +317,7 @@ def of(folder: Folder) -> Semantic | None:
 
 
 def catch_up(index: Index) -> None:
-    """Make the vectors of what a chat has added, where there are any; what fails, the next question or `maintain` does."""
+    """Make the vectors of what a chat has added; after a failure, the next question or `maintain` does."""
     with contextlib.suppress(FilememError, OSError):
         if known := of(index.folder):
             known.update(index, lambda done, of_all: None, NEW)

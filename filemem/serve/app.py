@@ -119,7 +119,7 @@ class Service:
         return name
 
     async def _user(self, request: Request) -> str:
-        """Whose memories these are; raises Wrong for a request that may see nobody's."""
+        """Whose memories the request may see; raises Wrong if nobody's."""
         given = request.headers.getlist("authorization")
         if len(given) > 1:
             raise BadRequest(400, "send one Authorization header, not several.")
@@ -139,7 +139,7 @@ class Service:
         return self._open_to
 
     def _begin(self, user: str, answer: "_UnderWay") -> None:
-        """Have a thread answer, unless too many do; raises BadRequest then."""
+        """Let a thread answer; raises BadRequest if too many are busy."""
         if self._under_way[user] >= MOST_OF_ONE or self._under_way.total() >= MOST:
             self._log(f"{user}: refused, too many answers are under way")
             raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
@@ -166,7 +166,7 @@ class Service:
 
 
 def client_error(error: BaseException) -> tuple[int, str, str | None]:
-    """How an error is told to a client: what only the server's own log should say is not."""
+    """An error as a client may see it, without what belongs in the server's own log."""
     match error:
         case BadRequest():
             return error.status, str(error), error.code
@@ -200,7 +200,7 @@ class _UnderWay:
         self.outcome = "answered"
 
     def start(self, threads: ThreadPoolExecutor, chats: Chats) -> None:
-        """Have a thread make the answer."""
+        """Start the thread that makes the answer."""
         loop = asyncio.get_running_loop()
 
         def listen(event: Event) -> None:
@@ -222,7 +222,7 @@ class _UnderWay:
             self.outcome = f"failed ({told})"
 
     def _hang_up(self, why: str) -> None:
-        """Have the thread stop, and the model too, as nobody waits for them any more."""
+        """Stop the thread and the model, as nobody waits for them any more."""
         if not self.ended.done():
             self.outcome = why
             self._stop.set()

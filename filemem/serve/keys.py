@@ -33,7 +33,7 @@ class KeyRing(NamedTuple):
         return self._all().get(os.path.realpath(root), {})
 
     def user_of(self, root: str, key: str) -> str | None:
-        """Whose key that is; None where it is nobody's."""
+        """Whose key it is; None if nobody's."""
         with contextlib.suppress(FilememError, OSError):
             found = self.of(root).get(digest(key)) if key.startswith(self.prefix) else None
             return found["user"] if found else None

@@ -188,7 +188,7 @@ class _Expression:
         self.unit = self["unit"] if self["unit"].isascii() else self["unit"][-1]
 
     def __getitem__(self, part: str) -> str:
-        """A part in lower case; empty where it has none."""
+        """A part in lower case; empty if it is missing."""
         name = f"{part}{self.number}"
         return (self.match[name] or "").lower() if name in self.match.re.groupindex else ""
 
@@ -402,7 +402,7 @@ def mentioned(text: str, today: date) -> list[Mention]:
 
 
 def _quoted(text: str, start: int) -> bool:
-    """Does somebody else's speech go on there, whose day may be another?"""
+    """Does somebody else's speech continue there, perhaps of another day?"""
     before = text[max(0, start - 1000) : start]
     return before.count('"') % 2 == 1 or any(
         before.count(pair[0]) > before.count(pair[1]) for pair in ("“”", "「」", "『』")

@@ -74,7 +74,7 @@ def one_form_of_numbers(text: str) -> str:
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Do some words stand in a text, in one piece or in pieces with an ellipsis between them?"""
+    """Do some words appear in a text, whole or in pieces with an ellipsis between them?"""
     pieces = [piece for piece in map(comparable, re.split(r"\.{3,}|…+", quote)) if piece]
     whole = comparable(text)
     return bool(pieces) and sum(map(len, pieces)) >= 2 and all(piece in whole for piece in pieces)

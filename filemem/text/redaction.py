@@ -52,7 +52,7 @@ class OwnPatterns(NamedTuple):
             yield start, end
 
     def allows(self, secret: str) -> bool:
-        """Is this, which was taken for a secret, none?"""
+        """Is this, taken for a secret, not one?"""
         return len(secret) <= expression.PIECE and any(pattern.fullmatch(secret) for pattern in self.never)
 
 
@@ -218,7 +218,7 @@ def _usual_name(value: str) -> bool:
 
 
 def _made_up(value: str) -> bool:
-    """Hard to guess: letters with a sign within, or small and capital letters with digits."""
+    """Hard to guess: letters with a sign among them, or small and capital letters with digits."""
     if _usual_name(value) or _is("placeholder", value):
         return False
     cases = len(value) >= 8 and all(any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))

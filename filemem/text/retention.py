@@ -31,8 +31,7 @@ DEFAULT = Curve()
 
 class Strength(NamedTuple):
     """How a memory stands on a day: retention 0 to 1, stability in days, the last recall, days since then.
-
-    `last` is the day that the memory is of where it was never recalled; that day may lie ahead.
+    `last` is the memory's own day if it was never recalled; that day may lie ahead.
     """
 
     retention: float

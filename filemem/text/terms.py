@@ -182,7 +182,7 @@ def _same() -> dict[str, str]:
 
 @functools.cache
 def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
-    """Word -> what else may be said for it; kind -> members; the first three letters of either's words -> those words."""
+    """Word -> words used instead of it; kind -> members; the first three letters of either's words -> those words."""
     related: dict[str, list[str]] = {}
     for line in tables.lines("related.txt"):
         first, *others = line.split()

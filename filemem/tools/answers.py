@@ -49,7 +49,7 @@ def _heading(path: str, when: FileDate | None, *notes: str) -> str:
 
 
 def _fate(folder: Folder, path: str) -> str:
-    """What has become of a memory: `superseded by PATH`, which tells what was, else `archived` where it lies there."""
+    """What has become of a memory: `superseded by PATH`, else `archived` if it lies there."""
     with contextlib.suppress(FilememError):
         data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
         if plainly := _SUPERSEDED_BY.match(data):  # to read YAML takes as long as a grep
@@ -60,7 +60,7 @@ def _fate(folder: Folder, path: str) -> str:
 
 
 def _call(tool: str, **arguments: Any) -> str:
-    """A call as the model may send it; what is None is left out."""
+    """A call as a model may send it, without arguments that are None."""
     given = {key: value for key, value in arguments.items() if value is not None}
     call = json.dumps(given, ensure_ascii=False)
     return f"{tool} {call if escape_controls(call) == call else json.dumps(given)}"
@@ -126,7 +126,7 @@ def _passages(folder: Folder, path: str) -> list[Passage]:
 
 
 def _day_of(when: FileDate | None) -> dt.date | None:
-    """The day of a file, None where it names but a month."""
+    """The day of a file, None if it names only a month."""
     return when.date if when and not when.month else None
 
 
