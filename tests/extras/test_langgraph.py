@@ -143,7 +143,7 @@ def test_no_name_leads_out_and_what_cannot_be_kept_is_refused(tmp_path: Path) ->
         with pytest.raises(FilememError, match="is not written"):
             store.put(("docs",), "bad", value)
     assert store.get(("docs",), "bad") is None
-    with pytest.raises(FilememError, match="longer than"):
+    with pytest.raises(FilememError, match="too long for"):
         store.put(("docs",), "k" * 300, {"a": 1})
 
 

@@ -274,7 +274,7 @@ def test_a_client_that_shows_models_structured_results_for_the_text_gets_the_tex
 
 
 def test_update_supersedes_one_fact_and_the_newest_are_listed(place: Place) -> None:
-    """The old fact stays as it was, and says by what it was replaced; what is no fact that holds is refused."""
+    """The old fact stays as it was, and says by what it was replaced; what is not a current fact is refused."""
     (place.store / "eva").mkdir()
     with place.pipe("eva", "--write") as talk:
         assert talk.tool("list_recent") == "Nothing is kept yet."
@@ -288,7 +288,7 @@ def test_update_supersedes_one_fact_and_the_newest_are_listed(place: Place) -> N
         assert "Eva lives in Braga." in was and f"superseded_by: {new}" in was
         assert talk.tool("list_recent", limit=1) == f"{new}  Eva lives in Faro."
         for path in (old, "profile.md", "facts/none.md", f"../zoe/{HARBOUR}", "sessions/x.md"):
-            assert "no fact that holds" in talk.tool("update", path=path, text="Eva lives in Rome."), path
+            assert "not a current fact" in talk.tool("update", path=path, text="Eva lives in Rome."), path
         assert "Rome" not in talk.tool("list_recent")
 
 
