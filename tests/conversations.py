@@ -7,7 +7,7 @@ from reader import Reader
 
 from filemem.files import transcript
 from filemem.files.folder import Folder
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 from filemem.remembering import consolidation
 from filemem.remembering.supersession import Decision
 

@@ -20,7 +20,7 @@ from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.jobs.running import forget
 from filemem.models import ModelError, OpenAIModel
-from filemem.text import tokens
+from filemem.text.plain import count_tokens
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 FACT = "facts/2026/2026-05-01-oolong.md"
@@ -246,7 +246,7 @@ def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with
         talk.say(message)
         beside = system(server).partition('<memory path="search_files">')[2].partition("</memory>")[0]
         assert path in beside if path else not beside
-        assert tokens.count(beside) <= BESIDE_TOOLS + 2
+        assert count_tokens(beside) <= BESIDE_TOOLS + 2
     Talk(talk.root.parent, server.base_url, "recall: tools\n").say("Where does Nadia work?")
     assert "search_files" not in server.requests[-1].body["messages"][-1]["content"]
 
@@ -299,7 +299,7 @@ def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
     server.default = say("Read.")
     talk.say(f"{before}Which tuba was polished?")
     found = system(server).partition('<memory path="search_files">')[2].partition("</memory>")[0]
-    assert "facts/tuba-" in found and tokens.count(found) < ALONE + 20
+    assert "facts/tuba-" in found and count_tokens(found) < ALONE + 20
     assert "tools" not in server.requests[0].body
 
 

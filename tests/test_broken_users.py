@@ -7,7 +7,7 @@ from programs import filemem
 
 from filemem import Store
 from filemem.files.folder import StoreFolder
-from filemem.files.passages import turns
+from filemem.files.memory import turns
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n- **Bob** 09:31: Nice. Where?\n"
 TALK += "- **Bob** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filemem import Store
-from filemem.files import sections
-from filemem.files.passages import format_turn, turns
+from filemem.files import journal, sections
+from filemem.files.memory import format_turn, turns
 from filemem.jobs import maintenance
-from filemem.text import dates, tokens
+from filemem.text import dates
+from filemem.text.plain import count_tokens
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 FRONT = "---\ndate: {0}T09:30:00\ntimezone: Europe/London\n---\n\n"
@@ -167,7 +168,7 @@ def test_a_full_month_goes_on_in_parts(tmp_path):
 def test_without_the_log_nothing_is_summarised_twice(user):
     compact(user)
     before = {path: read(user, path) for path in user.paths()}
-    Path(user.bookkeeping(sections.LOG)).unlink()
+    Path(user.bookkeeping(journal.COMPACTED)).unlink()
     compact(user)
     assert {path: read(user, path) for path in user.paths()} == before
 
@@ -197,5 +198,5 @@ def test_no_summary_is_half_as_long_as_its_sources(talks, share):
             write(user, f"sessions/2026/2026-08-04-0930-{number}.md", text)
         for done in compact(user):
             sources = [texts[int(path.removesuffix(".md").rpartition("-")[2])] for path in done["sources"]]
-            assert 2 * tokens.count(read(user, done["summary"])) < sum(map(tokens.count, sources))
+            assert 2 * count_tokens(read(user, done["summary"])) < sum(map(count_tokens, sources))
         assert len([path for path in user.paths() if "sessions/" in path]) == len(talks)

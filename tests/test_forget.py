@@ -19,8 +19,7 @@ from filemem import FilememError, NotFound, Store, User
 from filemem.cli import cli
 from filemem.files import journal
 from filemem.files.folder import Folder, StoreFolder
-from filemem.files.memory import Memory
-from filemem.files.passages import format_turn
+from filemem.files.memory import Memory, format_turn
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.importers import import_file

@@ -12,7 +12,7 @@ from repositories import START, git, plain_git  # noqa: F401
 from filemem import Store, User
 from filemem.cli import cli
 from filemem.files.folder import Folder
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 from filemem.forgetting.purge import objects
 from filemem.history import History, set_up
 

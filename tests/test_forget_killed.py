@@ -17,7 +17,7 @@ from repositories import SETTINGS, START, copied, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store
 from filemem.cli import cli
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.history.git import Git

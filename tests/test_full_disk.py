@@ -14,7 +14,7 @@ from reader import Reader
 from scripted_server import ScriptedServer
 
 from filemem import Store
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 
 COMMANDS = [
     ["remember", "I live in Porto and work at the harbour."],

@@ -16,7 +16,7 @@ from repositories import START, git, named, plain_git, state, store, write  # no
 from repositories import job as commit
 
 from filemem import Store, User
-from filemem.files import journal, sections
+from filemem.files import journal
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
 from filemem.history.diary import CUT_OFF, LOGS
@@ -39,7 +39,7 @@ def files_of(where: Path, commit: str = "HEAD") -> set[str]:
 
 def test_every_log_is_kept_in_git() -> None:
     """As the modules that write them name them."""
-    names = {journal.RECALLS, journal.IMPORTS, sections.LOG, sessions.NAME}
+    names = {journal.RECALLS, journal.IMPORTS, journal.COMPACTED, sessions.NAME}
     assert {f"{BOOKKEEPING}/{name}" for name in names} == set(LOGS)
 
 

@@ -10,7 +10,7 @@ from filemem import FilememError, Store, User
 from filemem.files import config, episode, transcript
 from filemem.files.episode import Episode
 from filemem.files.folder import Folder
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 from filemem.history import History, set_up
 from filemem.history.diary import sync
 from filemem.overview import check

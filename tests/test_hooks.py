@@ -13,7 +13,7 @@ import pytest
 from programs import COLD, clean, filemem
 
 from filemem import Store
-from filemem.text import tokens
+from filemem.text.plain import count_tokens
 
 ROOT = Path(__file__).parents[1]
 SAID = [
@@ -106,8 +106,8 @@ def test_ten_sessions_are_remembered_and_nothing_is_kept_twice(agent: Agent) -> 
     found = [text for text in agent.put if "search_files" in text]
     assert any("Parafuso" in text for text in found)
     assert any("nurse in Braga" in text and "2026-12-02" in text for text in agent.put)
-    assert max(tokens.count(text) for text in agent.put if "profile.md" in text) <= 400
-    assert max(map(tokens.count, found)) <= 300
+    assert max(count_tokens(text) for text in agent.put if "profile.md" in text) <= 400
+    assert max(map(count_tokens, found)) <= 300
     assert agent.told("UserPromptSubmit", session_id="new", prompt="Rename the function to parse_header.") == ""
 
 
@@ -120,7 +120,7 @@ def test_a_long_profile_and_many_plans_stay_within_their_tokens(agent: Agent) ->
             f"Mara meets the mayor of town {day} on 2026-12-{day}.\n"
         )
     text = agent.told("SessionStart", session_id="s", source="startup")
-    assert 200 < tokens.count(text) <= 400 and "mayor" in text and text.count("</filemem-context>") == 1
+    assert 200 < count_tokens(text) <= 400 and "mayor" in text and text.count("</filemem-context>") == 1
     assert agent.told("SessionStart", session_id="s", source="resume") == ""
 
 

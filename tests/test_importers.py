@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files.folder import StoreFolder
-from filemem.files.memory import Memory
-from filemem.files.passages import turns
+from filemem.files.memory import Memory, turns
 from filemem.importers import ImportReport, import_file
 from filemem.importers.exports import moment
 from filemem.importers.intake import FORMATS

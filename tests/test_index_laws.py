@@ -14,8 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from passages import indexed
 
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, Memory
-from filemem.files.passages import pauses
+from filemem.files.memory import LARGEST, Memory, pauses
 from filemem.index import Index
 from filemem.index.corpus import Corpus
 from filemem.text import terms

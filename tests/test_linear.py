@@ -12,7 +12,7 @@ from reader import Reader
 
 from filemem import Store, User
 from filemem.files.folder import Folder
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 from filemem.files.transcript import create
 from filemem.jobs import maintenance
 from filemem.overview.check import problems

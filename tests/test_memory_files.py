@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import FileDate, Memory, slug, when_of
-from filemem.files.passages import Passage
+from filemem.files.memory import FileDate, Memory, Passage, slug, when_of
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:

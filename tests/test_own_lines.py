@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from filemem.files import front, safe
 from filemem.files.facts import set_front
-from filemem.files.memory import Memory
-from filemem.files.passages import format_turn, turns
+from filemem.files.memory import Memory, format_turn, turns
 
 
 def spelt_out(text: str) -> str:

@@ -16,7 +16,7 @@ from filemem import FilememError, Store, User
 from filemem.cli import cli
 from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 from filemem.forgetting.purge import objects
 from filemem.history import History, set_up
 from filemem.history.diary import sync

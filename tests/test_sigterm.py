@@ -14,7 +14,7 @@ from scripted_server import ScriptedServer, hang
 
 from filemem import Store
 from filemem.files import archive
-from filemem.files.passages import format_turn
+from filemem.files.memory import format_turn
 from filemem.files.transcript import Transcript
 
 TODAY = "2026-11-20"

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from filemem import Store, Toolbox, User
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory
-from filemem.files.passages import format_turn, turn_days, turns
+from filemem.files.memory import Memory, format_turn, turn_days, turns
 from filemem.files.transcript import Transcript
 
 NOW = dt.datetime(2026, 12, 1, 9, 30)

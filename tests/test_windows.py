@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem import Store
-from filemem.files.passages import LONGEST, WHOLE, windows
+from filemem.files.memory import LONGEST, WHOLE, windows
 
 _TEXT = st.text(st.sampled_from("ab 。.!?\n茶"), max_size=1500)
 _HOUSE = "We looked at the house and talked about every room of it at length. "

@@ -8,7 +8,7 @@ import re
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from filemem.text import tokens
+from filemem.text.plain import clip_tokens, count_tokens
 
 from . import marks
 
@@ -32,7 +32,7 @@ def quotes(
     if search and not read:
         call = ModelOutput.for_tool_call("mockllm/quotes", search.name, {"query": asked.rpartition(">\n\n")[2]})
         return _counted(call, messages, tools)
-    shown = tokens.clip("\n".join(read) or marks.given(asked), QUOTED)
+    shown = clip_tokens("\n".join(read) or marks.given(asked), QUOTED)
     return _counted(ModelOutput.from_content("mockllm/quotes", shown or "I don't know."), messages, tools)
 
 
@@ -56,7 +56,7 @@ def _counted(output: ModelOutput, messages: list[ChatMessage], tools: list[ToolI
     """The output with its tokens, estimated; Inspect would fetch a tokenizer from the network for that."""
     read = [message.text for message in messages] + [tool.model_dump_json(exclude_none=True) for tool in tools]
     calls = [str(call.arguments) for call in output.message.tool_calls or []]
-    given = [sum(map(tokens.count, texts)) for texts in (read, [output.completion, *calls])]
+    given = [sum(map(count_tokens, texts)) for texts in (read, [output.completion, *calls])]
     output.usage = ModelUsage(input_tokens=given[0], output_tokens=given[1], total_tokens=sum(given))
     return output
 

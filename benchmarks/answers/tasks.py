@@ -23,7 +23,7 @@ from inspect_ai.model import ChatMessage, ModelOutput, get_model
 from inspect_ai.scorer import Score, Scorer, Target, grouped, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from filemem.text import tokens
+from filemem.text.plain import count_tokens
 
 from . import data as readers
 from . import marks
@@ -171,10 +171,10 @@ def cost(talk: list[ChatMessage]) -> dict[str, float]:
     for one in talk:
         if one.role == "assistant":
             read, requests = read + before, requests + 1
-        before += tokens.count(one.text)
+        before += count_tokens(one.text)
     tools = [one.text for one in talk if one.role == "tool"]
     unasked = [marks.given(one.text) for one in talk if one.role == "user"][-1:]
-    memory = sum(map(tokens.count, tools + unasked))
+    memory = sum(map(count_tokens, tools + unasked))
     return {"requests": requests, "calls": len(tools), "memory": memory, "read": read}
 
 

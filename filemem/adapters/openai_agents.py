@@ -20,7 +20,7 @@ from filemem.api import User
 from filemem.errors import NotFound
 from filemem.files import journal, safe
 from filemem.files.folder import CurrentConversation
-from filemem.files.passages import Passage
+from filemem.files.memory import Passage
 
 CALLS, RULES = ("function_call", "function_call_output"), ("system", "developer")  # types and roles of what nobody said
 

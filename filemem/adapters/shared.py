@@ -14,8 +14,7 @@ from filemem.errors import FilememError
 from filemem.files import config, journal, transcript
 from filemem.files.folder import CurrentConversation
 from filemem.files.front import quoted
-from filemem.files.memory import Memory, slug
-from filemem.files.passages import Passage, format_turn, needed_day
+from filemem.files.memory import Memory, Passage, format_turn, needed_day, slug
 from filemem.text.plain import digest
 from filemem.text.redaction import redact
 

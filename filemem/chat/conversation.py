@@ -13,14 +13,12 @@ from filemem.chat.written_calls import CallFilter
 from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import PROFILE
-from filemem.files.passages import Passage
+from filemem.files.memory import PROFILE, Passage
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, NO_ANSWER, OffTheRecord, Transcript
 from filemem.grep import lines_of
 from filemem.models import Model, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, offline, prompt
 from filemem.models.offline import OfflineModel
-from filemem.text import tokens
-from filemem.text.plain import one_line
+from filemem.text.plain import clip_tokens, count_tokens, one_line
 from filemem.text.redaction import kinds, redact
 from filemem.tools.answers import spelt
 from filemem.tools.toolbox import Toolbox
@@ -314,7 +312,7 @@ class Conversation:
         settings, kept = config.of(self.user), self.transcript.path if self.kept else ""
         if not self._start and kept:  # of a conversation that is gone on with
             self._summary, self._start = journal.running_summary(self.user, kept, turns[:-1])
-        sizes, start = [tokens.count(turn.text) for turn in turns], self._start
+        sizes, start = [count_tokens(turn.text) for turn in turns], self._start
         if start < len(turns) and sum(sizes[start:]) <= settings.window_tokens:
             return start
         start = len(turns) - 1
@@ -329,7 +327,7 @@ class Conversation:
                 asked = f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', said)}"
                 messages = [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
                 told = self._request(messages, [], lambda text: None).text.strip()
-            self._summary = tokens.clip(told or f"{self._summary}\n{said}".strip(), settings.summary_tokens)
+            self._summary = clip_tokens(told or f"{self._summary}\n{said}".strip(), settings.summary_tokens)
             if told and kept:
                 journal.keep_summary(self.user, kept, turns[:start], self._summary)
         self._start = max(0, start)

@@ -22,8 +22,7 @@ from filemem.files.sections import under
 from filemem.index.corpus import Corpus
 from filemem.models import prompt
 from filemem.search import question
-from filemem.text import tokens
-from filemem.text.plain import one_line
+from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MOST, LONGEST = 600, 400  # tokens of all preferences; characters of one
 _RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
@@ -43,7 +42,7 @@ def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
     except FilememError as error:
         text = "" if isinstance(error, NotFound) else str(error)
     limit = config.of(folder).profile_tokens
-    kept = tokens.clip(text, limit)
+    kept = clip_tokens(text, limit)
     shown = kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
     followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
     return CoreMemory(preferences(folder, index.of(folder).corpus(), today) if followed else [], shown)
@@ -80,7 +79,7 @@ def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
                 told.append(plain(said))
     spent, kept = 0, dict[str, None]()
     for one in told:
-        spent += tokens.count(one)
+        spent += count_tokens(one)
         if spent > MOST:
             break
         kept[one] = None

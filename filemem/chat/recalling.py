@@ -12,8 +12,8 @@ from filemem.files.memory import PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.files.transcript import ASSISTANT
 from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, in_chinese
 from filemem.search import PARTIAL, STRONG, Found, Hit, question, ranking, search_files
-from filemem.text import dates, tokens
-from filemem.text.plain import escape_controls
+from filemem.text import dates
+from filemem.text.plain import count_tokens, escape_controls
 from filemem.tools import answers
 
 SURE, BESIDE_TOOLS, ALONE = 250, 400, 1200  # tokens: of a strong match, of another, of any for a model without tools
@@ -55,7 +55,7 @@ def recall(
         return _NO_CALLS.sub("", escape_controls(answers.searched(found)))
     room = sure if sure and found.certainty >= STRONG else room
     fits = bisect.bisect_right(
-        range(2, len(found.hits) + 1), room, key=lambda count: tokens.count(_shown(found, count))
+        range(2, len(found.hits) + 1), room, key=lambda count: count_tokens(_shown(found, count))
     )
     return _shown(found, 1 + fits)
 

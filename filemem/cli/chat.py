@@ -30,8 +30,7 @@ from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, chosen_model, in_chinese
 from filemem.remembering import sessions
 from filemem.search import semantic
-from filemem.text import tokens
-from filemem.text.plain import counted, escape_controls, first_few, one_line
+from filemem.text.plain import count_tokens, counted, escape_controls, first_few, one_line
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline  # noqa: F401  lines are edited and called back, and what is pasted stays whole
@@ -325,7 +324,7 @@ class Chat:
                 self._say_if_offline()
             said = ANSWERS[self._chinese].format(self._talk.model.name)
         elif word == "/memory":
-            sizes = [(name, tokens.count(text)) for name, text in _parts(self._talk.view())]
+            sizes = [(name, count_tokens(text)) for name, text in _parts(self._talk.view())]
             sizes.append(("in all", sum(size for _, size in sizes)))
             said = "\n".join(f"{size:>6,} tokens  {name}" for name, size in sizes)
         else:
@@ -472,10 +471,10 @@ def chat_command(
 def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
     """Print every word that the model would see, or if the person said `message`."""
     seen = talk.view(message)
-    parts = [(name, text, tokens.count(text)) for name, text in _parts(seen)]
+    parts = [(name, text, count_tokens(text)) for name, text in _parts(seen)]
     told = [f"== {name} ({size} tokens)\n{text}\n" for name, text, size in parts]
     whole = f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)"
-    sizes = {name: tokens.count(text) for name, text in [*seen.system, *seen.beside]}
+    sizes = {name: count_tokens(text) for name, text in [*seen.system, *seen.beside]}
     facts = {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}
     screen.show(iter([Row(facts, [*told, whole])]), as_json=call.json)
 

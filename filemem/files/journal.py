@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound
 from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory, live
-from filemem.files.passages import Passage
+from filemem.files.memory import Memory, Passage, live
 from filemem.text.plain import digest
 
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
@@ -302,3 +301,34 @@ def _kept_at(folder: Folder, session: str) -> str:
 
 def _digest_of(said: Sequence[Passage]) -> str:
     return digest("\0".join(f"{turn.speaker}\0{turn.text}" for turn in said), 24)
+
+
+# -- what was compacted ------------------------------------------------------------------------------------------------
+
+COMPACTED = (
+    "compacted.log"  # source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done; the last line counts
+)
+DONE, KEPT = "done", "kept"
+
+
+class Compacted(NamedTuple):
+    """What the log says of one source, last: its digest, the summary that stands for it, the digest of its section there, and
+    `done`, or `kept` where it stays as it is."""
+
+    digest: str
+    summary: str
+    section: str
+    state: str
+
+
+def compacted(folder: Folder) -> dict[str, Compacted]:
+    """What was compacted, by the source's live path; nothing where there is no log."""
+    found: dict[str, Compacted] = {}
+    with contextlib.suppress(FilememError):
+        found |= {source: Compacted(*rest) for source, *rest in rows(folder, COMPACTED) if len(rest) == 4}
+    return found
+
+
+def note_compacted(folder: Folder, entries: dict[str, Compacted]) -> None:
+    """Add to the log of what was compacted, durably."""
+    add_rows(folder, COMPACTED, ((source, *entry) for source, entry in entries.items()))

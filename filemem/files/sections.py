@@ -4,25 +4,17 @@
 
     - **Mara**: We fly on Monday [12 October 2026]. (sessions/2026/2026-10-05-0930-trip-to-kyoto.md:12,15)
 
-A section is the machine's as long as its bytes are what the machine wrote, told by their digest in `.filemem/compacted.log`;
-one that a person has changed is theirs. That log has a line each time something was compacted, and the last one counts:
-`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `kept` where it stays as it is.
+A section is the machine's as long as its bytes are what the machine wrote, told by their digest in the log of what was
+compacted (`journal.compacted`); one that a person has changed is theirs.
 """
 
-import contextlib
 import datetime as dt
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files import journal
 from filemem.files.archive import live
-from filemem.files.folder import Folder
-from filemem.text import plain, tokens
-
-LOG = "compacted.log"
-DONE, KEPT = "done", "kept"
+from filemem.text import plain
 
 
 class Bullet(NamedTuple):
@@ -40,16 +32,7 @@ class Bullet(NamedTuple):
     @property
     def tokens(self) -> int:
         """What it adds to a summary."""
-        return tokens.count(str(self))
-
-
-class Compacted(NamedTuple):
-    """What the log says of one source."""
-
-    digest: str
-    summary: str
-    section: str
-    state: str
+        return plain.count_tokens(str(self))
 
 
 _BULLET = re.compile(
@@ -115,22 +98,6 @@ def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
 def of_month(day: dt.date, part: int = 1) -> str:
     """The path of a month's summary; `part` where one file is not enough."""
     return f"summaries/{day.year:04}/{str(day)[:7]}-conversations{f'-{part}' if part > 1 else ''}.md"
-
-
-# -- the log -----------------------------------------------------------------------------------------------------
-
-
-def compacted(folder: Folder) -> dict[str, Compacted]:
-    """What the log says, by the source's live path; nothing where there is no log."""
-    found: dict[str, Compacted] = {}
-    with contextlib.suppress(FilememError):
-        found |= {source: Compacted(*rest) for source, *rest in journal.rows(folder, LOG) if len(rest) == 4}
-    return found
-
-
-def note(folder: Folder, entries: dict[str, Compacted]) -> None:
-    """Add lines to the log, durably."""
-    journal.add_rows(folder, LOG, ((source, *entry) for source, entry in entries.items()))
 
 
 # -- of the profile -------------------------------------------------------------------------------------------------

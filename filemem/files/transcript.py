@@ -7,15 +7,25 @@ from collections import Counter
 from collections.abc import Iterable
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import journal, passages, safe
+from filemem.files import journal, memory, safe
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import Memory, encoding_of, is_archived, kind_of, live, slug, when_of
-from filemem.files.passages import Passage, format_turn, needed_day
+from filemem.files.memory import (
+    Memory,
+    Passage,
+    encoding_of,
+    format_turn,
+    is_archived,
+    kind_of,
+    live,
+    needed_day,
+    slug,
+    when_of,
+)
 
-ASSISTANT = passages.ASSISTANT
+ASSISTANT = memory.ASSISTANT
 INTERRUPTED = "[interrupted]"
-NO_ANSWER = passages.NO_ANSWER
+NO_ANSWER = memory.NO_ANSWER
 
 
 class Transcript:
@@ -127,7 +137,7 @@ def _missing(session: Memory, said: Iterable[str]) -> list[str]:
     here = Counter(_key(turn) for turn in session.passages if turn.speaker)
     gone = []
     for turn in said:
-        for key in map(_key, passages.turns(turn.split("\n"))[:1]):
+        for key in map(_key, memory.turns(turn.split("\n"))[:1]):
             here[key] -= 1
             gone += [(key[:2], turn)] if here[key] < 0 else []
     changed = Counter(key[:2] for key in here.elements())

@@ -25,15 +25,15 @@ from filemem.files import archive, config, journal, safe, sections
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.config import Config
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, Memory, only_asked
-from filemem.files.passages import Passage
-from filemem.files.sections import Bullet, Compacted
+from filemem.files.journal import Compacted
+from filemem.files.memory import LARGEST, Memory, Passage, only_asked
+from filemem.files.sections import Bullet
 from filemem.files.transcript import ASSISTANT
 from filemem.index.corpus import Corpus
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
-from filemem.text import dates, redaction, terms, tokens
-from filemem.text.plain import escape_controls, one_line
+from filemem.text import dates, redaction, terms
+from filemem.text.plain import count_tokens, escape_controls, one_line
 from filemem.text.redaction import OwnPatterns
 
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
@@ -71,14 +71,14 @@ class Source(NamedTuple):
     @property
     def new(self) -> bool:
         """Has it no section yet, as far as the log knows?"""
-        return not self.old or self.old.state != sections.DONE
+        return not self.old or self.old.state != journal.DONE
 
     @property
     def room(self) -> float:
         """The tokens that its section may have besides its heading; what was summarised once keeps a section."""
         if not self.new:
             return math.inf
-        return (tokens.count(self.memory.text) - 1) // 2 - tokens.count(sections.section(self.path, []).decode())
+        return (count_tokens(self.memory.text) - 1) // 2 - count_tokens(sections.section(self.path, []).decode())
 
 
 class Batch(NamedTuple):
@@ -113,7 +113,7 @@ def plan(
     folder: Folder, today: dt.date, older_than: int | None = None, progress: Progress = no_progress
 ) -> CompactionPlan:
     """What is due by `today`: the sessions more than `older_than` days old, else as set."""
-    settings, known, paths = config.of(folder), sections.compacted(folder), dict.fromkeys(folder.paths())
+    settings, known, paths = config.of(folder), journal.compacted(folder), dict.fromkeys(folder.paths())
     before = today.toordinal() - (settings.compact_after_days if older_than is None else older_than)
     sessions = [path for path in paths if live(path).startswith("sessions/")]
     sessions = [path for path in sessions if path == live(path) or live(path) not in paths]
@@ -140,7 +140,7 @@ def _source(folder: Folder, path: str, old: Compacted | None, before: int) -> So
     except FilememError:
         return None
     source = Source(memory, sections.digest(memory.data), old)
-    settled = old and old.digest == source.digest and old.state in (sections.DONE, sections.KEPT)
+    settled = old and old.digest == source.digest and old.state in (journal.DONE, journal.KEPT)
     if settled or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned") or only_asked(memory):
         return None
     hidden = journal.pending_deletions(folder)
@@ -155,10 +155,10 @@ def _batches(folder: Folder, due: list[Source], paths: Iterable[str], settings: 
     for path in paths if due else ():
         if live(path).startswith("summaries/"):
             text = folder.memory(path).text
-            sizes[path] = tokens.count(text)
+            sizes[path] = count_tokens(text)
             homes |= dict.fromkeys(re.findall("^## (.+?)\r?$", text, re.MULTILINE), path)
     for source in sorted(due, key=lambda source: source.path):
-        size = round(settings.summary_share * tokens.count(source.memory.text))
+        size = round(settings.summary_share * count_tokens(source.memory.text))
         summary = homes.get(sections.title(source.path), "")
         for part in itertools.count(1):
             if summary:
@@ -184,7 +184,7 @@ def apply(
 ) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run. What is too
     short is noted, so that it is looked at again only when it was edited."""
-    sections.note(folder, {one.path: Compacted(one.digest, "", "", sections.KEPT) for one in found.short})
+    journal.note_compacted(folder, {one.path: Compacted(one.digest, "", "", journal.KEPT) for one in found.short})
     out = []
     for done, batch in enumerate(found.batches):
         progress(done, len(found.batches))
@@ -219,8 +219,8 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
     notes += archive.move_in(folder, moving, at).values()
     sizes = [(len(source.memory.data), len(made[source.path])) for source in batch.sources]
     summary, digests = live(batch.summary), {path: sections.digest(section) for path, section in made.items()}
-    done = {one.path: Compacted(one.digest, summary, digests[one.path], sections.DONE) for one in batch.sources}
-    sections.note(folder, done)
+    done = {one.path: Compacted(one.digest, summary, digests[one.path], journal.DONE) for one in batch.sources}
+    journal.note_compacted(folder, done)
     before, after = map(sum, zip(*sizes, strict=True))
     return Compaction(batch.summary, list(done), before, after, by, notes)
 
@@ -241,7 +241,7 @@ def _sections(
     if model is not None and model.name != "offline":
         groups, spent = list[list[Memory]](), ASKED
         for source in wanted:  # as many conversations at once as it may be asked for
-            spent += (size := tokens.count(source.memory.text))
+            spent += (size := count_tokens(source.memory.text))
             if spent > ASKED:
                 groups, spent = [*groups, []], size
             groups[-1].append(source.memory)
@@ -340,7 +340,7 @@ def _stated(model: Model, memories: Sequence[Memory], settings: Config) -> tuple
     """
     said = [passage.text for memory in memories for passage in memory.passages]
     unit, size = ("characters", 1.0) if terms.is_chinese(" ".join(said)) else ("words", WORDS)
-    room = f"{max(LEAST, round(settings.summary_share * TEXT * size * tokens.count(' '.join(said))))} {unit}"
+    room = f"{max(LEAST, round(settings.summary_share * TEXT * size * count_tokens(' '.join(said))))} {unit}"
     shown = "\n".join(_shown(number, memory, settings.own) for number, memory in enumerate(memories, 1))
     system = {"role": "system", "content": prompt.template("compact").replace("{room}", room)}
     try:

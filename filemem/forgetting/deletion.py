@@ -25,8 +25,7 @@ from filemem.files import archive, journal, safe
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import set_front, sources
 from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, decode, kind_of, slug
-from filemem.files.passages import TURN_HEAD, Passage
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, TURN_HEAD, Memory, Passage, decode, kind_of, slug
 from filemem.files.transcript import ASSISTANT, first_words
 from filemem.text.plain import UNSEEN, counted, one_line
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, journal, sections, transcript
+from filemem.files import archive, config, journal, transcript
 from filemem.files.archive import Progress, no_progress
 from filemem.files.config import Config, ConfigError
 from filemem.files.folder import Folder
@@ -86,12 +86,12 @@ LASTS: dict[str, tuple[Callable[[IndexedFile, References], bool], str]] = {
 
 def _known(folder: Folder, today: dt.date) -> References:
     """What the user's files say today to keep memories from fading."""
-    logged, lines = sections.compacted(folder).items(), list[str]()
+    logged, lines = journal.compacted(folder).items(), list[str]()
     with contextlib.suppress(FilememError):
         lines = folder.memory(PROFILE).lines
     return References(
         frozenset(path for mark in map(SOURCE_MARK.search, lines) if mark for path in mark[1].split(" ")),
-        frozenset(path for path, entry in logged if entry.state == sections.DONE),
+        frozenset(path for path, entry in logged if entry.state == journal.DONE),
         today.isoformat(),
     )
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import CurrentConversation, Folder, Stat
-from filemem.files.memory import Memory, is_archived, when_of
-from filemem.files.passages import TURN_HEAD, as_shown
+from filemem.files.memory import TURN_HEAD, Memory, as_shown, is_archived, when_of
 from filemem.grep import pattern
 from filemem.grep.pattern import Pattern
 

@@ -18,8 +18,7 @@ from filemem.files.config import ConfigError
 from filemem.files.folder import Folder, StoreFolder, numbered
 from filemem.files.front import quoted
 from filemem.files.journal import Origins
-from filemem.files.memory import ARCHIVE, Memory, live, slug
-from filemem.files.passages import Passage, format_turn, needed_day, turns
+from filemem.files.memory import ARCHIVE, Memory, Passage, format_turn, live, needed_day, slug, turns
 from filemem.importers import exports
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Item, Skipped, modified
 from filemem.text.plain import counted, digest, escape_controls, one_line

@@ -26,8 +26,7 @@ from filemem.files.folder import Folder, is_temporary_name, is_unprintable
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.safe import too_far
 from filemem.index.corpus import Corpus
-from filemem.index.snapshot import UNSETTLED, Builder, DamagedSnapshot, Snapshot, Stats
-from filemem.index.tokenizer import tokenize_file
+from filemem.index.snapshot import UNSETTLED, Builder, DamagedSnapshot, Snapshot, Stats, tokenize_file
 
 FOLDER = "index"
 RACY, COARSE = 20_000_000, 2_000_000_000
@@ -41,8 +40,8 @@ _CHANGING: Stats = (0, 0, 0, 0)  # of a file that may have changed unseen
 _SNAPSHOT, _LOCK = "snapshot", "lock"
 _STATS = operator.attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 _SOURCES = (
-    *("files/memory.py", "files/passages.py", "files/front.py", "text/terms.py"),
-    *("data/same.txt", "data/traditional.txt", "data/words.txt", "index/snapshot.py", "index/tokenizer.py"),
+    *("files/memory.py", "files/front.py", "text/terms.py"),
+    *("data/same.txt", "data/traditional.txt", "data/words.txt", "index/snapshot.py"),
 )
 
 Progress = Callable[[int, int], None]

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from filemem.files.folder import Stat
-from filemem.files.memory import kind_of
-from filemem.files.passages import ASSISTANT
+from filemem.files.memory import ASSISTANT, kind_of
 from filemem.index.snapshot import ARCHIVED, UNREAD, FileRow, Snapshot, Stats, key_of
 from filemem.text import terms
 
@@ -27,7 +26,7 @@ Value = TypeVar("Value")
 
 class IndexedFile:
     """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
-    well-formed values of the front matter (`tokenizer.RANKED`), dates in ISO form, and where in it other days begin."""
+    well-formed values of the front matter (`snapshot.RANKED`), dates in ISO form, and where in it other days begin."""
 
     __slots__ = ("archived", "count", "date", "days", "first", "particulars", "path")
 

@@ -23,8 +23,7 @@ from filemem.jobs.running import imported
 from filemem.models import prompt
 from filemem.overview.timeline import timeline
 from filemem.search import ranking
-from filemem.text import tokens
-from filemem.text.plain import one_line
+from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 SLOWEST = 1.0  # seconds of a hook
 AT_START, WISHES, AHEAD, WITH_PROMPT = 400, 100, 80, 300  # tokens put in: in all at the start, of that wishes and plans
@@ -68,16 +67,16 @@ def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) 
 def _standing(user: Folder, today: dt.date) -> str:
     """Wishes, the profile, and plans of the next days."""
     stands = core_memory.core_memory(user, today)
-    wishes = tokens.clip(core_memory.preferences_section(user.name, stands.preferences), WISHES)
+    wishes = clip_tokens(core_memory.preferences_section(user.name, stands.preferences), WISHES)
     facts = [one for one in index.of(user).corpus().entries() if one.kind == "facts" and not one.archived]
     newest = {one.path for one in sorted(facts, key=lambda one: (one.date, one.path))[-NEWEST:]}
     plans = timeline(user, newest.__contains__, today, today + dt.timedelta(SOON))
     ahead = "\n".join(
         f"{one.day()} {one_line(one.text, 100)} ({one.path}:{one.line})" for one in plans if not one.until
     )
-    parts = [wishes, prompt.data("ahead", tokens.clip(ahead, AHEAD)) if ahead else ""]
-    room = AT_START - 40 - sum(map(tokens.count, parts))
-    profile = tokens.clip(stands.profile, room)
+    parts = [wishes, prompt.data("ahead", clip_tokens(ahead, AHEAD)) if ahead else ""]
+    room = AT_START - 40 - sum(map(count_tokens, parts))
+    profile = clip_tokens(stands.profile, room)
     parts.insert(1, prompt.data(PROFILE, profile) if profile else "")
     return "\n".join(filter(None, parts))
 
@@ -90,7 +89,7 @@ def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date
     found = recalling.recall(
         user, [str(said.get("prompt", ""))], today, current, room, weak=False, least=ranking.STRONG
     )
-    return prompt.data("search_files", tokens.clip(found, room)) if found else ""
+    return prompt.data("search_files", clip_tokens(found, room)) if found else ""
 
 
 def take_in(store: StoreFolder, user: str, client: str, path: str, at: dt.datetime) -> None:
@@ -115,4 +114,4 @@ def tried(user: Folder, client: str, command: list[str]) -> Iterator[Tried]:
             spent = time.monotonic() - began
             failed = journal.failed_hooks(user).get(event, "") or done.stderr.decode(errors="replace").strip()
             slow = f"took {spent:.1f} s" if spent > SLOWEST else ""
-            yield Tried(event, spent, tokens.count(done.stdout.decode(errors="replace")), one_line(failed) or slow)
+            yield Tried(event, spent, count_tokens(done.stdout.decode(errors="replace")), one_line(failed) or slow)

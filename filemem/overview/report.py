@@ -15,12 +15,11 @@ from collections.abc import Iterable
 from importlib import resources
 
 from filemem.errors import FilememError
-from filemem.files import config, sections
+from filemem.files import config, journal
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory
-from filemem.files.passages import Passage
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, Passage
 from filemem.forgetting.sweeper import YOUNG, MemoryStatus, after, curve, standings
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
@@ -230,13 +229,13 @@ def _curve(shape: Curve, next_: list[Strength]) -> Html:
 
 def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
     """What the archive holds, put away last first, and why each memory is there."""
-    summarised = sections.compacted(folder)
+    summarised = journal.compacted(folder)
 
     def why(one: MemoryStatus) -> str:
         if by := one.entry.particulars.get("superseded_by"):
             return f"superseded by {by}"
         compacted = summarised.get(live(one.entry.path))
-        if compacted and compacted.state == sections.DONE:
+        if compacted and compacted.state == journal.DONE:
             return f"summarised in {compacted.summary}"
         return "not recalled for long" if one.trail.archived else "put there by hand"
 

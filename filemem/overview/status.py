@@ -10,7 +10,7 @@ from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.forgetting.sweeper import YOUNG, curve, standings
 from filemem.models.offline import OfflineModel
-from filemem.text import tokens
+from filemem.text.plain import count_tokens
 
 SOON = 30  # days
 BARS = 10
@@ -58,7 +58,7 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
-    counted = {name: tokens.count(text) for name, text in system}
+    counted = {name: count_tokens(text) for name, text in system}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
 
 

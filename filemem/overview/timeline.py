@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, Memory, only_asked
-from filemem.files.passages import Passage
+from filemem.files.memory import LARGEST, Memory, Passage, only_asked
 from filemem.text.dates import Span, mentioned, nearest, one_day
 
 _DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")  # "at Christmas" and "in May" say too little of a day

@@ -36,8 +36,8 @@ from filemem.remembering.supersession import (
     KnownMemories,
     said_in,
 )
-from filemem.text import terms, tokens
-from filemem.text.plain import counted, one_line, printable
+from filemem.text import terms
+from filemem.text.plain import count_tokens, counted, one_line, printable
 from filemem.text.redaction import OwnPatterns, kinds, redact
 
 JOURNAL = "consolidating.json"
@@ -462,7 +462,7 @@ def condense_profile(folder: Folder, log: ConsolidationLog, model: Model) -> Rev
     budget, memory = config.of(folder).profile_tokens, archive.read(folder, PROFILE)
     text = memory.text if memory else ""
     lines = {f"P{number}": (paths, said) for number, paths, said in marked(text) if digest(said) in log.lines}
-    if tokens.count(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
+    if count_tokens(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
         return [], []
     shown = "\n".join(f"{label}: {said.partition('<!--')[0].strip('- ')}" for label, (_, said) in lines.items())
     told = f"All lines together may have {budget * 3 // 4} tokens.\n{prompt.data(PROFILE, redact(shown)[0])}"

@@ -19,9 +19,9 @@ from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
 from filemem.remembering.sessions import Session, SessionTurn, digest
 from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories
-from filemem.text import dates, terms, tokens
+from filemem.text import dates, terms
 from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
-from filemem.text.plain import LINK, one_line
+from filemem.text.plain import LINK, count_tokens, one_line
 from filemem.text.redaction import redact
 
 MOST = 6_000  # tokens of turns in one request
@@ -72,7 +72,7 @@ def batches(sessions: Iterable[Session]) -> Iterator[list[Session]]:
     batch, spent = list[Session](), 0
     for session in sessions:
         for place in session.unread:
-            size = tokens.count(session.turns[place].shown)
+            size = count_tokens(session.turns[place].shown)
             if spent and spent + size > MOST:
                 before, session = session.parted(place)
                 yield [*batch, before] if before.unread else batch
@@ -129,7 +129,7 @@ class Request:
     @property
     def tokens(self) -> int:
         """What it asks, with the rules and the form, about."""
-        return sum(map(tokens.count, (self.text, prompt.template("consolidate"), prompt.template("consolidate.json"))))
+        return sum(map(count_tokens, (self.text, prompt.template("consolidate"), prompt.template("consolidate.json"))))
 
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""

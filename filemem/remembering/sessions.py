@@ -24,10 +24,9 @@ from filemem.errors import NotFound
 from filemem.files import archive, config, journal, safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory, kind_of, only_asked, when_of
-from filemem.files.passages import Passage
+from filemem.files.memory import Memory, Passage, kind_of, only_asked, when_of
 from filemem.files.transcript import ASSISTANT
-from filemem.text import plain, tokens
+from filemem.text import plain
 from filemem.text.redaction import NONE, OwnPatterns
 
 NAME = "consolidated.jsonl"
@@ -110,7 +109,7 @@ class SessionTurn(NamedTuple):
     @property
     def shown(self) -> str:
         """What a model reads of it: a person's words whole, what a machine said clipped."""
-        return tokens.clip(self.text, CLIPPED) if self.is_foreign else self.text
+        return plain.clip_tokens(self.text, CLIPPED) if self.is_foreign else self.text
 
 
 class Session(NamedTuple):
@@ -157,7 +156,7 @@ def unread(folder: Folder, log: ConsolidationLog, besides: str = "") -> Iterator
 def waiting(folder: Folder, besides: str = "") -> tuple[int, int]:
     """How many conversations have turns that no model has read, and the tokens of these; `besides` is one left out."""
     found = [one for one in unread(folder, ConsolidationLog(folder), besides) if one.waiting]
-    return len(found), sum(tokens.count(one.turns[place].shown) for one in found for place in one.waiting)
+    return len(found), sum(plain.count_tokens(one.turns[place].shown) for one in found for place in one.waiting)
 
 
 def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:

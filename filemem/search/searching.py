@@ -18,17 +18,16 @@ from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.archive import archived
 from filemem.files.folder import CurrentConversation
-from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, kind_of
-from filemem.files.passages import Passage
+from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, Passage, kind_of
 from filemem.files.sections import parse
 from filemem.index import Index
 from filemem.index.corpus import BY_ASSISTANT, ONLY_ASKING, Corpus, IndexedFile
 from filemem.search import question, ranking
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
-from filemem.text import dates, terms, tokens
+from filemem.text import dates, terms
 from filemem.text.own_words import own_part
-from filemem.text.plain import one_line
+from filemem.text.plain import count_tokens, one_line
 
 __all__ = ["Found", "Hit", "search_files"]
 
@@ -277,14 +276,14 @@ class Reader:
         for place, (start, _) in enumerate(spans):
             held = set[str]()
             for _, end in spans[place:]:
-                if end > spans[place][1] and tokens.count(text[start:end]) > EXCERPT:
+                if end > spans[place][1] and count_tokens(text[start:end]) > EXCERPT:
                     break
                 held |= self.found_in(text[start:end])
                 worth = sum(self._weights[stem] for stem in held)
                 if worth > best + 1e-6:
                     best, chosen = worth, (start, end)
         start, end = chosen
-        while tokens.count(text[start:end]) > EXCERPT + 10:
+        while count_tokens(text[start:end]) > EXCERPT + 10:
             end = start + (end - start) * 9 // 10
         return start + len(text[start:end]) - len(text[start:end].lstrip()), end
 
@@ -733,7 +732,7 @@ def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]
 
 def _cost(hit: Hit) -> int:
     """The tokens of a hit, as it is shown."""
-    return tokens.count(hit.excerpt) + LINE
+    return count_tokens(hit.excerpt) + LINE
 
 
 def _by_file(hits: list[Hit], *, past: bool) -> list[Hit]:

@@ -18,7 +18,7 @@ from filemem.chat.conversation import Conversation, Listener, Prompt, Stopped, T
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
-from filemem.files.passages import Passage
+from filemem.files.memory import Passage
 from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcript, first_words
 from filemem.importers import intake
 from filemem.jobs.running import ASKED, job

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from filemem.text import tables
+from filemem.text import terms
 from filemem.text.terms import simplified
 
 # -- spans of days, and the arithmetic of the calendar; ValueError or OverflowError: beyond the years 1 to 9999 -----------
@@ -110,7 +110,7 @@ _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 @cache
 def _table(sort: str) -> dict[str, Any]:
     """What the words of a sort count for: a number, or several."""
-    rows = (row for row in tables.rows("dates.txt") if len(row) == 3 and row[0] == sort)
+    rows = (row for row in terms.table_rows("dates.txt") if len(row) == 3 and row[0] == sort)
     told = ((words.split(", "), tuple(map(int, numbers.split()))) for _, words, numbers in rows)
     return {word: numbers if len(numbers) > 1 else numbers[0] for words, numbers in told for word in words}
 
@@ -118,22 +118,22 @@ def _table(sort: str) -> dict[str, Any]:
 @cache
 def _parts() -> dict[str, str]:
     """The patterns of the table by name."""
-    return tables.parts("dates.txt") | {"months": "|".join(MONTHS), "counts": "|".join(_table("count"))}
+    return terms.table_parts("dates.txt") | {"months": "|".join(MONTHS), "counts": "|".join(_table("count"))}
 
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     """A pattern of the table, whatever case letters have."""
     # ASCII keeps \b between 天 and y, \d free of other scripts' digits, and the folding of case out of Unicode's odd pairs.
-    return re.compile(tables.expanded(f"‹{name}›", _parts()), re.IGNORECASE | re.ASCII)
+    return re.compile(terms.expanded(f"‹{name}›", _parts()), re.IGNORECASE | re.ASCII)
 
 
 @cache
 def _any_expression(language: str) -> re.Pattern[str]:
     """A pattern for the expressions of a language, each in a group named for its reader; their names are numbered to differ."""
     found = []
-    for number, row in enumerate(row for row in tables.rows("dates.txt") if len(row) == 3 and row[0] == language):
-        expression = re.sub(r"(\(\?P[<=]\w+)", rf"\g<1>{number}", tables.expanded(row[2], _parts()))
+    for number, row in enumerate(row for row in terms.table_rows("dates.txt") if len(row) == 3 and row[0] == language):
+        expression = re.sub(r"(\(\?P[<=]\w+)", rf"\g<1>{number}", terms.expanded(row[2], _parts()))
         found.append(f"(?P<{row[1]}_{number}>{expression})")
     return re.compile(f"{_parts()[f'begins {language}']}(?:{'|'.join(found)})", re.IGNORECASE | re.ASCII)
 

@@ -1,5 +1,6 @@
 """Text made safe to show, in few words, or known again by a digest: no control character reaches a terminal or a model."""
 
+import bisect
 import re
 from collections.abc import Iterable
 
@@ -65,3 +66,24 @@ def digest(data: bytes | str, letters: int = 64) -> str:
     return hashlib.sha256(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")).hexdigest()[
         :letters
     ]
+
+
+# -- the tokens that a model will count, estimated without its tokenizer ------------------------------------------------
+
+LETTERS = 4  # characters of alphabetic text to a token, in the common byte-pair encodings; a CJK character is about one
+# In UTF-8 the characters from U+3000 on, and those of U+1000 to U+1FFF, begin with one of these bytes and no others do.
+_NARROW = bytes(set(range(256)) - {0xE1, *range(0xE3, 0xF5)})
+
+
+def count_tokens(text: str) -> int:
+    """The tokens of `text`: one a CJK character, one for four other characters, rounded up."""
+    wide = 0 if text.isascii() else len(text.encode("utf-8", "surrogatepass").translate(None, _NARROW))
+    return wide + -(-(len(text) - wide) // LETTERS)
+
+
+def clip_tokens(text: str, limit: int) -> str:
+    """The longest beginning of `text` that has at most `limit` tokens."""
+    text = text[: max(0, limit) * LETTERS]  # no token has more
+    if count_tokens(text) <= limit:
+        return text
+    return text[: bisect.bisect_right(range(len(text)), limit, key=lambda end: count_tokens(text[:end])) - 1]

@@ -15,7 +15,7 @@ from functools import cache, lru_cache, partial
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from filemem.text import expression, tables
+from filemem.text import expression, terms
 from filemem.text.terms import simplified
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
@@ -131,7 +131,7 @@ def _plain() -> dict[int, str]:
 @cache
 def _words(role: str) -> frozenset[str]:
     """The words that do this in a sentence."""
-    lines = (line.partition(": ") for line in tables.lines("secret-words.txt"))
+    lines = (line.partition(": ") for line in terms.table_lines("secret-words.txt"))
     return frozenset(word for name, _, words in lines if name == role for word in words.split(", "))
 
 
@@ -139,23 +139,23 @@ def _words(role: str) -> frozenset[str]:
 def _parts() -> dict[str, str]:
     """The patterns by name, and by each role one for any of its words, the longest first, in lower case."""
     parts = {}
-    for role in {line.partition(": ")[0] for line in tables.lines("secret-words.txt")}:
+    for role in {line.partition(": ")[0] for line in terms.table_lines("secret-words.txt")}:
         found = sorted(_words(role), key=lambda word: (-len(word), word))
         parts[role] = "(?:" + "|".join(re.escape(word).replace(r"\ ", r"[ _-]?") for word in found) + ")"
-    return parts | tables.parts("secret-patterns.txt")
+    return parts | terms.table_parts("secret-patterns.txt")
 
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
     """With every ‹name› written out."""
-    return re.compile(f"(?i){tables.expanded(pattern, _parts())}", re.ASCII)
+    return re.compile(f"(?i){terms.expanded(pattern, _parts())}", re.ASCII)
 
 
 @cache
 def _finders() -> tuple[tuple[str, tuple[str, ...], Find], ...]:
     """A kind, texts of which one must be there in lower case, if any, and what finds it."""
     told = []
-    for kind, where, check, pattern in (row for row in tables.rows("secret-patterns.txt") if len(row) == 4):
+    for kind, where, check, pattern in (row for row in terms.table_rows("secret-patterns.txt") if len(row) == 4):
         names = () if where == "*" else where.replace(r"\0", "\0").split(" ")
         anchors = {re.split("[ ']", word)[0] for name in names for word in _words(name) or [name]}
         told.append((kind, tuple(anchors), partial(_spans, _pattern(pattern), _CHECKS[check])))
@@ -403,4 +403,4 @@ def _seed_phrases(text: str) -> Iterator[Span]:
 
 @cache
 def _seed_words() -> frozenset[str]:
-    return frozenset(" ".join(tables.lines("seed-words.txt")).split())
+    return frozenset(" ".join(terms.table_lines("seed-words.txt")).split())

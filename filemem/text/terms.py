@@ -9,9 +9,52 @@ import itertools
 import operator
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 
-from filemem.text import tables
+# -- the tables in `data/`, which are there to be read and changed: words, and patterns put together of named parts ----------
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@functools.cache
+def table_lines(name: str) -> tuple[str, ...]:
+    """The lines of a table, without blank ones and those that begin with `#`."""
+    text = (DATA / name).read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line and line[0] != "#")
+
+
+def _blocks(name: str) -> Iterator[tuple[str, list[str]]]:
+    """Each line that begins at the margin, and those that are indented under it."""
+    for block in re.findall(r"^(\S.*)((?:\n +.*)*)", "\n".join(table_lines(name)), re.MULTILINE):
+        yield block[0], [line.strip() for line in block[1].split("\n")[1:]]
+
+
+@functools.cache
+def table_rows(name: str) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table, columns two or more spaces apart; the indented lines under a row are its last column."""
+    return tuple((*re.split(" {2,}", head), *filter(None, ["".join(under)])) for head, under in _blocks(name))
+
+
+@functools.cache
+def table_words(name: str) -> dict[str, list[str]]:
+    """The words that are indented under each head of a table."""
+    return {head: " ".join(under).split() for head, under in _blocks(name)}
+
+
+def table_parts(name: str) -> dict[str, str]:
+    """A table of two columns, by the first."""
+    return dict(row for row in table_rows(name) if len(row) == 2)
+
+
+def expanded(pattern: str, known: Mapping[str, str]) -> str:
+    """The pattern with every ‹name› in it written out."""
+    while "‹" in pattern:
+        pattern = re.sub("‹([^›]+)›", lambda found: known[found[1]], pattern)
+    return pattern
+
+
+# -- terms ------------------------------------------------------------------------------------------------------------
 
 ASKS_ONLY, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
 APART, IS_DERIVED = 8, 128
@@ -23,7 +66,7 @@ CJK = (
     "\U00020000-\U0003ffff"
 )
 LETTER = rf"[^\W{CJK}]"  # of a script that writes words apart; CJK names stand within a row of other characters
-_WORDS = tables.words("words.txt")
+_WORDS = table_words("words.txt")
 STOP = frozenset(_WORDS["stop"])
 
 _LONGEST = 64  # characters of a token; a longer one is cut into several
@@ -161,7 +204,7 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
 @functools.cache
 def _simplified() -> dict[int, str]:
     table: dict[int, str] = {}
-    for group in " ".join(tables.lines("traditional.txt")).split():
+    for group in " ".join(table_lines("traditional.txt")).split():
         table.update(dict.fromkeys(map(ord, group[1:]), group[0]))
     return table
 
@@ -174,7 +217,7 @@ def _traditional() -> re.Pattern[str]:
 @functools.cache
 def _same() -> dict[str, str]:
     table: dict[str, str] = {}
-    for line in tables.lines("same.txt"):
+    for line in table_lines("same.txt"):
         first, *others = line.split()
         table.update(dict.fromkeys([first, *others], porter(first)))
     return table
@@ -184,13 +227,13 @@ def _same() -> dict[str, str]:
 def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
     """Word -> words used instead of it; kind -> members; the first three letters of either's words -> those words."""
     related: dict[str, list[str]] = {}
-    for line in tables.lines("related.txt"):
+    for line in table_lines("related.txt"):
         first, *others = line.split()
         related.setdefault(first, []).extend(others)
         for other in others:
             related.setdefault(other, []).append(first)
     kinds: dict[str, list[str]] = {}
-    for line in tables.lines("kinds.txt"):
+    for line in table_lines("kinds.txt"):
         names, members = line.split(":")
         for name in names.split():
             kinds.setdefault(name, []).extend(members.split())
@@ -319,7 +362,7 @@ def _dictionary() -> tuple[dict[str, float], frozenset[str]]:
     """Words with the power of two of their frequency, and those that only join others."""
     weights: dict[str, float] = {}
     joining: frozenset[str] = frozenset()
-    for line in tables.lines("words-zh.txt"):
+    for line in table_lines("words-zh.txt"):
         key, _, words = line.partition(" ")
         if key == "=":
             joining = frozenset(words.split())

@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING, Any
 from filemem.errors import FilememError
 from filemem.files import journal, sections
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, SPOKEN, FileDate, Memory, is_archived, kind_of, live, when_of
-from filemem.files.passages import TURN_HEAD, Passage
+from filemem.files.memory import (
+    LARGEST,
+    SPOKEN,
+    TURN_HEAD,
+    FileDate,
+    Memory,
+    Passage,
+    is_archived,
+    kind_of,
+    live,
+    when_of,
+)
 from filemem.grep import GrepPage, Line, lines_of
-from filemem.text import tokens
-from filemem.text.plain import counted, escape_controls, one_line
+from filemem.text.plain import count_tokens, counted, escape_controls, one_line
 
 if TYPE_CHECKING:
     from filemem.search import Found, Hit
@@ -148,7 +157,7 @@ def page(
     total = len(of_file)
     for number, text in enumerate(of_file[line - 1 :], line):
         entry = f"{number:>4}  {days.shown(text[: 4 * longest], number, longest)}"
-        spent += tokens.count(entry)
+        spent += count_tokens(entry)
         if len(shown) >= wanted or (spent > budget and shown):
             last = number - 1
             break
@@ -251,7 +260,7 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
         if others := [f"{other}:{line}" for other, line in again.get(here, ()) if not kept_back.hides(other, line)]:
             text += f" [also {', '.join(others)}]"
         out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
-        spent += sum(tokens.count(entry) for entry in out[before:]) if not whole else 0
+        spent += sum(count_tokens(entry) for entry in out[before:]) if not whole else 0
         matched += shown.matches
     return out, found.next_offset, cut
 
