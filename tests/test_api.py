@@ -13,7 +13,6 @@ from reader import Reader, note
 
 import filemem
 from filemem import Busy, Change, FilememError, NotFound, Refused, Store, User
-from filemem.files.archive import job_lock
 
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[1]
@@ -104,7 +103,7 @@ def test_forgetting_deletes_by_path_and_by_words(nora: User) -> None:
 def test_jobs_wait_for_no_other(nora: User) -> None:
     nora.remember("Keeps bees.", today=AT.date())
     assert [done.job for done in nora.maintain(AT.date())] == ["consolidate", "compact", "sweep", "tidy"]
-    with job_lock(nora.folder), pytest.raises(Busy):
+    with nora.folder.job_lock(), pytest.raises(Busy):
         nora.maintain(AT.date())
 
 

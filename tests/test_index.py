@@ -58,7 +58,9 @@ def answers(corpus: Corpus) -> object:
     tokens = sorted(
         {token for text in (TURNS, "walked hours prefers lives new york city coffee") for token in terms.tokens(text)}
     )
-    return [(token, places(corpus, token), corpus.frequency(token)) for token in tokens], sorted(corpus.listing())
+    return [(token, places(corpus, token), corpus.frequency(token)) for token in tokens], sorted(
+        one.path for one in corpus.entries()
+    )
 
 
 def test_what_ranking_asks_of_a_file(folder: Folder) -> None:
@@ -125,7 +127,7 @@ def test_the_listing_is_the_folders(folder: Folder) -> None:
         (root / name).write_text("x\n")
     (root / "link.md").symlink_to(root / "naïve.md")
     os.mkfifo(root / "pipe.md")
-    assert sorted(Index(folder).corpus().listing()) == sorted(folder.files())
+    assert sorted(one.path for one in Index(folder).corpus().entries()) == folder.paths()
 
 
 def test_files_without_passages_are_counted(folder: Folder) -> None:

@@ -168,7 +168,7 @@ def check(corpus: Corpus, folder: Folder) -> None:
     assert known == facts
     check_counts(corpus, postings, facts)
     stats = sorted(folder.files())
-    assert sorted(stat.path for stat in corpus.listing()) == [stat.path for stat in stats]
+    assert sorted(stat.path for stat in corpus.entries()) == [stat.path for stat in stats]
     assert (corpus.files, corpus.archived) == (len(stats), sum(stat.path.startswith("archive/") for stat in stats))
     for entry in corpus.entries():
         date = folder.memory(entry.path).date

@@ -8,7 +8,6 @@ import pytest
 from programs import filemem
 
 from filemem import Store
-from filemem.files import archive
 
 TALK = "- **Ann** 09:30: I moved to {0} last week.\n- **assistant** 09:31: How is it?\n- **Ann** 09:32: My cat's name is {0}.\n"
 OLD = TALK + "- **Tom** 09:33: " + "I always wanted one of those myself, you know. " * 12 + "\n"
@@ -68,7 +67,7 @@ def test_a_run_that_was_killed_is_ended_by_the_same_command_again(store: Path, t
 
 
 def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
-    with archive.job_lock(Store(store).user("bea").folder):
+    with Store(store).user("bea").folder.job_lock():
         told = run(store, "sweep", "--all-users", code=1)
     assert [line["user"] for line in told if "another job is running" in str(line.get("error"))] == ["bea"]
     assert not [line for line in run(store, "sweep", "--all-users") if "error" in line]

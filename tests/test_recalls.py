@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from filemem import Store
 from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.text import retention
+from filemem.forgetting import sweeper as retention
 
 AT = dt.datetime(2026, 11, 20, 9, 31, 59)
 BORN = dt.date(2026, 1, 1)

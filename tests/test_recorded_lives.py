@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from lives import Read, life, replayed
 
-from filemem.files.archive import live
-from filemem.files.memory import is_archived
+from filemem.files.memory import is_archived, live
 from filemem.remembering import sessions
 from filemem.remembering.supersession import WRITTEN
 

@@ -6,7 +6,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text.retention import retention, strength
+from filemem.forgetting.sweeper import retention, strength
 
 BORN = dt.date(2026, 1, 1)
 days = st.integers(0, 2000).map(lambda n: BORN + dt.timedelta(n))

@@ -19,10 +19,9 @@ from reader import Reader
 
 from filemem import Store
 from filemem.errors import FilememError
-from filemem.files.archive import archived
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder, StoreFolder
-from filemem.files.memory import format_turn
+from filemem.files.memory import archived, format_turn
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.importers import import_file

@@ -13,7 +13,6 @@ from programs import COLD, Program, clean, filemem
 from scripted_server import ScriptedServer, hang
 
 from filemem import Store
-from filemem.files import archive
 from filemem.files.memory import format_turn
 from filemem.files.transcript import Transcript
 
@@ -45,7 +44,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def memories(store: Path) -> dict[str, bytes]:
     user = Store(store).user("ann").folder
-    with archive.job_lock(user, 0.1), user.locked(0.1):  # both locks can be had at once
+    with user.job_lock(0.1), user.locked(0.1):  # both locks can be had at once
         return {path: user.read(path) for path in user.paths()}
 
 

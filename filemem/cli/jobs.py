@@ -14,9 +14,9 @@ import click
 from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
-from filemem.files import archive, config, globs, safe, trust
+from filemem.files import config, globs, safe, trust
 from filemem.files.folder import StoreFolder
-from filemem.files.memory import Memory
+from filemem.files.memory import Memory, live
 from filemem.forgetting import sweeper
 from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
@@ -240,7 +240,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
         bounds = {key: parse_bound(day, today, key == "before") for key, day in given.items() if day}
     except ValueError as error:
         raise FilememError(str(error)) from None
-    events = times.timeline(user, lambda path: wanted(archive.live(path)), **bounds)
+    events = times.timeline(user, lambda path: wanted(live(path)), **bounds)
     for one in events:
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "

@@ -12,9 +12,8 @@ import click
 from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
 from filemem.cli.screen import Line, Output, Row, choose, confirmed, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, NotFound, Problem
-from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, Memory
+from filemem.files.memory import PROFILE, Memory, live
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History

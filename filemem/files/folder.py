@@ -9,11 +9,12 @@ import itertools
 import os
 import re
 import threading
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError, NotFound, Problem, Refused
+from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
 from filemem.files import safe
 from filemem.files.memory import LARGEST, Memory, archived, counterpart, live
 from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
@@ -29,6 +30,14 @@ _LEFT = (
 )
 _SAVES = r".*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$"
 _NAMED = ("4913", "thumbs.db", "desktop.ini", "icon\r")  # Vim's trial; Windows; macOS
+
+
+Progress = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
+
+def no_progress(done: int, total: int) -> None:
+    """Progress that is shown to nobody."""
 
 
 class Stat(NamedTuple):
@@ -206,6 +215,12 @@ class Folder:
             raise Refused(f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB; split it into smaller files.")
         return Memory(path, data)
 
+    def find(self, path: str) -> Memory | None:
+        """The memory of that path, live or archived; None if it is gone or cannot be read."""
+        with contextlib.suppress(FilememError):
+            return self.memory(next(self.standing(path), path))
+        return None
+
     def make(self) -> None:
         """Create the user's folder and its bookkeeping."""
         safe.make_folder(self.bookkeeping())
@@ -222,6 +237,61 @@ class Folder:
                 yield
             finally:
                 self._depth -= 1
+
+    @contextlib.contextmanager
+    def job_lock(self, wait: float = 0.5) -> Iterator[None]:
+        """Run as the only job on this user's memories; raises Busy if another is running. Conversations go on meanwhile.
+
+        The leftovers of killed writes are deleted: the program's own temporary files, never what a person saved.
+        """
+        self.make()
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(safe.lock(self.bookkeeping("job.lock"), wait))
+            except Busy:
+                raise Busy(f"another job is running on {self.name}'s memories; try again when it is done.") from None
+            with contextlib.suppress(FilememError, OSError):
+                for path, entry in walk(self.place, lambda path, entry: entry.name != ".git"):
+                    ours = entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}")
+                    if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF:
+                        with self.locked():
+                            safe.delete(f"{self.place}/{path}")
+            yield
+
+    def bring_back(self, paths: Iterable[str], progress: Progress = no_progress) -> dict[str, str]:
+        """Move archived memories to where they were; a sentence for each path that stayed."""
+        return self.move_all({path: (archived(path), live(path)) for path in paths}, progress)
+
+    def move_all(self, moves: dict[str, tuple[str, str]], progress: Progress = no_progress) -> dict[str, str]:
+        """Rename files, each in one step, and make the names durable once for each folder, those that files went to first.
+
+        `moves` has for each path where it lies and where it goes; a sentence for each that stayed.
+        """
+        stayed: dict[str, str] = {}
+        came, left = dict[str, None](), dict[str, None]()  # the folders to which files went, and from which
+        for done, (path, (source, target)) in enumerate(moves.items()):
+            if done % 500 == 0:
+                progress(done, len(moves))
+            with self.locked():
+                try:
+                    origin, goal = self.absolute(source), self.absolute(target)
+                    if os.path.dirname(goal) not in came:
+                        safe.make_folder(os.path.dirname(goal))
+                    safe.rename_new(origin, goal)
+                    came[os.path.dirname(goal)] = left[os.path.dirname(origin)] = None
+                except FileNotFoundError:
+                    stayed[path] = f"{source} is gone; nothing was moved."
+                except FileExistsError:  # where both are the same text, one of them goes
+                    if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(goal):
+                        safe.delete(origin)
+                    else:
+                        stayed[path] = f"{source} stays: {target} is another text; rename one of the two."
+                except FilememError as error:
+                    stayed[path] = str(error)
+        for place in came | left:
+            safe.sync_folder(place)
+        progress(len(moves), len(moves))
+        return stayed
 
     def create(self, path: str, text: str) -> str:
         """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""

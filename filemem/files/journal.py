@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import safe
-from filemem.files.folder import Folder
-from filemem.files.memory import Memory, Passage, live
+from filemem.files.folder import Folder, Progress, no_progress
+from filemem.files.memory import Memory, Passage, archived, live
 from filemem.text.plain import digest
 
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
@@ -301,6 +301,17 @@ def _kept_at(folder: Folder, session: str) -> str:
 
 def _digest_of(said: Sequence[Passage]) -> str:
     return digest("\0".join(f"{turn.speaker}\0{turn.text}" for turn in said), 24)
+
+
+def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:
+    """Move live memories to the archive, having noted it in the log of recalls; a sentence for each path that stayed.
+
+    A memory keeps its path: `facts/2026/x.md` lies at `archive/facts/2026/x.md`. A job killed at any moment leaves every file
+    under one of the two names.
+    """
+    wanted = list(paths)
+    note_recalls(folder, wanted, ARCHIVED, at)
+    return folder.move_all({path: (path, archived(path)) for path in wanted}, progress)
 
 
 # -- what was compacted ------------------------------------------------------------------------------------------------

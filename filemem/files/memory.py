@@ -22,6 +22,7 @@ KINDS = ("facts", "sessions", "lessons", "summaries")
 ARCHIVE = "archive"
 SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
 PROFILE = "profile.md"
+IMPORTANCE = 5  # of a memory that does not say
 LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 # Front matter that describes the memory and says nothing to search for.
@@ -30,6 +31,11 @@ METADATA_KEYS = frozenset(
     "origin assistant records actions".split()
 )
 
+EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
+RANKED = (
+    "importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by", "day",
+    "confidence", "assistant",
+)  # fmt: skip
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
 
 # The same, of what the program writes into facts and lessons.
@@ -404,6 +410,20 @@ class Memory:
         value = self.front.get(key)
         right = value is not None and (key not in _CHECKS or _CHECKS[key][0](value))
         return (_day(value) or value) if right else None
+
+    @functools.cached_property
+    def particulars(self) -> dict[str, Any]:
+        """What the front matter says that ranking and the sweep need: its well-formed values, dates in ISO form."""
+        front, found = {} if self.plain else self.front, dict[str, Any]()
+        if front.get("kind") in EPISODES:
+            found["kind"] = front["kind"]
+        for key in RANKED if front else ():
+            value = self.particular(key)
+            if isinstance(value, list):
+                found[key] = [str(entry) for entry in value]
+            elif value is not None:
+                found[key] = value.isoformat() if isinstance(value, dt.date) else value
+        return found
 
     @functools.cached_property
     def aliases(self) -> list[str]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem.files.archive import live
+from filemem.files.memory import live
 from filemem.text import plain
 
 

@@ -21,12 +21,11 @@ from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError
-from filemem.files import archive, config, journal, safe, sections
-from filemem.files.archive import Progress, live, no_progress
+from filemem.files import config, journal, safe, sections
 from filemem.files.config import Config
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.journal import Compacted
-from filemem.files.memory import LARGEST, Memory, Passage, only_asked
+from filemem.files.memory import LARGEST, Memory, Passage, archived, live, only_asked
 from filemem.files.sections import Bullet
 from filemem.files.transcript import ASSISTANT
 from filemem.index.corpus import Corpus
@@ -165,7 +164,7 @@ def _batches(folder: Folder, due: list[Source], paths: Iterable[str], settings: 
                 break
             free = sections.of_month(source.memory.date or dt.date.min, part)
             taken = sizes.get(free, 0)
-            if archive.archived(free) not in sizes and (not taken or taken + size <= settings.month_tokens):
+            if archived(free) not in sizes and (not taken or taken + size <= settings.month_tokens):
                 summary = free
         sizes[summary] = sizes.get(summary, 0) + size
         found.setdefault(summary, Batch(summary, [])).sources.append(source)
@@ -216,7 +215,7 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
         else:
             folder.create(batch.summary, changed(b"").decode())
     moving = [source.path for source in batch.sources if source.new and not source.memory.archived]
-    notes += archive.move_in(folder, moving, at).values()
+    notes += journal.archive(folder, moving, at).values()
     sizes = [(len(source.memory.data), len(made[source.path])) for source in batch.sources]
     summary, digests = live(batch.summary), {path: sections.digest(section) for path, section in made.items()}
     done = {one.path: Compacted(one.digest, summary, digests[one.path], journal.DONE) for one in batch.sources}

@@ -21,11 +21,22 @@ from typing import NamedTuple
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import archive, journal, safe
-from filemem.files.archive import Progress, live, no_progress
+from filemem.files import journal, safe
 from filemem.files.facts import set_front, sources
-from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, TURN_HEAD, Memory, Passage, decode, kind_of, slug
+from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress
+from filemem.files.memory import (
+    LARGEST,
+    PROFILE,
+    SOURCE_MARK,
+    TURN_HEAD,
+    Memory,
+    Passage,
+    archived,
+    decode,
+    kind_of,
+    live,
+    slug,
+)
 from filemem.files.transcript import ASSISTANT, first_words
 from filemem.text.plain import UNSEEN, counted, one_line
 
@@ -585,7 +596,7 @@ def _after(data: bytes, items: list[DeletionItem], names: dict[str, str]) -> byt
 
 def _move(folder: Folder, names: dict[str, str]) -> list[str]:
     """Rename files; returns the old and new paths."""
-    moves = [(pre + old, pre + new) for old, new in names.items() if new for pre in ("", archive.archived(""))]
+    moves = [(pre + old, pre + new) for old, new in names.items() if new for pre in ("", archived(""))]
     for old, new in moves:
         with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
             if os.path.lexists(f"{folder.place}/{old}"):
@@ -632,7 +643,7 @@ def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) 
         gone = set(map(live, memories))
         with contextlib.suppress(FilememError):
             folder.edit(PROFILE, lambda data: _without(data, gone))
-        archive.move_in(folder, [path for path in memories if path == live(path)], at)
+        journal.archive(folder, [path for path in memories if path == live(path)], at)
     return places
 
 

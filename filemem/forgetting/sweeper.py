@@ -11,20 +11,96 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from filemem import index
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, journal, transcript
-from filemem.files.archive import Progress, no_progress
+from filemem.files import config, journal, transcript
 from filemem.files.config import Config, ConfigError
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.journal import RecallHistory
-from filemem.files.memory import ARCHIVE, LARGEST, PROFILE, SOURCE_MARK, is_archived
-from filemem.index.corpus import IndexedFile
-from filemem.text import retention
+from filemem.files.memory import (
+    ARCHIVE,
+    IMPORTANCE,
+    LARGEST,
+    LARGEST_YAML,
+    PROFILE,
+    SOURCE_MARK,
+    Memory,
+    is_archived,
+    live,
+)
 from filemem.text.plain import counted, first_few
-from filemem.text.retention import Curve, Strength
+
+# -- the curve: how much of a memory is left after some days without recall; days throughout -----------------------------------
+#
+# Retention is R = exp(-t / S): t the days since the last recall, S the stability in days. The exponential with a
+# stability of its own for every memory is Wozniak, Gorzelanczyk and Murakowski's ("Two components of long-term memory",
+# Acta Neurobiologiae Experimentalis 55, 1995), after Ebbinghaus's measurements of savings ("Ueber das Gedaechtnis", 1885).
+#
+# A recall multiplies S by 1 + growth * (1 - R): the more had faded, the more the recall is worth, which is the spacing
+# effect (Cepeda et al., "Distributed practice in verbal recall tasks", Psychological Bulletin 132, 2006). Two recalls on
+# one day hence count as one. With S' = S * (1 + g * (1 - exp(-t / S))), S' rises with S for any t, so that a more important
+# memory never fades sooner; and a recall put in between two others never lowers what follows.
+
+
+class Curve(NamedTuple):
+    """The constants of the curve, as `filemem.yaml` may set them."""
+
+    stability: float = 90.0  # days, at importance 5; design decision: an unremarkable episode lasts seven months
+    growth: float = 1.5  # a recall of what had all but faded makes S 2.5 times as long, as SuperMemo 2's first factor
+    threshold: float = 0.1  # of retention, below which a memory is archived
+
+
+DEFAULT = Curve()
+
+
+class Strength(NamedTuple):
+    """How a memory stands on a day: retention 0 to 1, stability in days, the last recall, days since then.
+    `last` is the memory's own day if it was never recalled; that day may lie ahead.
+    """
+
+    retention: float
+    stability: float
+    last: dt.date
+    days: float
+
+    def left(self, threshold: float, today: dt.date) -> float:
+        """The days from `today` after which retention falls to the threshold; below 0 where it has fallen so long since."""
+        ahead = max(0, (self.last - today).days)
+        return ahead + days_until(self.stability, threshold) - self.days
+
+
+def strength(
+    born: dt.date,
+    recalls: Iterable[dt.date],
+    today: dt.date,
+    importance: float = IMPORTANCE,
+    curve: Curve = DEFAULT,
+) -> Strength:
+    """How a memory of `born` stands today, given the days on which it was recalled (those after today do not count)."""
+    stability = curve.stability * importance / IMPORTANCE
+    last = born
+    for day in sorted(set(recalls)):
+        if not born < day <= today:
+            continue
+        faded = 1 - retention((day - last).days, stability)
+        stability *= 1 + curve.growth * faded
+        last = day
+    days = max(0, (today - last).days)
+    return Strength(retention(days, stability), stability, last, days)
+
+
+def retention(days: float, stability: float) -> float:
+    """What is left after `days` without recall: 1 at first, towards 0."""
+    return math.exp(-days / stability)
+
+
+def days_until(stability: float, threshold: float) -> float:
+    """The days without recall after which retention falls to the threshold."""
+    return -stability * math.log(threshold)
+
+
+# -- what fades ----------------------------------------------------------------------------------------------------------
 
 CITED = "cited by a memory that stays"
 LASTING = 8  # importance from which nothing fades
@@ -35,6 +111,16 @@ _LINES = re.compile(r":[\d,\s-]+$")
 _NO_TRAIL = RecallHistory()
 
 
+class Entry(NamedTuple):
+    """A memory's file: its date as an ordinal, 0 where it has none, and what its front matter says (`Memory.particulars`)."""
+
+    path: str
+    kind: str
+    archived: bool
+    date: int
+    particulars: dict[str, Any]
+
+
 class References(NamedTuple):
     """What the user's files say of other memories: which the profile rests on, which conversations are summarised."""
 
@@ -43,12 +129,12 @@ class References(NamedTuple):
     today: str
 
 
-def _importance(entry: IndexedFile) -> int:
-    given: int = entry.particulars.get("importance", retention.IMPORTANCE)
+def _importance(entry: Entry) -> int:
+    given: int = entry.particulars.get("importance", IMPORTANCE)
     return given
 
 
-def _stands(entry: IndexedFile, known: References) -> bool:
+def _stands(entry: Entry, known: References) -> bool:
     """Is it no event, plan or trifle, nor a fact or lesson that is superseded or past its `valid_until`?"""
     told, fact = entry.particulars, entry.kind == "facts"
     episode = fact and ("kind" in told or _importance(entry) <= TRIFLING)
@@ -56,24 +142,24 @@ def _stands(entry: IndexedFile, known: References) -> bool:
     return not (episode or replaced or expired(entry, known.today))
 
 
-def expired(entry: IndexedFile, today: str) -> bool:
+def expired(entry: Entry, today: str) -> bool:
     """Is it a fact or lesson that held until a day before this one, and is not to hold anew from a later one?"""
     since, until = (entry.particulars.get(key, "") for key in ("valid_from", "valid_until"))
     return entry.kind in ("facts", "lessons") and "" < until < today and since <= today
 
 
-LASTS: dict[str, tuple[Callable[[IndexedFile, References], bool], str]] = {
+LASTS: dict[str, tuple[Callable[[Entry, References], bool], str]] = {
     "profile": (lambda e, _: e.path == PROFILE, "It stands in every prompt."),
     "pinned": (lambda e, _: bool(e.particulars.get("pinned")), "It is pinned."),
     "summaries": (lambda e, _: e.kind == "summaries", "It is a summary."),
     "without a date": (lambda e, _: not e.date, "It has no date, in its name or its front matter."),
-    "what the profile rests on": (lambda e, k: archive.live(e.path) in k.rested_on, "The profile rests on it."),
+    "what the profile rests on": (lambda e, k: live(e.path) in k.rested_on, "The profile rests on it."),
     "important": (
         lambda e, k: _importance(e) >= LASTING and not expired(e, k.today),
         f"Its importance is {LASTING} or more.",
     ),
     "not summarised": (
-        lambda e, k: e.kind == "sessions" and archive.live(e.path) not in k.summarised,
+        lambda e, k: e.kind == "sessions" and live(e.path) not in k.summarised,
         "It is a conversation that no summary stands for.",
     ),
     "standing": (
@@ -99,7 +185,7 @@ def _known(folder: Folder, today: dt.date) -> References:
 # -- how it stands -----------------------------------------------------------------------------------------------
 
 
-def _born(entry: IndexedFile) -> dt.date:
+def _born(entry: Entry) -> dt.date:
     days = [entry.particulars.get(key, "") for key in ("day", "valid_from", "valid_until")]
     own = dt.date.fromordinal(max(1, entry.date))
     return max([own, *(dt.date.fromisoformat(day) for day in days if day)])
@@ -113,13 +199,13 @@ def curve(config: Config) -> Curve:
 
 
 class MemoryStatus(NamedTuple):
-    """A memory of the index, its recalls, and how it stands where it has a date.
+    """A memory, its recalls, and how it stands where it has a date.
 
     `reason`: why it is not swept, empty where it may be; in the archive why it comes back, `archive` where it does not.
     What is `over` is swept, whatever its strength.
     """
 
-    entry: IndexedFile
+    entry: Entry
     size: int
     reason: str
     strength: Strength | None
@@ -129,32 +215,44 @@ class MemoryStatus(NamedTuple):
 
 def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Iterator[MemoryStatus]:
     """Every memory as it stands today, in no order."""
-    corpus = index.of(folder).corpus(progress)
     trails, settings, known = journal.recalled(folder), config.of(folder), _known(folder, today)
-    shape, unread = curve(settings), set(corpus.unread())
-    for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
-        trail, strength = trails.get(archive.live(entry.path), _NO_TRAIL), None
+    shape, stats = curve(settings), list(folder.files())
+    for done, stat in enumerate(stats):
+        if done % 500 == 0:
+            progress(done, len(stats))
+        data, readable = b"", stat.size <= LARGEST
+        try:
+            data = folder.read(stat.path, LARGEST_YAML)
+        except NotFound:
+            continue
+        except (FilememError, OSError):
+            readable = False
+        memory = Memory(stat.path, data)
+        day = memory.date.toordinal() if memory.date else 0
+        entry = Entry(memory.path, memory.kind, memory.archived, day, memory.particulars)
+        trail, now = trails.get(live(entry.path), _NO_TRAIL), None
         if entry.date:  # an episode's days count from the last day that it names
-            strength = retention.strength(_born(entry), trail, today, _importance(entry), shape)
+            now = strength(_born(entry), trail, today, _importance(entry), shape)
         over, reason = expired(entry, known.today), _lasting(entry, known)
         if entry.archived:
-            fresh = trail.since and not over and strength is not None and strength.retention >= shape.threshold
+            fresh = trail.since and not over and now is not None and now.retention >= shape.threshold
             replaced = entry.particulars.get("superseded_by") or entry.kind == "summaries"
             back = reason or (RECALLED if fresh else "")
             reason = back if back and trail.archived and not replaced else ARCHIVE
-        elif entry.path in unread or stat.size > LARGEST:
+        elif not readable:
             reason = "unreadable or too large"
         elif not reason and not over and today.toordinal() - entry.date < settings.grace_days:
             reason = YOUNG
-        yield MemoryStatus(entry, stat.size, reason, strength, trail, over)
+        yield MemoryStatus(entry, stat.size, reason, now, trail, over)
+    progress(len(stats), len(stats))
 
 
-def _lasting(entry: IndexedFile, known: References) -> str:
+def _lasting(entry: Entry, known: References) -> str:
     """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
     return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
 
 
-def sources(entry: IndexedFile) -> list[str]:
+def sources(entry: Entry) -> list[str]:
     """The paths that a memory's `source` names, without lines."""
     named = entry.particulars.get("source", ())
     return [_LINES.sub("", text) for text in ([named] if isinstance(named, str) else named)]
@@ -180,8 +278,8 @@ class Swept(NamedTuple):
 def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> SweepPlan:
     """What has faded by `today`, and what comes back from the archive; nothing is moved."""
     threshold, hidden = curve(config.of(folder)).threshold, journal.pending_deletions(folder)
-    found, staying = SweepPlan({}, {}, Counter()), list[IndexedFile]()
-    faded = dict[str, IndexedFile]()
+    found, staying = SweepPlan({}, {}, Counter()), list[Entry]()
+    faded = dict[str, Entry]()
     for entry, _, reason, strength, _, over in sorted(
         standings(folder, today, progress), key=lambda one: one.entry.path
     ):
@@ -203,9 +301,9 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
 
 def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> Swept:
     """Move what the plan says."""
-    stayed = archive.move_in(folder, found.going, at, progress) | archive.move_out(folder, found.coming)
+    stayed = journal.archive(folder, found.going, at, progress) | folder.bring_back(found.coming)
     archived, restored = ([path for path in paths if path not in stayed] for paths in (found.going, found.coming))
-    return Swept(archived, list(map(archive.live, restored)), list(stayed.values()))
+    return Swept(archived, list(map(live, restored)), list(stayed.values()))
 
 
 # -- one memory --------------------------------------------------------------------------------------------------
@@ -227,8 +325,8 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
             continue
         # The recall comes first, so that a run that is cut off reinforces it too.
         journal.note_recalls(folder, [path], journal.RESTORED, at)
-        stayed = archive.move_out(folder, [path])
-        said.append(stayed.get(path, f"Restored {archive.live(path)}."))
+        stayed = folder.bring_back([path])
+        said.append(stayed.get(path, f"Restored {live(path)}."))
     return said
 
 
@@ -260,7 +358,7 @@ def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -
     """Day, importance, recalls and the retention they give; when the memory will be archived."""
     born, importance = _born(found.entry), _importance(found.entry)
     given = "" if "importance" in found.entry.particulars else " (not given)"
-    first = config.stability_days * importance / retention.IMPORTANCE
+    first = config.stability_days * importance / IMPORTANCE
     yield f"It is of {born}; its importance is {importance}{given} of 10, so its stability began at {first:.1f} days."
     recalled = {day for day in found.trail if born < day <= today}
     if recalled:

@@ -10,9 +10,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from filemem.files.folder import Stat
 from filemem.files.memory import ASSISTANT, kind_of
-from filemem.index.snapshot import ARCHIVED, UNREAD, FileRow, Snapshot, Stats, key_of
+from filemem.index.snapshot import ARCHIVED, Snapshot, Stats, key_of
 from filemem.text import terms
 
 MOST_KNOWN = 10_000  # words whose forms, frequencies and places are held
@@ -26,7 +25,7 @@ Value = TypeVar("Value")
 
 class IndexedFile:
     """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
-    well-formed values of the front matter (`snapshot.RANKED`), dates in ISO form, and where in it other days begin."""
+    well-formed values of the front matter (`Memory.particulars`), dates in ISO form, and where in it other days begin."""
 
     __slots__ = ("archived", "count", "date", "days", "first", "particulars", "path")
 
@@ -128,17 +127,9 @@ class Corpus:
         ]
         return [entry for entry in found if any(first <= day <= last for day in entry.days)]
 
-    def listing(self) -> Iterator[Stat]:
-        """Every file, in no order, as `Folder.files` lists it."""
-        return map(_stat, self._tables.files)
-
     def stats(self, number: int) -> Stats:
         """The stats of a passage's file."""
         return self._tables.files[self._file_of(number)].stats
-
-    def unread(self) -> list[str]:
-        """The files that could not be read when they were last looked at."""
-        return [row.path for row in self._tables.files if row.marks & UNREAD]
 
     @functools.cached_property
     def voices(self) -> bytes:
@@ -268,12 +259,6 @@ class Corpus:
 def _shorter(word: str) -> set[str]:
     """A word, and what one letter less makes of it: words that are one edit apart share one of these."""
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
-
-
-def _stat(row: FileRow) -> Stat:
-    """A file as `Folder.files` lists it."""
-    modified, changed, size, inode = row.stats
-    return Stat(row.path, max(modified, changed), size, inode)
 
 
 def _places(table: Sequence[int], value: int) -> Iterator[int]:

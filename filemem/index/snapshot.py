@@ -9,7 +9,6 @@ of captions start with `[`. A passage keeps its number: of a file that is gone i
 from __future__ import annotations
 
 import bisect
-import datetime as dt
 import itertools
 import json
 import re
@@ -228,11 +227,6 @@ _TABLES = {"lengths": "", "flags": "", "times": "", "speakers": "H", "lines": "I
 # A passage's own words count for its length; those of its context (headings over it, front matter values) are searched along
 # but don't. Stop words are left out.
 
-EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
-RANKED = (
-    "importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by", "day",
-    "confidence", "assistant",
-)  # fmt: skip
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 
 
@@ -293,17 +287,8 @@ def _retells(memory: Memory, source: str, text: str, window: str) -> bool:
 def _particulars(memory: Memory) -> dict[str, Any]:
     """What the front matter says that ranking and the sweep need, the file's other names, names given in its links, and where
     in it each other day begins: the place of its first passage, and the day as an ordinal, 0 for the file's."""
-    found: dict[str, Any] = {}
-    front = {} if memory.plain else memory.front
-    if front.get("kind") in EPISODES:
-        found["kind"] = front["kind"]
-    for key in RANKED if front else ():
-        value = memory.particular(key)
-        if isinstance(value, list):
-            found[key] = [str(entry) for entry in value]
-        elif value is not None:
-            found[key] = value.isoformat() if isinstance(value, dt.date) else value
-    if front and memory.aliases:
+    found = dict(memory.particulars)
+    if not memory.plain and memory.aliases:
         found["names"] = [memory.title, *memory.aliases]
     if "|" in memory.text and (links := [link for link in LINK.findall(memory.text) if link[1]]):
         found["links"] = [[name.strip(), shown.strip()] for name, shown in links]

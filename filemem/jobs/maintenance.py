@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 from filemem import importers, index
 from filemem.errors import FilememError
-from filemem.files import archive, config, journal
-from filemem.files.archive import Progress, live, no_progress
+from filemem.files import config, journal
 from filemem.files.facts import set_front
-from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, PROFILE, counterpart
+from filemem.files.folder import Folder, Progress, no_progress
+from filemem.files.memory import LARGEST, PROFILE, archived, counterpart, live
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
@@ -180,7 +179,7 @@ def _compact(
             count = counted(len(item.sources), "source")
             said += [f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}).", *item.notes]
         made, sources = [item._asdict() for item in done], [path for item in done for path in item.sources]
-        paths = [*(item.summary for item in done), *sources, *map(archive.archived, sources)]
+        paths = [*(item.summary for item in done), *sources, *map(archived, sources)]
     short = [source.path for source in found.short]
     said += [f"{counted(len(short), 'source')} too short to be summarised."] * bool(short)
     facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(sources), 'old conversation')}"
@@ -207,7 +206,7 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) ->
     facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
     both = [*done.archived, *done.restored]
     subject = f"Archive {counted(gone, 'faded memory', 'faded memories')}" + (f", bring back {back}" if back else "")
-    return JobDone("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
+    return JobDone("sweep", said, facts, [*both, *map(archived, both)], subject)
 
 
 def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
@@ -218,7 +217,7 @@ def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
         with contextlib.suppress(FilememError, ValueError):
             if folder.memory(path).front.get(journal.MARK):
                 folder.edit(path, lambda data, path=path: set_front(path, data, journal.MARK, "false"))  # type: ignore[misc]
-    both = [*alive, *map(archive.archived, alive)]
+    both = [*alive, *map(archived, alive)]
     return JobDone("restore", said, {"paths": alive}, both, f"Restore {first_few(alive)}")
 
 

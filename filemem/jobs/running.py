@@ -8,7 +8,7 @@ from typing import Any
 
 from filemem import index
 from filemem.chat.conversation import Does
-from filemem.files import archive, journal
+from filemem.files import journal
 from filemem.files.folder import Folder, StoreFolder
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
@@ -44,7 +44,7 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
     What was cut off before it was committed is committed first. Not `alone`: a short piece of work, such as one fact, which
     waits for no other job.
     """
-    with archive.job_lock(user) if alone else contextlib.nullcontext():
+    with user.job_lock() if alone else contextlib.nullcontext():
         run = UserJob(user, name, at)
         with run.history.at_work():
             yield run

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, trust
-from filemem.files.archive import Progress, no_progress
-from filemem.files.folder import Folder, StoreFolder
+from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
 from filemem.files.trust import Trust
 from filemem.history import History
 from filemem.jobs import maintenance

@@ -16,15 +16,22 @@ from importlib import resources
 
 from filemem.errors import FilememError
 from filemem.files import config, journal
-from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import plain
-from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, Passage
-from filemem.forgetting.sweeper import YOUNG, MemoryStatus, after, curve, standings
+from filemem.files.folder import Folder, Progress, no_progress
+from filemem.files.memory import IMPORTANCE, LARGEST, PROFILE, SOURCE_MARK, Memory, Passage, live
+from filemem.forgetting.sweeper import (
+    YOUNG,
+    Curve,
+    MemoryStatus,
+    Strength,
+    after,
+    curve,
+    days_until,
+    standings,
+)
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line
-from filemem.text.retention import IMPORTANCE, Curve, Strength, days_until
 
 DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from filemem.chat.conversation import Conversation
 from filemem.files import config
-from filemem.files.archive import Progress, no_progress
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, Progress, no_progress
 from filemem.forgetting.sweeper import YOUNG, curve, standings
 from filemem.models.offline import OfflineModel
 from filemem.text.plain import count_tokens

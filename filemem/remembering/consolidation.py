@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, episode, facts, journal, safe
-from filemem.files.archive import live
+from filemem.files import config, episode, facts, journal, safe
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, kind_of
+from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of
 from filemem.models import Model, ModelError, prompt
 from filemem.remembering import sessions
@@ -233,7 +232,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
                 continue
             paths += written
             for path in dict.fromkeys(map(live, written)):
-                if memory := archive.read(folder, path):
+                if memory := folder.find(path):
                     origins = [] if path in one.replaces else [list(origin) for origin in one.claim.origins]
                     entries.append({"wrote": path, "digest": digest(memory.data), "from": origins})
         done.append(one)
@@ -258,7 +257,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
 
 def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime) -> str:
     """Hold back what a person asked to be forgotten, with the turns that it goes back to; a sentence on it."""
-    memories = (archive.read(folder, path) for path in wish.memories)
+    memories = (folder.find(path) for path in wish.memories)
     told = [source for one in memories if one for source in facts.sources(one)]
     journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
     what, how = ", ".join(wish.memories or wish.turns), "filemem forget deletes it, filemem restore takes it back"
@@ -293,8 +292,8 @@ def _write(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime
             notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
             continue
         if place == live(old):
-            notes += archive.move_in(folder, [place], at).values()
-        paths += [live(old), archive.archived(old)]
+            notes += journal.archive(folder, [place], at).values()
+        paths += [live(old), archived(old)]
     return one, paths
 
 
@@ -459,7 +458,7 @@ def condense_profile(folder: Folder, log: ConsolidationLog, model: Model) -> Rev
 
     A line that the model does not take up stays as it is; so does all where it names what it was not shown.
     """
-    budget, memory = config.of(folder).profile_tokens, archive.read(folder, PROFILE)
+    budget, memory = config.of(folder).profile_tokens, folder.find(PROFILE)
     text = memory.text if memory else ""
     lines = {f"P{number}": (paths, said) for number, paths, said in marked(text) if digest(said) in log.lines}
     if count_tokens(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
@@ -517,7 +516,7 @@ def _edited(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], Non
 def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
     """The memory at a path, or what has superseded it since; None where that is gone, has ended, or is a machine's word."""
     met = set[str]()
-    while (memory := archive.read(folder, path)) and (by := memory.particular("superseded_by")) and path not in met:
+    while (memory := folder.find(path)) and (by := memory.particular("superseded_by")) and path not in met:
         met.add(path)
         path = live(str(by))
     until = memory.particular("valid_until") if memory else None
@@ -653,7 +652,7 @@ class Review:
 
     def _turn(self, source: str) -> tuple[str, str, str]:
         path, _, line = source.rpartition(":")
-        memory = archive.read(self.folder, path)
+        memory = self.folder.find(path)
         turns = [one for one in memory.passages if one.speaker and str(one.line) == line] if memory else []
         return (source, sessions.speaker(memory, turns[0]), turns[0].text) if memory and turns else (source, "", "")
 
@@ -669,7 +668,7 @@ class Review:
             done = apply(self.folder, BatchPlan((), at.isoformat(), (decision,)), self.log)
             for one in done.decisions if text else ():
                 # What a person wrote is theirs: no digest is the file's, so that no job takes it for its own.
-                self.log.add([{"wrote": archive.live(one.path), "digest": "", "from": []}])
+                self.log.add([{"wrote": live(one.path), "digest": "", "from": []}])
         return done
 
     def reject(self, claim: Claim) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.files import archive, episode
+from filemem.files import episode
 from filemem.files.episode import Episode
 from filemem.files.facts import plain
 from filemem.files.memory import PROFILE, SOURCE_MARK
@@ -112,7 +112,7 @@ class Request:
         said = [session.turns[place].text for session in batch for place in session.waiting]
         self.known = {f"M{number}": memory for number, memory in enumerate(known.like(said), 1)}
         lines = [f"Today is {_day(today)}. The memories are {batch[0].user}'s."]
-        page = archive.read(known.folder, PROFILE)
+        page = known.folder.find(PROFILE)
         own = [one for one in page.body.split("\n") if one.strip() and not SOURCE_MARK.search(one)] if page else []
         if any(not one.startswith("#") for one in own):  # the program's lines are memories
             lines += ["The profile:", prompt.data(PROFILE, "\n".join(own))]

@@ -21,10 +21,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import NotFound
-from filemem.files import archive, config, journal, safe
-from filemem.files.archive import live
+from filemem.files import config, journal, safe
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory, Passage, kind_of, only_asked, when_of
+from filemem.files.memory import Memory, Passage, kind_of, live, only_asked, when_of
 from filemem.files.transcript import ASSISTANT
 from filemem.text import plain
 from filemem.text.redaction import NONE, OwnPatterns
@@ -161,7 +160,7 @@ def waiting(folder: Folder, besides: str = "") -> tuple[int, int]:
 
 def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
     """A session; None where the transcript is none that can be read. A turn that is held back says nothing."""
-    memory = archive.read(folder, path)
+    memory = folder.find(path)
     if memory is None or memory.binary:
         return None
     hidden, when, own = journal.pending_deletions(folder), when_of(path), config.of(folder).own

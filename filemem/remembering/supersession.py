@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from filemem.files import archive, facts, journal
-from filemem.files.archive import live
+from filemem.files import facts, journal
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
-from filemem.files.memory import ARCHIVE, Memory, kind_of, when_of
+from filemem.files.memory import ARCHIVE, IMPORTANCE, Memory, kind_of, live, when_of
 from filemem.remembering.sessions import ConsolidationLog, display
-from filemem.text import retention
 from filemem.text.own_words import comparable
 from filemem.text.terms import content
 
@@ -49,7 +47,7 @@ class Claim(NamedTuple):
     ends: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     origins: tuple[tuple[str, str], ...] = ()
-    importance: int = retention.IMPORTANCE
+    importance: int = IMPORTANCE
     confidence: float = 1.0
     valid_from: dt.date | None = None
     valid_until: dt.date | None = None
@@ -67,7 +65,7 @@ class Claim(NamedTuple):
         """The file that says it."""
         front = {
             "source": facts.reference(self.sources) if self.sources else "",
-            "importance": str(self.importance) if self.importance != retention.IMPORTANCE else "",
+            "importance": str(self.importance) if self.importance != IMPORTANCE else "",
             "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
             "pinned": "true" if self.pinned else "",
             "tags": f"[{', '.join(map(quoted, self.tags))}]" if self.tags else "",
@@ -137,7 +135,7 @@ class KnownMemories:
                 self._read(stat.path)
 
     def _read(self, path: str) -> None:
-        memory = archive.read(self.folder, path)
+        memory = self.folder.find(path)
         if memory is None or memory.binary or memory.particular("superseded_by") or memory.front.get(journal.MARK):
             return
         own, known = self.log.untouched(path, memory.data), live(path) in self.log.written

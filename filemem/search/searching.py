@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import journal, safe
-from filemem.files.archive import archived
 from filemem.files.folder import CurrentConversation
-from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, Passage, kind_of
+from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, Passage, archived, kind_of
 from filemem.files.sections import parse
 from filemem.index import Index
 from filemem.index.corpus import BY_ASSISTANT, ONLY_ASKING, Corpus, IndexedFile
