@@ -20,7 +20,7 @@ from benchmarks.answers.data import Question
 from benchmarks.answers.marks import grid
 from filemem import Store, User
 from filemem.files.folder import Folder
-from filemem.jobs.maintenance import compact, sweep
+from filemem.jobs import compact, sweep
 
 BUDGET = 8000  # characters: 2,000 tokens
 YEAR = dt.timedelta(days=365)

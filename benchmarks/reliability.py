@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import crash_driver
 from crash_driver import TALK, arm
 
-from filemem import Store
+from filemem import Store, jobs
 from filemem import index as indexes
 from filemem.errors import FilememError
 from filemem.files import transcript
@@ -40,8 +40,7 @@ from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.history.diary import sync, undo
 from filemem.importers import import_file
-from filemem.jobs import maintenance
-from filemem.jobs.running import delete, forget
+from filemem.jobs import delete, forget
 from filemem.remembering.consolidation import remember
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -166,7 +165,7 @@ def _fill_git(place: Path) -> None:
     _git(place / "other", "commit", "--quiet", "--all", "--message", "Elsewhere")
     _git(place / "other", "push", "--quiet")
     shutil.rmtree(place / "other")
-    maintenance.sweep(Store(store).user("ann").folder, AT)
+    jobs.sweep(Store(store).user("ann").folder, AT)
     (place / "commit").write_text(_git(store, "rev-parse", "HEAD"))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from filemem import index
+from filemem import index, jobs
 from filemem.chat import core_memory
 from filemem.chat.conversation import Conversation
 from filemem.errors import FilememError, NotFound
@@ -21,9 +21,7 @@ from filemem.forgetting import deletion
 from filemem.grep import Match, matches
 from filemem.history import diary as past
 from filemem.importers import intake
-from filemem.jobs import maintenance
-from filemem.jobs.maintenance import JobDone
-from filemem.jobs.running import ASKED, consolidated, forget, job, remembered
+from filemem.jobs import ASKED, JobDone, consolidated, forget, job, remembered
 from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.search import Hit, search_files
@@ -181,7 +179,7 @@ class User:
 
         Raises Busy while another job works on these memories.
         """
-        return maintenance.maintain(self.folder, self._at(today), self._model(model))
+        return jobs.maintain(self.folder, self._at(today), self._model(model))
 
     def forget(self, path: str = "", *, about: str = "") -> list[str]:
         """Delete for good the memory at `path`, or one `path:line` of it, or all that holds the words `about`.

@@ -14,9 +14,8 @@ import sys
 
 from reader import Reader, note
 
-from filemem import Store
+from filemem import Store, jobs
 from filemem.files.folder import Folder
-from filemem.jobs import maintenance
 from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
@@ -40,15 +39,15 @@ TALK = """\
 
 
 def _restored(user: Folder) -> None:
-    maintenance.restore(user, [path for path in user.paths() if path.startswith("archive/facts/")], AT)
+    jobs.restore(user, [path for path in user.paths() if path.startswith("archive/facts/")], AT)
 
 
 JOBS = {  # as the command line does them
     "consolidate": lambda user: list(consolidation.run(user, AT, READER)),
-    "compact": lambda user: maintenance.compact(user, AT, None),
-    "sweep": lambda user: maintenance.sweep(user, AT),
+    "compact": lambda user: jobs.compact(user, AT, None),
+    "sweep": lambda user: jobs.sweep(user, AT),
     "restore": _restored,
-    "maintain": lambda user: maintenance.maintain(user, AT, None),
+    "maintain": lambda user: jobs.maintain(user, AT, None),
 }
 
 

@@ -18,7 +18,7 @@ from filemem.chat.conversation import Conversation, Event, Notice, Text, ToolCal
 from filemem.chat.recalling import ALONE, BESIDE_TOOLS
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
-from filemem.jobs.running import forget
+from filemem.jobs import forget
 from filemem.models import ModelError, OpenAIModel
 from filemem.text.plain import count_tokens
 

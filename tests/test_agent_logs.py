@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from programs import COLD, clean, filemem
 
-from filemem import ConfigError, Store
+from filemem import ConfigError, Store, jobs
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import Trust
 from filemem.importers import import_file
-from filemem.jobs import maintenance
 
 NOON = "2026-05-04T12:00:00.000Z"
 
@@ -195,15 +194,15 @@ def test_maintain_takes_in_what_the_settings_list_and_then_only_what_is_new(tmp_
     codex(tmp_path / "codex")
     user = settings(tmp_path, "imports:\n  - claude-code: ../projects\n  - codex: ../codex\n  - codex: ../no-such\n")
     at = Store(tmp_path).user("x")._at(None)
-    would = maintenance.maintain(user, at, None, dry=True)[0]
+    would = jobs.maintain(user, at, None, dry=True)[0]
     assert len(would.facts["imported"]) == 3 and not (tmp_path / "store/mara/sessions").exists()
-    done = {job.job: job for job in maintenance.maintain(user, at, None)}
+    done = {job.job: job for job in jobs.maintain(user, at, None)}
     assert len(done["import"].paths) == 3 and "no-such" in done["import"].said[-1]
     assert done["consolidate"].facts["conversations"] == 3, "they wait for a model"
-    assert maintenance.maintain(user, at, None)[0].said[0] == "Nothing new to take in."
+    assert jobs.maintain(user, at, None)[0].said[0] == "Nothing new to take in."
     with open(file, "a") as log:
         log.write(json.dumps(entry("user", "I sold the boat.", "u9")) + "\n")
-    assert [one["turns"] for one in maintenance.maintain(user, at, None)[0].facts["imported"]] == [1]
+    assert [one["turns"] for one in jobs.maintain(user, at, None)[0].facts["imported"]] == [1]
 
 
 def test_in_a_store_of_several_an_entry_says_whose_it_is(tmp_path: Path) -> None:
@@ -211,9 +210,9 @@ def test_in_a_store_of_several_an_entry_says_whose_it_is(tmp_path: Path) -> None
     (tmp_path / "store/zoe").mkdir(parents=True)
     user = settings(tmp_path, "imports:\n  - claude-code: ../projects\n")
     with pytest.raises(ConfigError, match="user: NAME"):
-        maintenance.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)
+        jobs.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)
     user = settings(tmp_path, "imports:\n  - {claude-code: ../projects, user: zoe}\n")
-    assert maintenance.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)[0].facts["imported"] == []
+    assert jobs.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)[0].facts["imported"] == []
 
 
 def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import Store
+from filemem import Store, jobs
 from filemem.files import journal, sections
 from filemem.files.memory import format_turn, turns
-from filemem.jobs import maintenance
 from filemem.text import dates
 from filemem.text.plain import count_tokens
 
@@ -62,12 +61,12 @@ def read(user, path):
 
 
 def compact(user, at=AT, model=None):
-    return maintenance.compact(user, at, model).facts["summaries"]
+    return jobs.compact(user, at, model).facts["summaries"]
 
 
 def due(user, at=AT):
     """What a run would take up, by summary."""
-    return maintenance.compact(user, at, None, dry=True).facts["summaries"]
+    return jobs.compact(user, at, None, dry=True).facts["summaries"]
 
 
 def plain(text):
@@ -145,7 +144,7 @@ def test_what_a_person_changed_in_a_summary_stays_whatever_is_compacted_again(us
 def test_a_restored_session_is_not_compacted_again_the_next_night(user):
     compact(user)
     path = "sessions/2026/2026-09-03-0930-the-eel.md"
-    maintenance.restore(user, [path], AT)
+    jobs.restore(user, [path], AT)
     summary = read(user, "summaries/2026/2026-09-conversations.md")
     compact(user, AT + dt.timedelta(days=1))
     assert Path(user.root, path).exists()

@@ -10,9 +10,8 @@ import pytest
 from crash_driver import AT, JOBS, TALK
 from programs import filemem
 
-from filemem import Store, index
+from filemem import Store, index, jobs
 from filemem.files import journal
-from filemem.jobs import maintenance
 
 PLACE = Path(__file__).with_name("crash_driver.py")
 DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
@@ -97,4 +96,4 @@ def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_p
 
 def restored(user, paths):
     """Bring memories back; what was said of each."""
-    return maintenance.restore(user, paths, AT).said
+    return jobs.restore(user, paths, AT).said

@@ -23,7 +23,7 @@ from filemem.files.memory import Memory, format_turn
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.importers import import_file
-from filemem.jobs.running import forget
+from filemem.jobs import forget
 from filemem.mcp.writing import Writing
 from filemem.overview.check import problems
 

@@ -21,7 +21,7 @@ from filemem.files.memory import format_turn
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.history.git import Git
-from filemem.jobs.running import forget
+from filemem.jobs import forget
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"

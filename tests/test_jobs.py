@@ -12,7 +12,7 @@ from scripted_server import ScriptedServer, fail
 
 from filemem import Store, User
 from filemem.errors import Busy
-from filemem.jobs.running import job
+from filemem.jobs import job
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"

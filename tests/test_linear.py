@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from reader import Reader
 
-from filemem import Store, User
+from filemem import Store, User, jobs
 from filemem.files.folder import Folder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create
-from filemem.jobs import maintenance
 from filemem.overview.check import problems
 from filemem.remembering import consolidation
 
@@ -45,7 +44,7 @@ def session(size: int) -> list[str]:
 
 
 JOBS: dict[str, Callable[[Folder], object]] = {
-    "compact": lambda user: maintenance.compact(user, AT, None),
+    "compact": lambda user: jobs.compact(user, AT, None),
     "consolidate": lambda user: list(consolidation.run(user, AT, Reader(echo=True))),
     "search": lambda user: User(user).search_files("apples in Ghent with Anna"),
     "check": problems,

@@ -14,11 +14,10 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from filemem import Store
+from filemem import Store, jobs
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.files.folder import Folder
-from filemem.jobs import maintenance
 from filemem.overview import check, report, status
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"
@@ -98,9 +97,9 @@ def busy(user: Folder) -> None:
     write(user, "facts/2026/2026-02-01-nuts.md", "---\npinned: true\n---\n\nAllergic to nuts.\n")
     write(user, "archive/facts/2025/2025-02-01-old.md", "By hand.\n")
     write(user, "notes.md", "No date.\n")
-    maintenance.compact(user, dt.datetime(2026, 6, 2, 3), None)
-    maintenance.sweep(user, dt.datetime(2026, 6, 9, 3))
-    maintenance.restore(user, ["facts/2026/2026-03-03-likes-3.md"], dt.datetime(2026, 11, 1, 9))
+    jobs.compact(user, dt.datetime(2026, 6, 2, 3), None)
+    jobs.sweep(user, dt.datetime(2026, 6, 9, 3))
+    jobs.restore(user, ["facts/2026/2026-03-03-likes-3.md"], dt.datetime(2026, 11, 1, 9))
 
 
 @pytest.mark.parametrize("whose", ["empty", "mara", "busy"])

@@ -17,7 +17,7 @@ import pytest
 from crash_driver import arm
 from reader import Reader
 
-from filemem import Store
+from filemem import Store, jobs
 from filemem.errors import FilememError
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder, StoreFolder
@@ -25,8 +25,7 @@ from filemem.files.memory import archived, format_turn
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.importers import import_file
-from filemem.jobs import maintenance
-from filemem.jobs.running import forget
+from filemem.jobs import forget
 from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -62,11 +61,11 @@ def forget_a_line(mara: Folder) -> None:
 
 
 def sweep(mara: Folder) -> None:
-    maintenance.sweep(mara, LATER)
+    jobs.sweep(mara, LATER)
 
 
 def compact(mara: Folder) -> None:
-    maintenance.compact(mara, LATER, None)
+    jobs.compact(mara, LATER, None)
 
 
 def import_again(mara: Folder) -> None:

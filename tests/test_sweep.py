@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, Toolbox
+from filemem import Store, Toolbox, jobs
 from filemem.errors import NotFound
 from filemem.files import journal
 from filemem.forgetting import sweeper
-from filemem.jobs import maintenance
 from filemem.overview import status
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own
@@ -37,7 +36,7 @@ def going(user, today=TODAY):
 
 def swept(user, at=AT):
     """Sweep for good."""
-    return maintenance.sweep(user, at).facts
+    return jobs.sweep(user, at).facts
 
 
 def test_the_threshold_decides_to_the_day(user):
@@ -164,12 +163,12 @@ def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user):
     path, text = "facts/2026/2026-01-01-a.md", "---\nimportance: 1\n---\nKeeps bees.\r\nno last newline"
     write(user, path, text)
     swept(user)
-    assert maintenance.restore(user, [path], AT).said == [f"Restored {path}."]
+    assert jobs.restore(user, [path], AT).said == [f"Restored {path}."]
     assert Path(user.root, path).read_bytes() == text.encode()
     assert going(user, TODAY + dt.timedelta(60)) == []
-    assert maintenance.restore(user, [path], AT).said[0].endswith("is not in the archive.")
+    assert jobs.restore(user, [path], AT).said[0].endswith("is not in the archive.")
     with pytest.raises(NotFound):
-        maintenance.restore(user, [path, "facts/none.md"], AT)
+        jobs.restore(user, [path, "facts/none.md"], AT)
 
 
 def test_why_tells_the_numbers_and_what_comes(user):

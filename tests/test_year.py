@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from filemem import Store
+from filemem import Store, jobs
 from filemem.files import journal
-from filemem.jobs import maintenance
 
 START = dt.date(2026, 1, 5)  # a Monday
 DAYS = 364
@@ -73,7 +72,7 @@ def lives(tmp_path_factory):
                 life.recalled.append(day)
                 journal.note_recalls(user, [life.path], journal.OPENED, at)
         if at.weekday() == 6:
-            done = maintenance.sweep(user, at.replace(hour=3)).facts
+            done = jobs.sweep(user, at.replace(hour=3)).facts
             for life in lives:
                 life.archived.extend([day] * (life.path in done["archived"]))
                 life.restored.extend([day] * (life.path in done["restored"]))

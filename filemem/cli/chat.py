@@ -25,7 +25,7 @@ from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
 from filemem.files.memory import is_archived, when_of
 from filemem.files.transcript import Transcript
-from filemem.jobs.running import ASKED, consolidated, job, lines
+from filemem.jobs import ASKED, consolidated, job, lines
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, chosen_model, in_chinese
 from filemem.remembering import sessions

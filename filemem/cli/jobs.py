@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from filemem import jobs
 from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
@@ -21,9 +22,7 @@ from filemem.forgetting import sweeper
 from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
 from filemem.importers import ImportReport, find_parser, import_file
-from filemem.jobs import maintenance
-from filemem.jobs.running import imported
-from filemem.jobs.table import JOBS, Order, outcomes
+from filemem.jobs import JOBS, Order, imported, outcomes
 from filemem.models.offline import chosen_model
 from filemem.remembering import consolidation
 from filemem.text.dates import parse_bound
@@ -161,7 +160,7 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
     user = call.the_user()
-    yield from maintenance.restore(user, [split_line(user, path)[0] for path in paths], call.now).said
+    yield from jobs.restore(user, [split_line(user, path)[0] for path in paths], call.now).said
 
 
 @command(

@@ -17,7 +17,7 @@ from filemem.files.memory import PROFILE, Memory, live
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionPlan
 from filemem.history import History
-from filemem.jobs.running import committed, delete, job, lines, remembered
+from filemem.jobs import committed, delete, job, lines, remembered
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE, Decision

@@ -536,7 +536,7 @@ def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
 
 def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
     """Carry a plan out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
-    has saved since stays, and is named. To be called while no other job is at work; see `jobs.running.delete`."""
+    has saved since stays, and is named. To be called while no other job is at work; see `jobs.delete`."""
     deleted, redacted, stayed = list[str](), list[str](), list[str]()
     paths = list(dict.fromkeys(item.path for item in found.items))
     with folder.locked():

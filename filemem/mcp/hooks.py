@@ -19,7 +19,7 @@ from filemem.chat.conversation import unrecorded
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE
-from filemem.jobs.running import imported
+from filemem.jobs import imported
 from filemem.models import prompt
 from filemem.overview.timeline import timeline
 from filemem.search import ranking

@@ -15,7 +15,7 @@ from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion
 from filemem.history import History
-from filemem.jobs.running import forget, remembered
+from filemem.jobs import forget, remembered
 from filemem.remembering import consolidation
 from filemem.search import question
 from filemem.text.plain import one_line

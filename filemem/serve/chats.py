@@ -21,7 +21,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Passage
 from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcript, first_words
 from filemem.importers import intake
-from filemem.jobs.running import ASKED, job
+from filemem.jobs import ASKED, job
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
 from filemem.serve.wire import BadRequest, ChatRequest, Finished, calls
 from filemem.text.plain import digest

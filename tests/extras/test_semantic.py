@@ -27,8 +27,7 @@ from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
-from filemem.jobs.maintenance import maintain
-from filemem.jobs.running import forget
+from filemem.jobs import forget, maintain
 from filemem.search import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)

@@ -1,0 +1,563 @@
+"""The jobs, each by its name, and the one way to run them: `job` takes the user's lock, and what was written is committed.
+
+One job at a time works on a user's memories. It ends with what it did in words, in numbers, and as the paths that it wrote
+or moved. A conversation going on meanwhile is not disturbed: jobs hold the user's lock for moments only. A job for many users
+does each on their own: one after the other here, or on the workers of a Dask cluster. What was cut off anywhere is done again
+to the same end, so the same command again does no harm.
+"""
+
+import contextlib
+import datetime as dt
+import functools
+import os
+import re
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from filemem import importers, index
+from filemem.chat.conversation import Does
+from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
+from filemem.files import config, journal, trust
+from filemem.files.facts import set_front
+from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
+from filemem.files.memory import LARGEST, PROFILE, archived, counterpart, live
+from filemem.files.trust import Trust
+from filemem.forgetting import compaction, deletion, sweeper
+from filemem.forgetting.deletion import DeletionPlan, DeletionReport
+from filemem.history import History
+from filemem.importers import ImportReport, import_file
+from filemem.models import FailFastModel, Model, ModelError
+from filemem.models.offline import OfflineModel, chosen_model
+from filemem.remembering import consolidation
+from filemem.remembering.consolidation import Applied, Remembered
+from filemem.remembering.sessions import ConsolidationLog, digest
+from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
+from filemem.search import semantic
+from filemem.text.plain import counted, first_few, one_line
+
+_WORDS = {ADD: "remembered", SUPERSEDE: "remembered", UPDATE: "updated", NOOP: "knew", DROP: "left out"}
+
+
+class UserJob:
+    """A job at work on a user's memories."""
+
+    def __init__(self, user: Folder, name: str, at: dt.datetime) -> None:
+        self.history = History(user)
+        self._name = name
+        self._at = at
+
+    def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> str:
+        """Commit what was written; what git has to say of it, empty where there is nothing to say."""
+        written = list(dict.fromkeys(paths))
+        return self.history.record(subject, written, {"Job": self._name, **trailers}, self._at).note if written else ""
+
+
+@contextlib.contextmanager
+def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[UserJob]:
+    """Work on a user's memories, and hand what was written to `commit`; raises Busy where another job is at it.
+
+    What was cut off before it was committed is committed first. Not `alone`: a short piece of work, such as one fact, which
+    waits for no other job.
+    """
+    with user.job_lock() if alone else contextlib.nullcontext():
+        run = UserJob(user, name, at)
+        with run.history.at_work():
+            yield run
+
+
+# -- remembering -------------------------------------------------------------------------------------------------
+
+
+def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Remembered, str]:
+    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; returns what git says, too.
+
+    `source`: who asked for it, where it was not the person, as the commit says.
+    """
+    with job(folder, "remember", at, alone=False) as run:
+        done = consolidation.remember(folder, text, at, **how)
+        subject = f"Remember: {done.decision.claim.text}"
+        return done, run.commit(subject, [done.memory.path, *done.paths], **({"Source": source} if source else {}))
+
+
+def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> Iterator[tuple[Applied, str]]:
+    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it. What
+    is new has its vectors then, where there are any."""
+    with job(folder, "consolidate", at) as run:
+        for done in consolidation.run(folder, at, *given, **how):
+            yield done, committed(run, done)
+    semantic.catch_up(index.of(folder))
+
+
+def committed(run: UserJob, done: Applied) -> str:
+    """Commit what consolidation or a review wrote; what git has to say of it."""
+    return run.commit(consolidation.subject(done.decisions), done.paths)
+
+
+def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
+    """A decision as lines; `whole` tells what was left out as well."""
+    text = one_line(one.claim.text, 160)
+    if one.action == PROPOSE:
+        yield f"proposed: {text}"
+    elif one.action in (ADD, SUPERSEDE, UPDATE):
+        reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
+        yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
+        yield from (f"superseded {old}" for old in one.replaces if one.action == SUPERSEDE)
+    elif whole:
+        yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
+
+
+def imported(
+    store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
+) -> tuple[ImportReport, str]:
+    """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
+    with job(store.folder(user), "import", at, alone=False) as run:
+        report = import_file(store, format_, file, user=user, **how)
+        paths = [entry.path for entry in (*report.added, *report.updated)]
+        name = os.path.basename(file)
+        subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
+        return report, run.commit(subject, paths, Source=f"{format_}:{name}")
+
+
+# -- forgetting --------------------------------------------------------------------------------------------------
+
+
+def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
+    """Delete what a plan names, and commit that; it is written down before it begins."""
+    done = delete(user, deletion.start(user, found), at)
+    deletion.end(user, found)
+    return done
+
+
+def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
+    """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
+    with job(user, "forget", at) as run:
+        owned = os.path.lexists(os.path.join(user.root, ".git"))
+        done = deletion.carry_out(user, found)
+        gone = owned and found.everything and found.purge
+        # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
+        new = {path for path in run.history.new() if path.startswith("sessions/")} - {*found.names.values()}
+        paths = [path for path in done.paths if path not in new]
+        return done._replace(note="" if gone else run.commit(done.subject, [*paths, journal.RECALLS]))
+
+
+def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
+    done = consolidation.remember(user, words, at, source=source)
+    return done.memory.path, [done.memory.path, *done.paths], done.notes
+
+
+ASKED = Does(_remember, deletion.take_back)
+"""What a chat has done when a person asks for it; the commit is that of the chat."""
+
+
+# -- what keeps a memory in order ----------------------------------------------------------------------------------------
+
+NONE_OLD = "Nothing is old enough to be compacted."
+_COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
+_PATH = re.compile(r"(?:facts|lessons|sessions|summaries|notes)/[\w./-]+\.(?:md|ya?ml|txt)")
+_LINK = re.compile(r"\[\[(\d{4}-\d\d-\d\d-[\w.-]+)")
+
+
+class JobDone(NamedTuple):
+    """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it. Without a name it
+    is one thing of several that a job has to tell."""
+
+    job: str
+    said: list[str]
+    facts: dict[str, Any]
+    paths: list[str] = []
+    subject: str = ""
+
+    @property
+    def news(self) -> bool:
+        """Is this worth a line when the user is one of many?"""
+        return bool(self.paths) or not self.job
+
+
+Step = Callable[[], JobDone]
+
+
+def compact(
+    folder: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    older_than: int | None = None,
+    progress: Progress = no_progress,
+    *,
+    dry: bool = False,
+) -> JobDone:
+    """Summarise and archive what is old; `dry`: only say what would be done."""
+    return _alone(folder, "compact", at, lambda: _compact(folder, at, model, older_than, progress, dry=dry), dry=dry)
+
+
+def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
+    """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
+    return _alone(folder, "sweep", at, lambda: _sweep(folder, at, progress, dry=dry), dry=dry)
+
+
+def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
+    """Bring memories back from the archive; raises NotFound or Refused for what is none."""
+    wanted = list(paths)
+    return _alone(folder, "restore", at, lambda: _restore(folder, wanted, at))
+
+
+def maintain(
+    folder: Folder, at: dt.datetime, model: Model | None, progress: Progress = no_progress, *, dry: bool = False
+) -> list[JobDone]:
+    """Every job, in the order in which each finds what the one before has left; what was cut off in git is finished first.
+
+    `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
+    """
+    steps: list[Step] = [
+        *([lambda: _imports(folder, progress, dry=dry)] if config.of(folder).imports else []),
+        lambda: read(consolidation.run(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
+        lambda: _compact(folder, at, model, None, progress, dry=dry),
+        lambda: _sweep(folder, at, progress, dry=dry),
+    ]
+    if dry:
+        return [step() for step in steps]
+    steps += [lambda: _tidy(folder, progress), *([lambda: _embed(folder, progress)] if semantic.of(folder) else [])]
+    with job(folder, "maintain", at) as run:
+        problems = [str(one) for one in run.history.problems()]
+        noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
+        if (followed := follow_renames(folder)).paths:
+            noticed.append(_committed(run, followed))
+        return [*noticed, *(_committed(run, step()) for step in steps)]
+
+
+def _alone(folder: Folder, name: str, at: dt.datetime, step: Step, *, dry: bool = False) -> JobDone:
+    if dry:
+        return step()
+    with job(folder, name, at) as run:
+        return _committed(run, step())
+
+
+def _committed(run: UserJob, done: JobDone) -> JobDone:
+    """A job that is done, once it is committed, with what git says of it."""
+    note = run.commit(done.subject, done.paths, Job=done.job)
+    return done._replace(said=[*done.said, f"git: {note}"], facts={**done.facts, "git": note}) if note else done
+
+
+# -- imports and consolidation -----------------------------------------------------------------------------------
+
+
+def _imports(folder: Folder, progress: Progress, *, dry: bool) -> JobDone:
+    """Take in what the settings list."""
+    done = importers.take_configured(folder, progress, dry=dry)
+    taken = [*done.added, *done.updated]
+    said = [f"{'Would take' if dry else 'Took'} in {one.path}." for one in taken] or ["Nothing new to take in."]
+    notes = [f"{one.what}: {one.why}" for one in done.skipped]
+    facts = {"imported": [one._asdict() for one in taken], "notes": notes}
+    subject = f"Take in {counted(len(taken), 'memory', 'memories')}"
+    return JobDone("import", said + notes, facts, [one.path for one in taken], subject)
+
+
+def waiting(folder: Folder, *, model: bool) -> JobDone:
+    """What it would cost to read the conversations that wait."""
+    cost = consolidation.cost(folder)
+    waits = "" if model or not cost.conversations else " No model is configured, so they wait."
+    return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()})
+
+
+def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
+    """What came of a model's reading: each decision, any notes, and a line that sums up."""
+    requests = list(done)
+    decided = [one for each in requests for one in each.decisions]
+    notes = [note for one in requests for note in (*one.notes, *filter(None, [one.error]))]
+    notes += [f"git: {note}" for note in git if note]
+    counts = Counter(_COUNTED[one.action] for one in decided)
+    counts["superseded"] = sum(len(one.replaces) for one in decided if one.action == SUPERSEDE)
+    words = ("new", "superseded", "updated", "known", "left out", "proposed")
+    told = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
+    said = [*(line for one in decided for line in lines(one, whole=True)), *notes]
+    said.append(f"{told or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
+    as_json = [
+        {
+            **{"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason},
+            **{"source": list(one.claim.sources), "supersedes": list(one.replaces)},
+        }
+        for one in decided
+    ]
+    paths = list(dict.fromkeys(path for one in requests for path in one.paths))
+    return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths, consolidation.subject(decided))
+
+
+# -- compact -----------------------------------------------------------------------------------------------------
+
+
+def _compact(
+    folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, *, dry: bool
+) -> JobDone:
+    found, said = compaction.plan(folder, at.date(), older_than, progress), list[str]()
+    if dry:
+        due = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
+        said = [f"{path} would take up {counted(len(of), 'source')}: {first_few(of)}." for path, of in due.items()]
+        made: Any = due
+        sources, paths = list[str](), [path for summary, taken in due.items() for path in (summary, *taken)]
+    else:
+        done = compaction.apply(folder, found, at, model, progress)
+        for item in done:
+            count = counted(len(item.sources), "source")
+            said += [f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}).", *item.notes]
+        made, sources = [item._asdict() for item in done], [path for item in done for path in item.sources]
+        paths = [*(item.summary for item in done), *sources, *map(archived, sources)]
+    short = [source.path for source in found.short]
+    said += [f"{counted(len(short), 'source')} too short to be summarised."] * bool(short)
+    facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(sources), 'old conversation')}"
+    return JobDone("compact", said or [NONE_OLD], facts, paths, subject)
+
+
+# -- sweep -------------------------------------------------------------------------------------------------------
+
+
+def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
+    found = sweeper.plan(folder, at.date(), progress)
+    if dry:
+        said = [f"{path} would be archived: {why}." for path, why in found.going.items()]
+        said += [f"{path} would come back: {why}." for path, why in found.coming.items()]
+        stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
+        going, coming = list(found.going), list(found.coming)
+        facts: dict[str, Any] = {"going": going, "coming": coming, "staying": found.staying}
+        return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming])
+    done = sweeper.apply(folder, found, at, progress)
+    gone, back = len(done.archived), len(done.restored)
+    said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
+    said += [f"Archived {path}: {found.going[path]}." for path in done.archived]
+    said = said or ["Nothing has faded, and nothing comes back from the archive."]
+    facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
+    both = [*done.archived, *done.restored]
+    subject = f"Archive {counted(gone, 'faded memory', 'faded memories')}" + (f", bring back {back}" if back else "")
+    return JobDone("sweep", said, facts, [*both, *map(archived, both)], subject)
+
+
+def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
+    found = [folder.locate(path) for path in paths]
+    said, alive = sweeper.restore(folder, paths, at), [live(path) for path in found]
+    journal.release(folder, found, at)
+    for path in alive:
+        with contextlib.suppress(FilememError, ValueError):
+            if folder.memory(path).front.get(journal.MARK):
+                folder.edit(path, lambda data, path=path: set_front(path, data, journal.MARK, "false"))  # type: ignore[misc]
+    both = [*alive, *map(archived, alive)]
+    return JobDone("restore", said, {"paths": alive}, both, f"Restore {first_few(alive)}")
+
+
+# -- the index, vectors, renames ---------------------------------------------------------------------------------
+
+
+def _tidy(folder: Folder, progress: Progress) -> JobDone:
+    """Bring the index up to date."""
+    corpus = index.of(folder).corpus(progress)
+    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
+    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})
+
+
+def _embed(folder: Folder, progress: Progress) -> JobDone:
+    """Make the vector of every passage; if the endpoint fails, those made so far are kept."""
+    known = semantic.of(folder)
+    try:
+        said = f"Embedded {counted(known.update(index.of(folder), progress) if known else 0, 'new passage')}."
+    except ModelError as error:
+        said = f"{error} Not every passage has a vector; the next run goes on."
+    return JobDone("embed", [said], {})
+
+
+def follow_renames(folder: Folder) -> JobDone:
+    """Have everything that names a memory which a person has renamed with git name it as it is called now: the profile's lines,
+    sources, links and records."""
+    known, named = set(folder.paths()), dict[str, set[str]]()
+    for path in known:
+        with contextlib.suppress(FilememError, OSError):
+            text = folder.read(path, LARGEST).decode(errors="replace")
+            for found in [*_PATH.findall(text), *_LINK.findall(text)]:
+                named.setdefault(found, set()).add(path)
+    stems = {PurePath(path).stem for path in known}
+    gone = {path for path in (*named, *journal.recalled(folder)) if not known & {path, counterpart(path)}} - stems
+    renames, names = History(folder).renames() if gone else {}, dict[str, str]()
+    for old in [old for old in renames if PurePath(old).stem in gone]:
+        named.setdefault(old, set()).update(named[PurePath(old).stem])
+        gone.add(old)
+    for old in gone:
+        seen, new = {old}, renames.get(old, "")
+        while new and new not in seen and not known & {new, counterpart(new)}:
+            seen.add(new)
+            new = renames.get(new, "")
+        names |= {old: new} if new and new not in seen else {}
+    if not names:
+        return JobDone("renames", [], {"followed": []})
+    log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
+    own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
+    touched = {path for old in names for path in named.get(old, ())}
+    for path in touched:
+        folder.edit(path, lambda data: deletion.renamed(data, names))
+    deletion.clear_records(folder, DeletionPlan(names=names))
+    ours = deletion.renamed("\n".join(own).encode(), names).decode()
+    log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in consolidation.marked(ours))
+    counts = {old: counted(len(named.get(old, ())), "file") for old in names}
+    said = [f"{old} is now {new}, and called so in {counts[old]}." for old, new in names.items()]
+    return JobDone("renames", said, {"followed": said}, [*touched, *names, *names.values()], "Follow renames")
+
+
+# -- by name -------------------------------------------------------------------------------------------------------------
+
+JOIN = 10  # seconds for the scheduler to answer
+
+
+class Order(NamedTuple):
+    """What is to be done for users of a store: a job of the table, with its options, at a time. Plain values, as it travels.
+
+    `trusted`: the person trusts the store's settings and repository. `many`: the user is one of many.
+    """
+
+    job: str
+    store: str
+    at: dt.datetime
+    options: dict[str, Any]
+    trusted: bool = False
+    many: bool = False
+
+    def model(self, folder: Folder) -> Model | None:
+        """The model that the command has chosen, None where none is asked; raises Refused where it would be at another endpoint
+        than the person's."""
+        name = str(self.options.get("model") or "")
+        if name in ("", OfflineModel.name) or (self.many and self.options.get("dry_run")):
+            return None
+        if "base_url" in config.withheld(folder.store, trust=folder.trust):
+            raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {trust.REMEDY}.")
+        return _model(folder.store, name)
+
+
+@functools.lru_cache(maxsize=2)
+def _model(settled: str, name: str) -> Model | None:
+    """One model for all users of a run, so that one that has failed is not asked for each."""
+    found = chosen_model(config.load(settled, trust=Trust(given=True)), name)
+    return FailFastModel(found) if found else None
+
+
+def _job(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
+    """Compact, sweep or maintain; progress in thousandths, as a bar is not shown for a small total."""
+    dry, model = bool(order.options.get("dry_run")), functools.partial(order.model, folder)
+    finer: Progress = lambda done, total: show(1000 * done, 1000 * total)  # noqa: E731
+    if order.job == "maintain":
+        return maintain(folder, order.at, model(), finer, dry=dry)
+    if order.job == "sweep":
+        return [sweep(folder, order.at, finer, dry=dry)]
+    return [compact(folder, order.at, model(), order.options.get("older_than"), finer, dry=dry)]
+
+
+def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
+    """Have the model read what waits. Without a model, or dry, what that takes is told."""
+    model, named = order.model(folder), order.options.get("model") not in (None, "", OfflineModel.name)
+    if order.options.get("dry_run") or model is None:
+        return [waiting(folder, model=named)._replace(job="")]
+    found, requests = list[tuple[Applied, str]](), order.options.get("requests", 0)
+    for one in consolidated(folder, order.at, model, review=bool(order.options.get("review"))):
+        found.append(one)
+        show(1000 * min(len(found), requests), 1000 * requests)
+    failed = [done.error for done, _ in found if done.error]
+    if failed and not any(done.decisions for done, _ in found):
+        raise ModelError(failed[0])
+    return [read((done for done, _ in found), (git for _, git in found))]
+
+
+def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
+    from filemem.overview import check  # noqa: PLC0415  which no other job needs
+
+    found, followed = list[Problem](), list[str]()
+    with contextlib.suppress(FilememError):  # a bookkeeping that is a link, which is named below
+        found = History(folder).problems()
+        with job(folder, "check", order.at, alone=False) as run:
+            done = follow_renames(folder)
+            followed = done.said
+            run.commit(done.subject, done.paths)
+    found += check.problems(folder, show)
+    told = [JobDone("", [one], {"followed": one}) for one in followed]
+    return told + [JobDone("", [str(one._replace(path=f"{folder.name}/{one.path}"))], one._asdict()) for one in found]
+
+
+def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
+    from filemem.overview import status  # noqa: PLC0415  likewise
+
+    found = status.status(folder, order.at, show)
+    kinds = {name: kind._asdict() for name, kind in found.kinds.items()}
+    live, archived = (sum(kind[key] for kind in kinds.values()) for key in ("live", "archived"))
+    brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {status.SOON} days"]
+    return [JobDone("", brief if order.many else status.in_words(found), {**found._asdict(), "kinds": kinds})]
+
+
+JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {
+    "maintain": _job,
+    "consolidate": _consolidate,
+    "compact": _job,
+    "sweep": _job,
+    "check": _check,
+    "status": _status,
+}
+
+
+# -- for many users --------------------------------------------------------------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """What became of a job for one user: what it tells, or why it failed."""
+
+    user: str
+    told: list[JobDone]
+    error: str = ""
+
+
+def work(order: Order, user: str, trust: Trust | None = None) -> Outcome:
+    """Do a job for one user; what their files or the system refuse is told in the outcome."""
+    try:
+        if not os.path.isdir(order.store):
+            raise FilememError(
+                f"{socket.gethostname()} does not see {order.store}; mount it there under the same name."
+            )
+        store = StoreFolder(order.store, trust) if trust else _store(order.store, order.trusted)
+        return Outcome(user, JOBS[order.job](order, store.folder(user), no_progress))
+    except (FilememError, OSError) as error:
+        return Outcome(user, [], in_words(error) if isinstance(error, OSError) else str(error))
+
+
+@functools.lru_cache(maxsize=2)
+def _store(root: str, trusted: bool) -> StoreFolder:
+    """A worker's store, whose settings are not read for each user."""
+    return StoreFolder(root, Trust(given=trusted))
+
+
+def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:
+    """What becomes of each user, in the order in which they are done.
+
+    `trust` has the person's answers, for what is done here. Raises FilememError where the scheduler cannot be reached.
+    """
+    order = order._replace(many=True)
+    if not scheduler:
+        yield from (work(order, name, trust) for name in users)
+        return
+    try:
+        import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
+    except ImportError:
+        raise missing_extra("what --scheduler needs", "dask") from None
+    try:
+        client = distributed.Client(scheduler, timeout=JOIN, set_as_default=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = one_line(str(error), 200)
+        raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.") from None
+    run = os.urandom(4).hex()  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
+    with client:
+        keys = [f"{order.job}-{run}-{name}" for name in users]
+        waiting = client.map(work, [order] * len(users), [*users], key=keys, pure=False)
+        names = dict(zip((future.key for future in waiting), users, strict=True))
+        for future in distributed.as_completed(waiting, loop=client.loop):
+            if future.status == "finished":
+                yield future.result()
+            else:
+                failed = future.exception() if future.status == "error" else None
+                lost = (
+                    f"{type(failed).__name__}: {failed}"
+                    if failed
+                    else "the scheduler has gone; give the same command again."
+                )
+                yield Outcome(names[future.key], [], one_line(lost, 300))
