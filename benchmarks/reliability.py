@@ -418,6 +418,8 @@ BAD = ("lost", "broke", "not finished", "broke off")
 
 
 def main(chosen: list[str]) -> int:
+    if unknown := [name for name in chosen if name not in PARTS]:
+        raise SystemExit(f"there is no part {unknown[0]}; take some of {', '.join(PARTS)}.\n\n{__doc__}")
     wrong = 0
     for name in chosen or PARTS:
         start = time.monotonic()

@@ -7,7 +7,7 @@ from reader import Reader
 
 from filemem.files import transcript
 from filemem.files.folder import Folder
-from filemem.files.memory import format_turn
+from filemem.files.memory import ASSISTANT, format_turn
 from filemem.remembering import consolidation
 from filemem.remembering.supersession import Decision
 
@@ -18,7 +18,7 @@ def day(month: int, number: int) -> dt.datetime:
 
 def talk(user: Folder, at: dt.datetime, *said: str, speakers: Iterable[str] = ()) -> str:
     """A session in which the user and the assistant (or these `speakers`) take turns; its path. The first turn is on line 6."""
-    names = [*speakers] or [user.name, transcript.ASSISTANT]
+    names = [*speakers] or [user.name, ASSISTANT]
     turns = [format_turn(names[n % len(names)], f"{at:%H:%M}", text) for n, text in enumerate(said)]
     return transcript.create(user, "talk", at, turns)
 

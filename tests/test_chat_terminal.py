@@ -316,6 +316,8 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("My canoe leaks.", "Yes.\n"),
             ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
             ("/sessions", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
+            ("帮助", "停止正在输出的回答。\n"),
+            ("/memory", "个词元  合计\n"),
             ("/model offline", "No model is configured"),
             ("Which oolong do I like?", f"{FACT}:1"),
             ("/forget canoe", "[y/N]: "),

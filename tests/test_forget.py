@@ -276,6 +276,16 @@ def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None
     assert talk.read_text().startswith("A line on top.\n---\n")
 
 
+def test_a_link_that_took_a_folder_s_place_since_the_list_was_made_is_not_followed(
+    mara: Folder, tmp_path: Path
+) -> None:
+    found, away = deletion.plan(mara, "facts/2026/2026-11-18-the-word.md"), tmp_path / "away"
+    Path(mara.root, "facts/2026").rename(away)
+    Path(mara.root, "facts/2026").symlink_to(away)
+    assert "a symbolic link leads there" in "".join(forget(mara, found, START).stayed)
+    assert WORD in (away / "2026-11-18-the-word.md").read_text()
+
+
 def test_the_commit_tells_nothing_and_a_persons_edits_stay_theirs(mara: Folder) -> None:
     set_up(mara.store, "mara", START)
     Path(mara.root, "profile.md").write_text("# Mara\n\nEdited.\n")

@@ -14,7 +14,7 @@ from filemem.errors import FilememError
 from filemem.files import config, journal, transcript
 from filemem.files.folder import CurrentConversation
 from filemem.files.front import quoted
-from filemem.files.memory import Memory, Passage, format_turn, needed_day, slug
+from filemem.files.memory import ASSISTANT, Memory, Passage, format_turn, needed_day, slug
 from filemem.text.plain import digest
 from filemem.text.redaction import redact
 
@@ -45,7 +45,7 @@ class KeptSession:
     def say(self, role: str, text: str) -> None:
         """Keep what the `user` or the `assistant` said, secrets taken out unless the store is set otherwise."""
         at = dt.datetime.now().astimezone()
-        speaker = self.folder.name if role == "user" else transcript.ASSISTANT
+        speaker = self.folder.name if role == "user" else ASSISTANT
         settings = config.of(self.folder)
         text = redact(text, settings.own)[0] if settings.redact else text
         with self.folder.locked():
@@ -96,7 +96,7 @@ class KeptSession:
 
 def role(turn: Passage) -> str:
     """Who said a turn, as chat messages name it."""
-    return "assistant" if turn.speaker == transcript.ASSISTANT else "user"
+    return "assistant" if turn.speaker == ASSISTANT else "user"
 
 
 class MemoryFunction(NamedTuple):

@@ -13,8 +13,8 @@ from filemem.chat.written_calls import CallFilter
 from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import PROFILE, Passage
-from filemem.files.transcript import ASSISTANT, INTERRUPTED, NO_ANSWER, OffTheRecord, Transcript
+from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, Passage
+from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.grep import lines_of
 from filemem.models import Model, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, offline, prompt
 from filemem.models.offline import OfflineModel

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from filemem import index
 from filemem.errors import FilememError
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK, FileDate, kind_of
-from filemem.files.transcript import ASSISTANT
+from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, in_chinese
 from filemem.search import PARTIAL, STRONG, Found, Hit, question, ranking, search_files
 from filemem.text import dates

@@ -23,7 +23,7 @@ from filemem.cli.screen import Row, Safe, Wrapper, colours, dim, say, say_dim
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
-from filemem.files.memory import is_archived, when_of
+from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, consolidated, job, lines
 from filemem.models import Model, OpenAIModel
@@ -35,7 +35,8 @@ from filemem.text.plain import count_tokens, counted, escape_controls, first_few
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline  # noqa: F401  lines are edited and called back, and what is pasted stays whole
 
-HELP = """\
+HELP = (
+    """\
 /search WORDS   the best passages for some words or a question
 /open PATH      read a memory; also PATH:LINE
 /remember TEXT  keep one fact
@@ -47,7 +48,22 @@ HELP = """\
 /off            keep nothing of what is said from here on
 /quit           end; so does Ctrl-D
 
-Ctrl-C stops an answer."""
+Ctrl-C stops an answer.""",
+    """\
+/search 词语     找出与词语或问题最相符的段落
+/open 路径       阅读一条记忆；也可写 路径:行号
+/remember 内容   记下一条事实
+/forget 词语     先询问，再删除含有这些词以及讲到它的内容；也可写路径
+/edit 路径       用编辑器修改一条记忆
+/sessions        最近的对话；用 filemem chat --resume 名称 继续其中一个
+/memory          提示词里有什么，各占多少词元
+/model [名称]    由哪个模型回答，或换一个；offline 只引用记忆
+/off             从这里起什么都不保存
+/quit            结束；也可按 Ctrl-D
+
+Ctrl-C 停止正在输出的回答。""",
+)
+TOKENS = ("{:>6,} tokens  {}", "{:>6,} 个词元  {}"), ("in all", "合计")
 EXAMPLES = {  # of the commands that a chat has under their own names
     "/search": "What tea do I like?",
     "/open": "profile.md",
@@ -135,6 +151,8 @@ class Chat:
         place = min(os.path.relpath(talk.user.root), talk.user.root, key=lambda place: place[:2] == "..")
         self._aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
+        if not talk.kept:
+            self._aside(OFF[0])
         if turns:
             self._aside(f"Going on with {talk.transcript.path}, {counted(len(turns), 'turn')}.")
         for turn in turns[-LAST_TURNS:]:
@@ -197,6 +215,7 @@ class Chat:
 
     def _take(self, message: str) -> int:
         """One message or slash command; an error is one line, and the session goes on."""
+        self._chinese |= message == "帮助"
         word, _, rest = ("/help" if message.lower() in ("help", "帮助") else message).partition(" ")
         command = word[0] == "/" and "/" not in word[1:] and "\n" not in message and word.isascii()
         try:
@@ -313,7 +332,7 @@ class Chat:
                 raise FilememError(f"say what, as in: {word} {EXAMPLES[word]}")
             return self._run(word[1:], "--", rest)
         if word == "/help":
-            said = HELP
+            said = HELP[self._chinese]
         elif word == "/off":
             self._talk.go_off_the_record()
             said = OFF[self._chinese]
@@ -325,8 +344,9 @@ class Chat:
             said = ANSWERS[self._chinese].format(self._talk.model.name)
         elif word == "/memory":
             sizes = [(name, count_tokens(text)) for name, text in _parts(self._talk.view())]
-            sizes.append(("in all", sum(size for _, size in sizes)))
-            said = "\n".join(f"{size:>6,} tokens  {name}" for name, size in sizes)
+            line, whole = (both[self._chinese] for both in TOKENS)
+            sizes.append((whole, sum(size for _, size in sizes)))
+            said = "\n".join(line.format(size, name) for name, size in sizes)
         else:
             raise FilememError(f"there is no command {word}; /help lists them.")
         self._tell("notice", text=said)
@@ -358,7 +378,7 @@ class Chat:
 
 def _parts(seen: Prompt) -> list[tuple[str, str]]:
     """The sections of a prompt and its turns, in their order."""
-    turns = [("assistant" if turn.speaker == transcript.ASSISTANT else "user", turn.text) for turn in seen.turns]
+    turns = [("assistant" if turn.speaker == ASSISTANT else "user", turn.text) for turn in seen.turns]
     return [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
 
 
@@ -391,8 +411,8 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     if when is None or when.date != today:
         return None
     session = Transcript(folder, path)
-    answers = {turn.text for turn in session.turns() if turn.speaker == transcript.ASSISTANT}
-    return session if answers == {transcript.NO_ANSWER} else None
+    answers = {turn.text for turn in session.turns() if turn.speaker == ASSISTANT}
+    return session if answers == {NO_ANSWER} else None
 
 
 # -- the command ------------------------------------------------------------------------------------------------

@@ -23,9 +23,7 @@ from filemem.files.memory import (
     when_of,
 )
 
-ASSISTANT = memory.ASSISTANT
 INTERRUPTED = "[interrupted]"
-NO_ANSWER = memory.NO_ANSWER
 
 
 class Transcript:

@@ -5,6 +5,7 @@ store, in the person's own configuration folder, by path and content: what has c
 """
 
 import contextlib
+import functools
 import json
 import os
 from collections.abc import Mapping
@@ -83,6 +84,14 @@ class Trust:
 def _kept() -> dict[str, Any]:
     """The answers in the person's configuration folder by path; none where the file is missing or is no such file."""
     with contextlib.suppress(FilememError, OSError, ValueError, RecursionError):
-        found = json.loads(safe.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
-        return found if isinstance(found, dict) else {}
+        place = os.path.join(folder(), NAME)
+        now = os.stat(place)
+        return _read(place, (now.st_mtime_ns, now.st_size, now.st_ino))
     return {}
+
+
+@functools.lru_cache(maxsize=1)
+def _read(place: str, stats: tuple[int, ...]) -> dict[str, Any]:
+    """What the file says that has these stats; a server would read it anew for each request."""
+    found = json.loads(safe.read(place).decode("utf-8", "surrogateescape"))
+    return found if isinstance(found, dict) else {}

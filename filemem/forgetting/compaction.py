@@ -25,9 +25,8 @@ from filemem.files import config, journal, safe, sections
 from filemem.files.config import Config
 from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.journal import Compacted
-from filemem.files.memory import LARGEST, Memory, Passage, archived, live, only_asked
+from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, archived, live, only_asked
 from filemem.files.sections import Bullet
-from filemem.files.transcript import ASSISTANT
 from filemem.index.corpus import Corpus
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says

@@ -25,6 +25,7 @@ from filemem.files import journal, safe
 from filemem.files.facts import set_front, sources
 from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress
 from filemem.files.memory import (
+    ASSISTANT,
     LARGEST,
     PROFILE,
     SOURCE_MARK,
@@ -37,7 +38,7 @@ from filemem.files.memory import (
     live,
     slug,
 )
-from filemem.files.transcript import ASSISTANT, first_words
+from filemem.files.transcript import first_words
 from filemem.text.plain import UNSEEN, counted, one_line
 
 FORGOTTEN, NAMELESS = "[forgotten]", "forgotten"  # in the place of a text, and of a name
@@ -552,10 +553,12 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
             items = [item for item in found.items if item.path == path]
             change = functools.partial(_after, items=items, names=found.names)
             try:
+                if safe.through_link(where := f"{folder.place}/{path}"):
+                    raise Refused("a symbolic link leads there, which is not followed; delete that link.")
                 if items and not items[0].line:
-                    safe.delete_if(f"{folder.place}/{path}", functools.partial(_unchanged, items[0]))
+                    safe.delete_if(where, functools.partial(_unchanged, items[0]))
                     deleted.append(path)
-                elif folder.edit(path, change) if path in known else safe.edit(f"{folder.place}/{path}", change):
+                elif safe.edit(where, change):
                     redacted += [item.place for item in items]
                     paths.append(path)
             except (NotFound, FileNotFoundError):  # moved, or gone, when the job was cut off

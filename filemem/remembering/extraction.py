@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from filemem.files import episode
 from filemem.files.episode import Episode
 from filemem.files.facts import plain
-from filemem.files.memory import PROFILE, SOURCE_MARK
+from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK
 from filemem.files.sections import SECTIONS
-from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
 from filemem.remembering.sessions import Session, SessionTurn, digest
 from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories

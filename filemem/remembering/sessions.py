@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 from filemem.errors import NotFound
 from filemem.files import config, journal, safe
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory, Passage, kind_of, live, only_asked, when_of
-from filemem.files.transcript import ASSISTANT
+from filemem.files.memory import ASSISTANT, Memory, Passage, kind_of, live, only_asked, when_of
 from filemem.text import plain
 from filemem.text.redaction import NONE, OwnPatterns
 

@@ -18,8 +18,8 @@ from filemem.chat.conversation import Conversation, Listener, Prompt, Stopped, T
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
-from filemem.files.memory import Passage
-from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcript, first_words
+from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
+from filemem.files.transcript import OffTheRecord, Transcript, first_words
 from filemem.importers import intake
 from filemem.jobs import ASKED, job
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
