@@ -1,23 +1,19 @@
 """filemem as a process of its own that starts warm: a fork of one that has imported everything, so that a start costs a tenth.
 
-It is a real process with its own words, environment, folder, streams, signals and end, and a child of the one that starts it;
-only its imports, and what is made of the tables of filemem/data, are there already. A cold start is [*COLD, "search", "tea"].
+It has its own words, environment, folder, streams and end; only its imports, and what is made of the tables of filemem/data, are
+there already. What is run is a small program that hands its words and streams over, and ends as what came of them ends. A cold
+start, for what is to get signals or lead a terminal, is [*COLD, "search", "tea"].
 
     done = filemem("search", "tea", cwd=tmp_path)
-    with Program(["chat"], env=clean(), cwd=tmp_path, stdout=subprocess.PIPE) as process: ...
-    terminal.Terminal(["chat"], env, cwd)
     filemem("-c", code, ...)  # as Python's own, with filemem imported
     shell_command(tmp_path / "bin/filemem")  # for lines that a shell runs
 """
 
 import atexit
 import contextlib
-import ctypes
-import fcntl
 import functools
 import gc
 import importlib
-import inspect
 import json
 import os
 import select
@@ -25,11 +21,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-import termios
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 from click.testing import CliRunner
 
@@ -39,22 +33,19 @@ COLD = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.arg
 _LEAD = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 LEADING = [sys.executable, "-c", _LEAD]  # what runs the program that follows as the first in the terminal of a session
 OWN = ("FILEMEM_", "OPENAI_")  # how the variables begin that would decide what a test sees
-_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h: the orphans among this process's descendants are its own
 _TRIED = (  # what has the tables read
     ["remember", "My sister Ida lives in Ghent."],
     ["chat", "-m", "I moved to Porto yesterday. 我昨天搬到了北京。", "--today", "2026-09-01"],
     ["chat", "-m", "Where does my sister live?"],
     ["maintain"],
 )
-_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 _START = "import sys; sys.path.insert(0, {!r}); import programs; sys.path[0] = ''; programs.serve({!r}); programs.run()"
-# The program that a shell starts: it hands its words and streams over, and ends as what came of them ends.
 _CLIENT = """#!{python} -IS
 import _socket, json, os, sys
-if {{*sys.argv[1:2]}} & {{"mcp", "serve"}}:  # they run until a shell ends them
+if {{*sys.argv[1:2]}} & {{*{apart!r}}}:  # they run until a shell ends them
     os.execv({python!r}, [*{cold!r}, *sys.argv[1:]])
 request = os.memfd_create("request")
-os.write(request, json.dumps([["filemem", *sys.argv[1:]], dict(os.environ), os.getcwd(), True, False]).encode())
+os.write(request, json.dumps([["filemem", *sys.argv[1:]], dict(os.environ), os.getcwd()]).encode())
 rights = b"".join(number.to_bytes(4, sys.byteorder) for number in (request, 0, 1, 2))
 line = _socket.socket(_socket.AF_UNIX)
 line.connect({server!r})
@@ -75,68 +66,25 @@ def clean(home: Path | None = None, **more: str) -> dict[str, str]:
 def filemem(
     *words: object, cwd: Path | str | None = None, env: dict[str, str] | None = None, given: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """What a command says, with `given` on its standard input."""
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with Program(
-        [str(word) for word in words], cwd=cwd, env=clean() if env is None else env, encoding="utf-8", **pipes
-    ) as process:
-        out, errors = process.communicate(given, timeout=120)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
-
-
-class Program(subprocess.Popen[Any]):
-    """A running filemem with these words behind its name, or ["-c", code, ...] as Python's own.
-
-    It is a cold one where there is no Linux, or a variable is set by which Python starts otherwise.
-    """
-
-    def _execute_child(self, *given: Any) -> None:
-        how = _CALL.bind(self, *given).arguments
-        env = os.environ if how["env"] is None else how["env"]
-        if sys.platform != "linux" or _other_python(env):
-            leading = LEADING if how["start_new_session"] else []
-            cold = COLD[:1] if given[0][:1] == ["-c"] else COLD
-            return super()._execute_child([*leading, *cold, *given[0]], *given[1:])  # type: ignore[misc,no-any-return]
-        streams = [how["p2cread"], how["c2pwrite"], how["errwrite"]]
-        self.pid = _started(how["args"], env, how["cwd"], how["start_new_session"], streams)
-        self._child_created = True
-        pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
-        return self._close_pipe_fds(*(how[name] for name in pipes))  # type: ignore[attr-defined,no-any-return]
-
-
-_CALL = inspect.signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]
+    """What a command says, with `given` on its standard input; of a cold one where there is no Linux, or a variable is set by
+    which Python starts otherwise."""
+    env = clean() if env is None else env
+    other = any(name.startswith("PYTHON") and os.environ.get(name) != text for name, text in env.items())
+    call = [sys.executable, "-IS", _server().client]
+    if sys.platform != "linux" or other:
+        call = COLD[:1] if words[:1] == ("-c",) else COLD
+    call = [*call, *map(str, words)]
+    return subprocess.run(call, cwd=cwd, env=env, input=given, capture_output=True, encoding="utf-8", timeout=120)
 
 
 def shell_command(place: Path) -> None:
     """Make an executable `filemem` for a shell's path: a warm one, where it can be."""
     text = f"#!{sys.executable}\nfrom filemem.cli import main\nmain()\n"
     if sys.platform == "linux":
-        text = _CLIENT.format(python=sys.executable, cold=COLD, server=_server().name)
+        text = _CLIENT.format(python=sys.executable, cold=COLD, server=_server().name, apart=["mcp", "serve"])
     place.parent.mkdir(exist_ok=True)
     place.write_text(text)
     place.chmod(0o755)
-
-
-def _other_python(env: Any) -> bool:
-    """Is there a variable by which Python would start otherwise than here?"""
-    return any(name.startswith("PYTHON") and os.environ.get(name) != text for name, text in env.items())
-
-
-def _started(words: list[str], env: Any, cwd: Any, session: bool, streams: list[int]) -> int:
-    """The number of a new process, which is a child of this one: its own parent ends, and this is who takes in the orphan."""
-    with socket.socket(socket.AF_UNIX) as line, tempfile.TemporaryFile() as request:
-        request.write(
-            json.dumps([["filemem", *words], dict(env), os.fspath(cwd or os.getcwd()), False, session]).encode()
-        )
-        request.flush()
-        line.connect(_server().name)
-        given = [number if stream == -1 else stream for number, stream in enumerate(streams)]
-        _prctl(_SUBREAPER, 1, 0, 0, 0)
-        try:
-            socket.send_fds(line, [b"?"], [request.fileno(), *given])
-            return int(line.recv(9))
-        finally:
-            _prctl(_SUBREAPER, 0, 0, 0, 0)
 
 
 @functools.cache
@@ -145,11 +93,12 @@ def _server() -> "_Server":
 
 
 class _Server:
-    """The process of which each filemem is a fork; it ends with the one that has started it."""
+    """The process of which each filemem is a fork; it ends with the one that has started it. `client` calls it."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        self.name = os.path.join(self._folder.name, "filemem")
+        self.name, self.client = (os.path.join(self._folder.name, name) for name in ("filemem", "client"))
+        Path(self.client).write_text(_CLIENT.format(python=sys.executable, cold=COLD, server=self.name, apart=[]))
         code = _START.format(os.path.dirname(__file__), self.name)
         pipe = subprocess.PIPE
         self._process = subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, start_new_session=True)
@@ -184,28 +133,18 @@ def serve(place: str) -> None:
 
 
 def _become(line: socket.socket, numbers: list[int]) -> None:
-    """Fork once more, so that the process is an orphan, or has somebody who tells a shell's command how it has ended."""
+    """Fork once more, so that there is somebody who tells how it has ended."""
     with open(numbers[0], "rb") as request:
         request.seek(0)
-        words, env, cwd, waits, session = json.load(request)
+        words, env, cwd = json.load(request)
     for number, stream in enumerate(numbers[1:]):
         os.dup2(stream, number)
         os.close(stream)
-    between = os.getpid()
-    child = os.fork()
-    if child:
-        if waits:
-            os.closerange(0, 3)
-            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            line.send(b"%d" % (code if code >= 0 else 128 - code))
+    if child := os.fork():
+        os.closerange(0, 3)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        line.send(b"%d" % (code if code >= 0 else 128 - code))
         os._exit(0)
-    if session:
-        os.setsid()
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    if not waits:
-        while os.getppid() == between:
-            os.sched_yield()
-        line.send(b"%d" % os.getpid())
     line.close()
     os.chdir(cwd)
     _replace_environment(env)

@@ -17,7 +17,7 @@ import termios
 import time
 from typing import Self
 
-from programs import LEADING, Program
+from programs import COLD, LEADING
 
 PATIENCE = 10.0  # seconds until a text that does not come fails the test
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\]8;;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1b[=>]")
@@ -36,9 +36,9 @@ class Terminal:
         self._master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, self._columns, 0, 0))
         name, *words = self._command
-        kind, words = (Program, words) if name == "filemem" else (subprocess.Popen, [*LEADING, *self._command])
+        command = [*LEADING, *(COLD if name == "filemem" else [name]), *words]
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
-        self._process = kind(words, **streams, start_new_session=True, env=self._env, cwd=self._cwd)
+        self._process = subprocess.Popen(command, **streams, start_new_session=True, env=self._env, cwd=self._cwd)
         os.close(slave)
         return self
 

@@ -3,15 +3,12 @@ each word once, without subagents and tools; what other assistants were told or 
 """
 
 import json
-import os
-import shlex
-import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import COLD, clean, filemem
+from programs import clean, filemem
 
 from filemem import ConfigError, Store, jobs
 from filemem.files.folder import Folder, StoreFolder
@@ -227,23 +224,3 @@ def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:
 
 
 # -- a hook --------------------------------------------------------------------------------------------------------------
-
-
-def test_the_hook_that_is_printed_takes_a_session_in_when_it_ends(tmp_path: Path) -> None:
-    """As Claude Code runs it: by a shell, with the session on standard input; at once done, and the work goes on."""
-    file = claude_code(tmp_path / "projects") / "-home-mara/s-1.jsonl"
-    store = tmp_path / "st ore"
-    printed = filemem("mcp", "install", "claude-code", "--sessions", "--store", str(store), "--user", "mara", "--new")
-    (hook,) = json.loads(printed.stdout)["hooks"]["SessionEnd"][0]["hooks"]
-    program, *words = shlex.split(hook["command"])
-    assert words == ["mcp", "hook", "claude-code", "--store", str(store), "--user", "mara", "--new"] and program
-    said = json.dumps({"session_id": "s-1", "transcript_path": str(file), "hook_event_name": "SessionEnd"})
-    read, write = os.pipe()
-    env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
-    call = [*COLD, *words]
-    with subprocess.Popen(call, env=env, stdin=subprocess.PIPE, pass_fds=[write], text=True) as process:
-        os.close(write)
-        process.communicate(said)
-        assert process.returncode == 0
-    assert os.read(read, 1) == b""  # the pipe ends with the last process that has it: the one that took the session in
-    assert len(list((store / "mara/sessions").rglob("*.md"))) == 1

@@ -44,15 +44,6 @@ def test_the_audits_corrections_replace_wrong_keys_and_wrong_citations() -> None
     assert len(fixed.questions[1].evidence) == 2 and len(plain.questions[1].evidence) == 1
 
 
-def test_the_evidence_of_locomo_may_be_malformed(tmp_path: Path) -> None:
-    """`D8:6; D9:17`, `D:11:26` and `D30:05` stand in the published file."""
-    talk = json.loads((SAMPLES / "locomo.json").read_text())[0]
-    talk["qa"] = [{"question": "?", "answer": 1, "category": 1, "evidence": ["D1:1; D2:01", "D:1:2"]}]
-    (tmp_path / "l.json").write_text(json.dumps([talk]))
-    (question,) = data.locomo(str(tmp_path / "l.json")).questions
-    assert len(question.evidence) == 3 and question.key == "1"
-
-
 def test_longmemeval() -> None:
     """A history a question, in order of time; abstention is known by its id, evidence by its mark."""
     bench = read("longmemeval", "longmemeval.json")
@@ -72,28 +63,6 @@ def test_lifebench() -> None:
     assert days[1].turns[1].at == days[1].at
     assert [one.kind for one in bench.questions][2:] == ["Multi-hop reasoning"]
     assert len(bench.questions[2].evidence) == 2 and bench.questions[0].asked == dt.datetime(2025, 3, 3)
-
-
-def test_lifebench_in_locomos_shape(tmp_path: Path) -> None:
-    """Its other file dates a turn by its id, and names its kinds."""
-    said = [{"speaker": "云", "dia_id": "2025-01-01_sms0", "text": "你好"}]
-    talk = {"speaker_a": "云", "speaker_b": "助手", "session_1": said}
-    asked = {"question": "?", "answer": "你好", "category": "Single_hop", "evidence": ["2025-01-01_sms0"]}
-    (tmp_path / "l.json").write_text(json.dumps([{"sample_id": "云", "conversation": talk, "qa": [asked]}]))
-    bench = data.lifebench(str(tmp_path / "l.json"))
-    assert bench.histories["云"][0].at == dt.datetime(2025, 1, 1)
-    assert bench.questions[0].kind == "Single_hop" and bench.questions[0].evidence == ("你好",)
-
-
-def test_beam() -> None:
-    """Batches are sessions on the day of their anchor, the rubric is the key, and what was never said has no answer."""
-    bench = data.beam(str(SAMPLES / "beam"))
-    first, second = bench.histories["beam-1"]
-    assert (first.at, second.at) == (dt.datetime(2025, 3, 3), dt.datetime(2025, 4, 20))
-    assert [turn.role for turn in first.turns] == ["user", "assistant"]
-    asked, unknown = bench.questions
-    assert (asked.key, asked.evidence, asked.answerable) == ("Ottilie", (first.turns[0].text,), True)
-    assert not unknown.answerable and unknown.asked == second.at
 
 
 def test_life() -> None:

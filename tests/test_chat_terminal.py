@@ -346,21 +346,6 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
 # -- what is shown -----------------------------------------------------------------------------------------------
 
 
-def test_lines_are_broken_between_words(store: Path, server: ScriptedServer) -> None:
-    shown = [
-        "An answer of several long words, so that\nit takes two lines.\n",
-        "外婆最喜欢的是惠明茶，景宁山里的，用玻璃\n杯泡，看叶子站起来。\n",
-    ]
-    texts = [shown[0].strip().replace("\n", " "), shown[1].replace("\n", "")]
-    server.script(*map(say, texts))
-    with chat(store, server, columns=40) as term:
-        term.expect("\n> ")
-        for lines in shown:
-            term.type("Hi\r")
-            assert term.expect("\n> ") == f"Hi\n{lines}> "
-    assert all(text in session(store) for text in texts)
-
-
 def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server: ScriptedServer) -> None:
     server.script(
         calls(("grep", {"pattern": "Hostile"}), ("\x1b[2Jrm", {"\x1b]0;x\x07": 1})), say(HOSTILE), fail(400, HOSTILE)
@@ -439,17 +424,6 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
 
 
 # -- messages of any length --------------------------------------------------------------------------------------
-
-LONG = "".join(f"Line {n} of the report says that the pier is 茶 sound.\n" for n in range(4000)) + "What was line 7 on?"
-
-
-def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: ScriptedServer) -> None:
-    assert len(LONG) > 200_000
-    server.script(say("Read."))
-    done = run(store, server, given=LONG)
-    assert (done.returncode, done.stdout) == (0, "Read.\n")
-    assert server.requests[0].body["messages"][-1]["content"].endswith(f"</program>\n\n{LONG}")
-    assert session(store).replace("\n  ", "\n").startswith(f"- **ann**: {LONG}\n")
 
 
 # -- sessions and models -----------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory, format_turn
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
-from filemem.importers import import_file
 from filemem.jobs import forget
 from filemem.mcp.writing import Writing
 from filemem.overview.check import problems
@@ -187,16 +186,6 @@ def test_what_names_a_forgotten_file_names_it_no_more(mara: Folder) -> None:
         == b"---\nsupersedes: forgotten   # mine\n---\n\nSee [[forgotten]].\n"
     )
     assert [problem for problem in problems(mara) if "newer" in problem.path] == []
-
-
-def test_an_imported_conversation_that_was_forgotten_does_not_come_back(mara: Folder, tmp_path: Path) -> None:
-    said = [{"role": "user", "content": f"I keep a {WORD} in a jar."}, {"role": "assistant", "content": "Alive?"}]
-    export = tmp_path / "chat.jsonl"
-    export.write_text("".join(json.dumps(message) + "\n" for message in said))
-    taken = import_file(StoreFolder(mara.store), "openai-jsonl", str(export), user="mara").added[0].path
-    assert run(mara, taken, "--yes").exit_code == 0
-    assert not import_file(StoreFolder(mara.store), "openai-jsonl", str(export), user="mara").added
-    assert "in a jar" not in "".join(map(str, bytes_of(mara).values()))
 
 
 def test_what_is_left_is_named_by_its_line_and_others_are_named_and_never_quoted(mara: Folder) -> None:

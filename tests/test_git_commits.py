@@ -216,25 +216,6 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     assert len(files_of(where, "HEAD^") - {f"mara/{LEDGER}"}) == len(states) and git(where, "status", "--short") == ""
 
 
-def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
-    """One commit each, with the session or the source in its trailers; the log of recalls goes along."""
-    where = tmp_path / "store"
-    store(where)
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "2026-11-01-boat.md").write_text("Has a boat.\n")
-    for arguments in (
-        ["chat", "-m", "What tea?"],
-        ["chat", "--resume", "-m", "Any other?"],
-        ["import", "markdown", "notes"],
-    ):
-        done = filemem("--store", where, *arguments, cwd=tmp_path)
-        assert done.returncode == 0 and "git:" not in done.stderr, done.stderr
-    said = git(where, "log", "-3", "--reverse", "--format=%s|%(trailers:separator=%x2C)").split("\n")
-    assert [line.split("|")[0] for line in said] == ["Talk with mara: What tea?"] * 2 + ["Import 1 memory from notes"]
-    assert "Job: chat,Session: sessions/" in said[0] and said[2].endswith("|Job: import,Source: markdown:notes")
-    assert "mara/.filemem/imports.jsonl" in files_of(where) and git(where, "status", "--short") == ""
-
-
 def test_without_git_everything_else_works(tmp_path: Path) -> None:
     """No `git` in the path: the fact is kept and found, and one line says what is missing. A person's own repository, which was
     not set up, is no invitation."""

@@ -49,24 +49,6 @@ def elsewhere(user: Folder, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(user.root, "remote", "set-url", "origin", f"elsewhere:{top}/remote")
 
 
-def test_different_facts_never_conflict(machines: list[Folder]) -> None:
-    """Each machine then has both, and what each has recalled."""
-    one, two = machines
-    for user, name in ((one, "here"), (two, "there")):
-        Path(user.bookkeeping("recalls.log")).write_text(f"2026-11-20T10:00\topen\t{name}.md\n")
-        change(user, f"facts/{name}.md", f"learnt {name}\n")
-    assert [synced(user) for user in (one, two, one, two)] == [
-        ["Brought in 0 commits, sent 1."],
-        ["Brought in 1 commit, sent 2."],
-        ["Brought in 2 commits, sent 0."],
-        ["Everything is the same here and there."],
-    ]
-    for user in machines:
-        assert user.paths() == [FACT, "facts/here.md", "facts/there.md"] and not check.problems(user)
-        assert sorted(Path(user.bookkeeping("recalls.log")).read_text().split()[2::3]) == ["here.md", "there.md"]
-    assert git(two.root, "log", "-1", "--format=%an %s") == "filemem Merge memories from origin"
-
-
 def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(machines: list[Folder]) -> None:
     """Each change of a line of the profile is made, and all that was added is kept."""
     one, two = machines

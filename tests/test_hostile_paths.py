@@ -39,7 +39,6 @@ COMMANDS = [
     ["grep", "."],
     ["search", CANARY, "--path"],
 ]
-TOOLS = [("open", {}), ("close", {}), ("grep", {"pattern": "."}), ("search_files", {"query": CANARY})]
 
 
 @pytest.fixture
@@ -112,16 +111,3 @@ def test_an_empty_word_never_stands_for_a_whole_user(store: Path, given: list[st
     done = CliRunner().invoke(cli, words, standalone_mode=False)
     assert isinstance(done.exception, FilememError), done.output
     assert held(store) == before
-
-
-@pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))
-@pytest.mark.parametrize(("tool", "given"), TOOLS, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_tool_refuses_it_in_one_sentence(store: Path, tool: str, given: dict[str, str], path: str) -> None:
-    before = held(store)
-    answer = Store(store).user("mara").tools().call(tool, {**given, "path": path})
-    assert CANARY not in answer
-    assert held(store) == before
-    if path or tool in ("open", "close"):
-        assert answer.startswith("Error: "), answer
-        assert len(answer.strip().split("\n")) == 1
-        assert "\x1b" not in answer

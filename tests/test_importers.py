@@ -356,17 +356,6 @@ def test_a_conversation_becomes_a_dated_transcript(tmp_path: Path, store: Path, 
     assert Memory(f"sessions/2026/{session.name}", session.read_bytes()).problems == []
 
 
-def test_a_conversation_over_several_days_names_each_new_day(tmp_path: Path, store: Path, session: Path) -> None:
-    lines = [
-        {"role": "user", "content": text, "timestamp": (NOON + timedelta(hours=hours)).timestamp()}
-        for text, hours in (("Monday", 0), ("late", 9), ("after midnight", 11))
-    ]
-    (tmp_path / "trip to kyoto.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    run(store, "openai-jsonl", tmp_path / "trip to kyoto.jsonl")
-    body = session.read_text().partition("---\n\n")[2]
-    assert body == ("- **mara** 14:00: Monday\n- **mara** 23:00: late\n- **mara** 2026-03-02 01:00: after midnight\n")
-
-
 def test_two_processes_importing_one_export_at_once_take_each_conversation_once(tmp_path: Path, store: Path) -> None:
     records = [json.loads(talk(tmp_path / "c.json", "One", "Two", id=f"c{n}").read_text())[0] for n in range(40)]
     (tmp_path / "c.json").write_text(json.dumps(records))
@@ -428,17 +417,6 @@ def test_a_forgotten_import_leaves_no_name_in_the_record_and_does_not_come_back(
     assert len(run(store, "markdown", vault).skipped) == 1
     assert len(run(store, "claude", tmp_path / "c.json").skipped) == 1
     assert files(store) == before
-
-
-def test_a_lost_record_doubles_nothing_not_even_edited_turns(tmp_path: Path, store: Path, session: Path) -> None:
-    run(store, "claude", talk(tmp_path / "c.json", "ok", "ok", "Two", "ok"))
-    session.write_bytes(session.read_bytes().replace(b": Two", b": Two, corrected"))
-    (store / "mara" / RECORD).unlink()
-    before = memories(store)
-    assert len(run(store, "claude", tmp_path / "c.json").unchanged) == 1
-    assert memories(store) == before
-    run(store, "claude", talk(tmp_path / "c.json", "ok", "ok", "Two", "ok", "ok"))
-    assert [text for _, _, text in said(session)] == ["ok", "ok", "Two, corrected", "ok", "ok"]
 
 
 TEXTS = st.lists(

@@ -1,7 +1,6 @@
 """The index is a cache: damaged, locked, deleted or cut off, it never makes an answer wrong, and it cleans up."""
 
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -11,8 +10,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.files import safe
@@ -75,59 +72,6 @@ def test_what_ranking_asks_of_a_file(folder: Folder) -> None:
     assert corpus.near("oolonh") == ["oolong"]
     assert corpus.concept("tea") == ["[tea", "tea"]
     assert corpus.newest == fact.date + 1
-
-
-@given(cut=st.booleans(), place=st.integers(0, 1 << 30), bit=st.integers(0, 7))
-@settings(max_examples=150, deadline=None)
-def test_a_damaged_byte_anywhere_is_noticed(
-    tmp_path_factory: pytest.TempPathFactory, cut: bool, place: int, bit: int
-) -> None:
-    root = tmp_path_factory.mktemp("user")
-    (root / "facts").mkdir()
-    (root / "facts" / "2026-05-04-tea.md").write_text("Oolong tea, oolong tea, and green tea.\n")
-    (root / "facts" / "2026-05-05-walk.md").write_text("Walked for hours for tea.\n")
-    folder = Folder(str(root), "user")
-    Index(folder).corpus()
-    (root / "facts" / "2026-05-05-walk.md").unlink()
-    right = answers(Index(folder).corpus())
-    file = Path(folder.bookkeeping("index/snapshot"))
-    data = bytearray(file.read_bytes())
-    if cut:
-        del data[place % len(data) :]
-    else:
-        data[place % len(data)] ^= 1 << bit
-    file.write_bytes(data)
-    assert answers(Index(folder).corpus()) == right
-    assert answers(Index(folder).corpus()) == right
-
-
-def test_a_swapped_folder_is_seen(folder: Folder, tmp_path: Path) -> None:
-    index = Index(folder)
-    for _ in range(3):
-        index.corpus()
-    shutil.copytree(folder.root, tmp_path / "copy")
-    (tmp_path / "copy/facts/2026-05-06-new.md").write_text("A zebra.\n")
-    os.rename(folder.root, tmp_path / "aside")
-    os.rename(tmp_path / "copy", folder.root)
-    assert places(index.corpus(), "zebra")
-
-
-def test_a_file_is_seen_to_change_under_its_other_name(folder: Folder, tmp_path: Path) -> None:
-    index = Index(folder)
-    os.link(Path(folder.root) / "facts/2026-05-05-city.md", tmp_path / "other-name.md")
-    for _ in range(3):
-        index.corpus()
-    (tmp_path / "other-name.md").write_text("A zebra.\n")
-    assert places(index.corpus(), "zebra")
-
-
-def test_the_listing_is_the_folders(folder: Folder) -> None:
-    root = Path(folder.root)
-    for name in ("x.md~", ".hidden.md", "#x#", "a\tb.md", "back\\slash.md", "naïve.md"):
-        (root / name).write_text("x\n")
-    (root / "link.md").symlink_to(root / "naïve.md")
-    os.mkfifo(root / "pipe.md")
-    assert sorted(one.path for one in Index(folder).corpus().entries()) == folder.paths()
 
 
 def test_files_without_passages_are_counted(folder: Folder) -> None:

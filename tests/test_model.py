@@ -6,8 +6,6 @@ Over real HTTP on loopback with the real client; test_model_failures.py has what
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 import time
 from typing import Any
@@ -294,22 +292,6 @@ def test_the_environment_does_not_redirect_a_request(monkeypatch: pytest.MonkeyP
     with ScriptedServer(say("Hi")) as server:
         assert Session(server.base_url, key=None).ask().text == "Hi"
         assert KEY not in server.requests[0].headers["authorization"]
-
-
-def test_openai_is_imported_only_when_a_model_is_asked() -> None:
-    code = """
-import sys
-from filemem.models import ModelError, OpenAIModel
-model = OpenAIModel("gpt-x", "http://127.0.0.1:1/v1")
-assert "openai" not in sys.modules and "ssl" not in sys.modules
-try:
-    model.ask([], [], print)
-except ModelError:
-    assert "openai" in sys.modules
-    print("asked")
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "asked\n"
 
 
 # What a model thinks is no part of what it says, wherever the pieces are cut.

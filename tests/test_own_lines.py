@@ -148,22 +148,6 @@ def important(data: bytes) -> bytes:
     return set_front("facts/a.md", data, "importance", "7")
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", "---\nk: 7\n---\n"),
-        ("Body", "---\nk: 7\n---\nBody"),
-        ("\ufeffBody\r\nmore\r\n", "\ufeff---\r\nk: 7\r\n---\r\nBody\r\nmore\r\n"),
-        ("---\nk: 5   # why\n---\n", "---\nk: 7   # why\n---\n"),
-        ("---\nk: # why\n---\n", "---\nk: 7 # why\n---\n"),
-        ("---\na: |\n  k: 5\n\n  ---\nk: 5\n---\nk: 5\n", "---\na: |\n  k: 5\n\n  ---\nk: 7\n---\nk: 5\n"),
-        ("---\n{a: 1, k: 2}\n---\n", "---\n{a: 1, k: 7}\n---\n"),
-    ],
-)
-def test_setting_a_key_by_example(before: str, after: str) -> None:
-    assert set_front("facts/a.md", before.encode(), "k", "7").decode() == after
-
-
 def test_a_file_in_another_encoding_keeps_it() -> None:
     for encoding, text in (("latin-1", "café, café, déjà vu"), ("gb18030", "她最喜欢的茶是铁观音")):
         data = f"---\nwho: {text}\n---\n{text}\n".encode(encoding)

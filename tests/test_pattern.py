@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 
 import pytest
 from hypothesis import example, given
@@ -181,18 +180,3 @@ def test_no_child_outlives_its_search() -> None:
 
 def open_descriptors() -> list[str]:
     return sorted(os.listdir("/dev/fd"))
-
-
-def test_searches_run_side_by_side_in_threads() -> None:
-    pattern = compile_pattern(RISKY)
-    found: list[list[int]] = []
-
-    def search() -> None:
-        found.append(list(pattern.search(enumerate(["tea and some long words.", "no"] * 50), seconds=60)))
-
-    threads = [threading.Thread(target=search) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [list(range(0, 100, 2))] * 4

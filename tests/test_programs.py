@@ -1,16 +1,15 @@
 """A filemem that starts warm, as the tests start it, is as a cold one: what it is given, what it says and how it ends."""
 
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from programs import COLD, clean, filemem, shell_command
+from programs import COLD, clean, filemem
 
 STATE = """
 import json, os, signal, sys, threading, time
 print(json.dumps({
-    "parent": os.getppid(), "group": os.getpgrp() == os.getpid(), "folder": os.getcwd(), "environment": dict(os.environ),
+    "group": os.getpgrp() == os.getpid(), "folder": os.getcwd(), "environment": dict(os.environ),
     "umask": os.umask(0o77), "zone": time.tzname, "words": sys.argv, "threads": threading.active_count(),
     "signals": [str(signal.getsignal(number)) for number in sorted(signal.valid_signals())],
     "blocked": len(signal.pthread_sigmask(signal.SIG_BLOCK, [])), "files": os.listdir("/proc/self/fd"),
@@ -36,13 +35,3 @@ def test_it_is_given_says_and_ends_as_a_cold_one(tmp_path: Path, words: list[str
     env = clean(tmp_path, TZ="Asia/Tokyo", LOGNAME="ann")
     done = filemem(*words, cwd=tmp_path, env=env, given="Tea? 茶")
     assert (done.returncode, done.stdout, done.stderr) == cold(words, tmp_path, env)
-
-
-def test_a_shell_hears_how_it_ended(tmp_path: Path) -> None:
-    shell_command(tmp_path / "bin/filemem")
-    env = clean(tmp_path, PATH=f"{tmp_path}/bin:{os.environ['PATH']}")
-    line = (
-        "filemem grep tea; echo $?; filemem nope 2>&1 | grep -c open; filemem --version > version && cut -c1-7 version"
-    )
-    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, env=env, capture_output=True, text=True)
-    assert done.stdout.split("\n")[-4:-1] == ["2", "1", "filemem"], done

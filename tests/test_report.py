@@ -152,17 +152,6 @@ def test_hostile_text_changes_nothing_but_text(tmp_path: Path) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\ufdd0]", text)
 
 
-def test_the_same_files_and_day_give_the_same_page(user: Folder) -> None:
-    """With the index or without it, at any hour."""
-    busy(user)
-    hostile_store(user, HOSTILE[-3:])
-    first = text_of(user)
-    assert text_of(Store(user.store).user("ann").folder, AT.replace(hour=17, minute=5)) == first
-    shutil.rmtree(user.bookkeeping("index"))
-    assert text_of(Store(user.store).user("ann").folder) == first
-    assert text_of(user, dt.datetime(2026, 12, 20)) != first
-
-
 def run(user: Folder, *args: str) -> Result:
     given = ["--store", user.store, "--user", user.name, "--today", "2026-11-20"]
     unset = dict.fromkeys(name for name in os.environ if name.startswith("FILEMEM_"))
@@ -220,19 +209,6 @@ def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None
     assert coming
     rows = found.table("What fades next")[: len(coming)]
     assert [(row[1], row[2].rpartition(":")[0]) for row in rows] == [(str(day), path) for day, path in coming]
-
-
-def test_a_page_on_many_memories_is_no_longer_than_on_some(user: Folder) -> None:
-    for n in range(1500):
-        day = dt.date(2023, 1, 1) + dt.timedelta(n % 1400)
-        kind = "kind: event\n" * (n % 2)
-        write(user, f"facts/{day.year}/{day}-{n}.md", f"---\n{kind}importance: {n % 13}\n---\nNumber {n} of it.\n")
-    text = text_of(user)
-    assert len(text) < 150_000
-    said = " ".join(Page(text).texts)
-    assert f"And {750 - report.FACTS:,} more; filemem list" in said
-    assert f"And {750 - report.EVENTS:,} more; filemem timeline lists all." in said
-    assert "more; filemem status lists all." in said
 
 
 def test_the_command_writes_the_page_for_its_owner_only(

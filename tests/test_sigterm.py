@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import COLD, Program, clean, filemem
+from programs import COLD, clean, filemem
 from scripted_server import ScriptedServer, hang
 
 from filemem import Store
@@ -80,7 +80,9 @@ def test_a_chat_ends_cleanly_while_the_model_is_silent(tmp_path: Path) -> None:
     with ScriptedServer(hang()) as server:
         words = ["chat", "-m", "I like tea.", "--store", str(tmp_path), "--user", "ann", "--new"]
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        chat = Program(words, env=clean(FILEMEM_TRUST="1", **server.environment), text=True, cwd=tmp_path, **pipes)
+        chat = subprocess.Popen(
+            [*COLD, *words], env=clean(FILEMEM_TRUST="1", **server.environment), text=True, cwd=tmp_path, **pipes
+        )
         while chat.poll() is None and not server.requests:
             pass
         chat.send_signal(signal.SIGTERM)

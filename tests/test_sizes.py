@@ -4,7 +4,6 @@ on what to do, within 1 GB of memory, and all other memories go on being served.
 import json
 import os
 import subprocess
-import textwrap
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -230,10 +229,3 @@ def test_a_link_in_bookkeeping_is_named(store: Path, name: str) -> None:
     assert problem.path == f".filemem/{name}" and problem.what == "a symbolic link, not followed"
     run(store, CHANGING)
     assert not os.path.lexists(store.parent / "outside")
-
-
-def test_the_driver_notices_what_is_no_sentence(store: Path) -> None:
-    """So that the tests above cannot pass by looking away."""
-    script = textwrap.dedent(DRIVER).replace("for words in", "bytes(2 << 30)\nfor words in")
-    done = filemem("-c", script, "[]")
-    assert "MemoryError" in done.stderr

@@ -324,12 +324,6 @@ def test_open_numbers_the_lines_as_an_editor_does(tools: Toolbox) -> None:
     assert tools.call("close", {"path": f"{TALK}:7"}) == f"Closed {TALK}; open are profile.md."
 
 
-@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"caf\xe9\n", b"a\r\nb\r\n", "茶\n".encode("utf-16")])
-def test_odd_files_open(root: Path, tools: Toolbox, data: bytes) -> None:
-    (root / "ann/odd.md").write_bytes(data)
-    assert tools.call("open", {"path": "odd.md"}).startswith("odd.md  ")
-
-
 def test_a_path_that_moved_to_the_archive_opens_and_says_where_it_is(tools: Toolbox) -> None:
     was = OLD.removeprefix("archive/")
     answer = tools.call("open", {"path": was})
@@ -347,23 +341,6 @@ def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(ro
     assert [path for path, _ in tools.pages()] == [f"facts/{n}.md" for n in (2, 3, 4, 0, 5)]
     assert "open are facts/2.md, facts/4.md" in tools.call("close", {"path": "facts/3.md"})
     assert tools.call("close", {"path": "facts/3.md"}).startswith("Error: facts/3.md is not open; open are facts/2.md")
-
-
-def test_an_open_file_is_read_anew_at_every_step(root: Path, tools: Toolbox) -> None:
-    tools.call("open", {"path": FACT})
-    (root / "ann" / FACT).write_text("Likes water.\n")
-    assert tools.pages() == [(FACT, f"{FACT}  Fri  1 line\n   1  Likes water.")]
-    moved = root / "ann/archive" / FACT
-    moved.parent.mkdir(parents=True, exist_ok=True)
-    (root / "ann" / FACT).rename(moved)
-    [(path, text)] = tools.pages()
-    assert path == f"archive/{FACT}"
-    assert "archived" in text
-    tools.call("open", {"path": FACT})
-    assert list(tools.open_files) == [f"archive/{FACT}"]  # one file, however it was named
-    moved.unlink()
-    [(_, text)] = tools.pages()
-    assert "does not exist" in text
 
 
 def test_an_open_is_noted_as_a_recall_and_a_search_is_not(root: Path, tools: Toolbox) -> None:

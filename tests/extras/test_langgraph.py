@@ -159,21 +159,6 @@ def test_the_sweep_leaves_it_and_an_archived_item_comes_back_with_a_put(tmp_path
     assert store.get(("docs",), "2020-01-01").value == {"text": "A new tea."}  # type: ignore[union-attr]
 
 
-def test_a_search_pages_on_to_the_last_and_a_value_keeps_the_day_it_was_put(tmp_path: Path) -> None:
-    store = FileStore(mara(tmp_path))
-    for number in range(230):
-        store.put(("docs",), f"n{number}", {"text": f"Oolong number {number}."})
-    for query in ("oolong", None):
-        pages = [store.search(("docs",), query=query, limit=100, offset=offset) for offset in (0, 100, 200)]
-        assert [len(page) for page in pages] == [100, 100, 30]
-        assert len({item.key for page in pages for item in page}) == 230
-    first = store.get(("docs",), "n1")
-    store.put(("docs",), "n1", {"text": "Sencha."})
-    second = store.get(("docs",), "n1")
-    assert first and second and second.value == {"text": "Sencha."}
-    assert second.created_at == first.created_at < second.updated_at
-
-
 def test_the_four_tools_are_tools_of_langchain(tmp_path: Path) -> None:
     user = mara(tmp_path)
     user.remember("Mara drinks oolong.")

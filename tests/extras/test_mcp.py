@@ -372,26 +372,6 @@ def test_a_client_that_dies_in_the_middle_ends_its_own_server_and_no_other_s(pla
         assert "oolong" in talk.tool("search_files", **QUESTION)
 
 
-def test_a_subscriber_that_is_gone_keeps_no_other_from_hearing(place: Place) -> None:
-    """One that says so, one that does not, and one whose stream is open meanwhile: that hears."""
-    file, uri = place.store / "mara/notes/gone.md", "filemem://mara/notes/gone.md"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("One.\n")
-    who = {"Authorization": f"Bearer {place.tokens['mara']}"}
-    with place.http("mara") as ended:
-        assert ended.result("resources/subscribe", uri=uri) == {}
-    for end in (False, True):
-        with place.sent(hello(), **who) as opened:
-            mine = {**who, SESSION: opened.headers[SESSION]}
-        assert "result" in place.post(message("resources/subscribe", uri=uri), **mine)[1]
-        if end:
-            with place.sent(None, "GET", **mine) as stream:
-                assert stream.readline() == b": here\n"
-                file.write_text("Two and more.\n")
-                heard = next(line for line in stream if line.startswith(b"data: "))
-                assert json.loads(heard[6:])["params"]["uri"] == uri
-
-
 def test_sigterm_and_an_interrupt_end_a_server_whose_client_says_nothing(place: Place) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         with place.pipe("mara") as talk:
@@ -450,18 +430,6 @@ def test_another_user_s_token_opens_neither_their_session_nor_their_memories(pla
         refused = [talk.ask(f"resources/{how}", uri=TEA)["error"]["message"] for how in ("subscribe", "read")]
         missing = talk.ask("resources/read", uri=TEA.replace("oolong", "no-such"))["error"]["message"]
         assert refused == [missing.replace("no-such", "oolong")] * 2  # whether there is one is not told
-
-
-def test_one_user_s_sessions_leave_room_for_the_others_and_the_oldest_ends(place: Place) -> None:
-    def opened(user: str) -> dict[str, str]:
-        who = {"Authorization": f"Bearer {place.tokens[user]}"}
-        with place.sent(hello(), **who) as answer:
-            return {**who, SESSION: answer.headers[SESSION]}
-
-    theirs = opened("zoe")
-    mine = [opened("mara") for _ in range(40)]
-    used = [place.post(message("ping"), **one)[0] for one in (theirs, mine[-1], mine[-16], mine[-17], mine[0])]
-    assert used == [200, 200, 200, 404, 404]
 
 
 def test_no_trick_in_a_resource_s_name_leads_out(place: Place) -> None:

@@ -396,21 +396,6 @@ def test_functions_pass_through_responses_both_ways(served: Served, stream: bool
     assert [len(turns) for turns in served.said()] == [2, 2]
 
 
-def test_functions_of_a_namespace_are_called_by_it(served: Served) -> None:
-    """As Codex groups the tools of each of its MCP servers."""
-    space: Any = {"type": "namespace", "name": "mcp__sky", "description": "The sky.", "tools": [FUNCTION]}
-    served.model.script(
-        lambda body: calls((body["tools"][-1]["function"]["name"], {"city": "Braga"})), say("It rains.")
-    )
-    question: Any = [{"role": "user", "content": "Which weather?"}]
-    [call] = respond(served.client(), question, tools=[space]).output
-    assert (call.name, call.model_dump()["namespace"]) == ("weather", "mcp__sky")
-    result = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
-    assert respond(served.client(), [*question, call, result], tools=[space]).output_text == "It rains."
-    [made] = served.model.requests[-1].body["messages"][-2]["tool_calls"]
-    assert made["function"]["name"] == served.model.requests[0].body["tools"][-1]["function"]["name"]
-
-
 def test_a_response_that_fails_says_so(served: Served) -> None:
     served.model.script(fail(401, "bad key"), cut("Half an ans"), say("Cut", finish="length"))
     with pytest.raises(openai.InternalServerError):
