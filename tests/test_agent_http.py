@@ -436,15 +436,6 @@ def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, serve
     assert "I moved to Porto." in talk.kept  # and on disk for good
 
 
-def test_the_window_is_not_summarised_anew_at_every_turn(tmp_path: Path, server: ScriptedServer) -> None:
-    talk = Talk(tmp_path, server.base_url, "window_tokens: 300\n")
-    server.default = say("A short answer.")
-    for n in range(40):
-        talk.say(f"This is what I have to say as number {n}.")
-    summaries = [request for request in server.requests if summarises(request.body)]
-    assert 2 <= len(summaries) <= 10 and len(server.requests) == 40 + len(summaries)
-
-
 def test_a_talk_that_is_gone_on_with_is_not_summarised_again(tmp_path: Path, server: ScriptedServer) -> None:
     """Where the turns that its running summary stands for were changed, that is of no use; any forgetting deletes it."""
     long_talk(tmp_path, server, say("The cat is 糖糖."))
@@ -511,18 +502,3 @@ def test_a_partial_answer_is_kept_and_marked(
     kept += "- **ann** 09:30: Go on.\n- **assistant** 09:30: Let me look. [interrupted]\n"
     assert talk.kept == kept and talk.say("Again.") == "Whole."
     assert talk.kept == f"{kept}- **ann** 09:30: Again.\n- **assistant** 09:30: Whole.\n"
-
-
-def test_files_that_a_person_deletes_or_breaks_do_not_stop_the_talk(talk: Talk, server: ScriptedServer) -> None:
-    server.default = say("Yes.")
-    talk.say("One.")
-    [path] = talk.root.glob("sessions/*/*.md")
-    path.unlink()
-    assert talk.say("Two.") == "Yes."
-    [path] = talk.root.glob("sessions/*/*.md")
-    path.write_bytes(b"\xff\xfe\0\0")
-    (talk.root / "profile.md").unlink()
-    (talk.root / "profile.md").symlink_to("/etc/passwd")
-    assert talk.say("Three.") == "Yes."
-    assert path.read_bytes() == b"\xff\xfe\0\0" and len(list(talk.root.glob("sessions/*/*.md"))) == 2
-    assert "root:" not in system(server)

@@ -125,13 +125,6 @@ def test_codex_s_rollouts_new_and_old_without_subagents_tools_and_context(tmp_pa
     assert sorted(said) == ["Codex: A fine bike.", "mara: My bike is a red Gazelle.", "mara: Old words."]
 
 
-def test_tags_that_never_end_take_no_longer_than_others(tmp_path: Path) -> None:
-    """Work grows with the length of the text alone."""
-    text = "<system-reminder>" * 50_000 + "tea"
-    file = jsonl(tmp_path / "s-1.jsonl", entry("user", text, "u1"))
-    assert taken(tmp_path, "claude-code", file) == [f"mara: {text}"]
-
-
 def test_custom_instructions_of_chatgpt_are_the_person_s_words_from_which_facts_are_made(tmp_path: Path) -> None:
     """Once, however many conversations had them; how to answer waits for review, as in any import."""
 

@@ -32,18 +32,6 @@ def test_locomo() -> None:
     assert bench.questions[5].key == "绿色"
 
 
-def test_the_audits_corrections_replace_wrong_keys_and_wrong_citations() -> None:
-    """A wrong citation leaves the key as it was; both are counted."""
-    plain = read("locomo", "locomo.json")
-    fixed = data.locomo(str(SAMPLES / "locomo.json"), str(SAMPLES / "locomo-errors.json"))
-    assert fixed.notes == {"corrected": {"answers": 1, "citations": 1}}
-    changed = [(a.text, a.key, b.key) for a, b in zip(plain.questions, fixed.questions, strict=True) if a.key != b.key]
-    assert changed == [
-        ("What does Nell bake on Sundays?", "rye bread, lemon cake", "rye bread and lemon cake, at home")
-    ]
-    assert len(fixed.questions[1].evidence) == 2 and len(plain.questions[1].evidence) == 1
-
-
 def test_longmemeval() -> None:
     """A history a question, in order of time; abstention is known by its id, evidence by its mark."""
     bench = read("longmemeval", "longmemeval.json")

@@ -72,11 +72,3 @@ def test_evidence_is_known_by_its_first_letters(read: str, evidence: list[str], 
 def test_a_verdict_is_read_or_not_there(reply: str, right: bool | None) -> None:
     """In our form or in the papers'; what is unclear is no verdict."""
     assert marks.verdict(reply) is right
-
-
-def test_a_judge_cannot_tell_the_system() -> None:
-    """Paths, marks of lines and names of systems are taken out of an answer, and what could close its tag."""
-    said = "Oolong (`facts/2026/2026-03-14-tea.md:3`), says filemem. </answer> [sessions/2026/x.md:12]"
-    blind = marks.blind(said, ["filemem", "bm25"])
-    assert "Oolong" in blind and not any(word in blind for word in ("filemem", ".md", "<", ">"))
-    assert marks.blind("9/10 and A/B", ["filemem"]) == "9/10 and A/B"

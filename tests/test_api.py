@@ -80,12 +80,6 @@ def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:
     assert "walnuts" in nora.profile
 
 
-def test_a_search_and_a_conversation_answer(nora: User) -> None:
-    nora.add_conversation(said("I'm allergic to walnuts, properly so.", "Noted."), at=AT)
-    assert nora.search_files("What is Nora allergic to?", limit=1)[0].text == "I'm allergic to walnuts, properly so."
-    assert "walnuts" in nora.conversation().say("What am I allergic to?")
-
-
 def test_forgetting_deletes_by_path_and_by_words(nora: User) -> None:
     memory = nora.remember("Prefers oolong tea.", today=AT.date())
     assert repr(memory) == "<Memory facts/2026/2026-05-04-prefers-oolong-tea.md: Prefers oolong tea.>"

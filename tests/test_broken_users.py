@@ -87,11 +87,3 @@ def test_a_broken_user_stops_no_other_and_loses_nothing(tmp_path: Path) -> None:
         assert kept(tmp_path) == before
     for name in set(ODD) - {"odd-numbers", "archive-is-a-file", "two-texts"}:
         assert f"archive/{SESSION}" in Store(tmp_path).user(name).folder.paths(), name
-
-
-def test_the_next_night_has_nothing_left_to_do(tmp_path: Path) -> None:
-    write(tmp_path, {name: files for name, files in ODD.items() if name not in ("archive-is-a-file", "two-texts")})
-    for _ in range(3):
-        done = maintained(tmp_path, "2029-01-20")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [f"{len(ODD) - 2} of {len(ODD) - 2} users done."]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filemem import Store, jobs
-from filemem.files import journal, sections
+from filemem.files import sections
 from filemem.files.memory import format_turn, turns
 from filemem.text import dates
 from filemem.text.plain import count_tokens
@@ -162,14 +162,6 @@ def test_a_full_month_goes_on_in_parts(tmp_path):
     assert {"conversations.md", "2.md", "3.md"} <= set(parts)
     assert not [path for path in user.paths() if path.startswith("sessions/")]
     assert due(user) == {}
-
-
-def test_without_the_log_nothing_is_summarised_twice(user):
-    compact(user)
-    before = {path: read(user, path) for path in user.paths()}
-    Path(user.bookkeeping(journal.COMPACTED)).unlink()
-    compact(user)
-    assert {path: read(user, path) for path in user.paths()} == before
 
 
 def test_a_summary_has_their_own_words_in_chinese_too_and_no_secret(tmp_path):

@@ -11,7 +11,6 @@ import pytest
 from conversations import day, remembered, talk, tree
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import filemem
 from reader import Note, Reader, note
 from scripted_server import ScriptedServer, fail, say
 
@@ -74,14 +73,6 @@ def test_whatever_its_language_a_turn_is_sent_and_more_than_a_request_holds_goes
     remembered(user, JUNE, reader)
     assert len(reader.told) > 1
     assert all(any(text[:20] in told for told in reader.told) for text in said)
-
-
-def test_without_a_model_everything_waits(tmp_path: Path) -> None:
-    store = ["--store", tmp_path / "store", "--user", "nora"]
-    assert filemem("chat", "-m", "I live in Ghent.", *store, "--new").returncode == 0
-    done = filemem("maintain", *store)
-    assert done.returncode == 0 and "1 conversation to read" in done.stdout and "so they wait" in done.stdout
-    assert not (tmp_path / "store/nora/facts").exists()
 
 
 def test_an_endpoint_that_fails_leaves_what_it_had_read_and_the_rest_waits(

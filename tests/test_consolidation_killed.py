@@ -76,15 +76,3 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
         assert tree(folder / str(number)) == wanted, number
         found = [one.path for one in problems(user) if one.what != "left by a write that was cut off"]
         assert found == [], number
-
-
-def test_run_twice_nothing_changes_not_even_a_file_of_bookkeeping(store: Path) -> None:
-    user = Store(store).user("ann").folder
-    JOBS["consolidate"](user)
-
-    def everything() -> dict[Path, tuple[bytes, int]]:
-        files = (path for path in Path(user.root).rglob("*") if path.is_file())
-        return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
-
-    before = everything()
-    assert list(consolidation.run(user, AT, None)) == [] and everything() == before

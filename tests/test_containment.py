@@ -189,17 +189,6 @@ def test_a_name_in_another_normal_form_is_the_same_name(alice: Folder, tmp_path:
         assert alice.read(alice.locate(path)) == b"x\n"
 
 
-def test_a_wrong_path_names_the_nearest(alice: Folder, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"^facts/teas\.md does not exist; nearest: facts/tea\.md"):
-        alice.read("facts/teas.md")
-    with pytest.raises(NotFound, match=r"there is no memory yet"):
-        Folder(str(tmp_path / "nobody"), "nobody").read("facts/tea.md")
-    alice.move("facts/tea.md", "archive/facts/tea.md")
-    assert alice.locate("facts/tea.md") == "archive/facts/tea.md"
-    with pytest.raises(NotFound, match=r"facts/tea\.md has moved; it is archive/facts/tea\.md now"):
-        alice.read("facts/tea.md")
-
-
 BAD_NAMES = [
     *"|.|..|.hidden|-rf|a/b|../a|a\\b|a b|a\n|a\0|a\x1b|a:b|~|a*|a.|$HOME|con|nul.txt|COM1|filemem.yaml".split("|"),
     *("x" * 201, "茶" * 67, "\u202ea", "a\u200b", "🍵", "\udcff"),

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from filemem import Store
-from filemem.text import dates
 from filemem.tools.toolbox import Toolbox
 
 TODAY = dt.datetime(2026, 11, 22, 12)
@@ -54,27 +53,6 @@ def test_going_outside_the_days_is_said(tmp_path: Path) -> None:
 def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:
     text = answer(tmp_path, "What did I paint in early March?", limit=20)
     assert text.index("/2026-03-05") < min(text.index(f"/{day}") for day in list(SESSIONS)[1:])
-
-
-@pytest.mark.parametrize(
-    ("text", "today", "day"),
-    [
-        ("1月22日那顿饭", "2025-01-27", "2025-01-22"),
-        ("We sang on the 11th.", "2026-06-20", "2026-06-11"),
-        ("19号我去了。", "2026-06-27", "2026-06-19"),
-        ("昨儿下雨", "2026-06-27", "2026-06-26"),
-        ("明儿再说", "2026-06-27", "2026-06-28"),
-    ],
-)
-def test_days_are_read_as_people_say_them(text: str, today: str, day: str) -> None:
-    """A month and a day without a year are of the last one; so is a number alone of a month."""
-    [found] = dates.mentioned(text, dt.date.fromisoformat(today))
-    assert str(found.span.start) == str(found.span.end) == day
-
-
-@pytest.mark.parametrize("text", ["农历八月十五", "八月初二去的", "阴历七月", "19号线", "3号楼", "on the 11th floor"])
-def test_what_is_no_day_of_the_calendar_is_not_read_as_one(text: str) -> None:
-    assert dates.mentioned(text, dt.date(2026, 6, 27)) == []
 
 
 @pytest.mark.parametrize(

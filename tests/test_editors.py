@@ -4,7 +4,6 @@ editor's save is read whole."""
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -79,15 +78,6 @@ def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(mara: Folder, 
     assert f"in {FACT}" in problem.remedy
 
 
-@pytest.mark.parametrize("half", [b"", b"---\nsource: [a", b"---\ntags: [tea]\n", b"Prefers \xe9", b"\xef\xbb"])
-def test_a_partial_save_stops_nothing(mara: Folder, half: bytes) -> None:
-    Path(mara.root, FACT).write_bytes(half)
-    assert mara.paths() == [FACT]
-    User(mara).search_files("tea")
-    mara.append(FACT, "One more.\n")
-    assert mara.read(FACT).startswith(half)
-
-
 # -- real editors --------------------------------------------------------------------------------------------------
 
 
@@ -119,24 +109,3 @@ def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_ad
         term.type(":w\r")
         term.expect("changed since reading it")
     assert mara.read(FACT) == b"Prefers oolong tea.\nOne more.\n"
-
-
-def test_edit_offers_to_open_again_at_the_faulty_line(tmp_path: Path) -> None:
-    """On a terminal, until what is saved is right or the person has had enough."""
-    (tmp_path / "memory_store/mara").mkdir(parents=True)
-    (tmp_path / "memory_store/mara/profile.md").write_text("Mara\n")
-    script = tmp_path / "vi"
-    script.write_text(
-        '#!/bin/sh\necho "$@" >> args\nn=$(wc -l < args)\nfor file; do :; done\n'
-        'if [ $n = 3 ]; then p=true; else p=maybe; fi\nprintf -- "---\\ntags: [a]\\npinned: $p\\n---\\n" > "$file"\n'
-    )
-    script.chmod(0o700)
-    code = f"import sys; sys.path.insert(0, {str(PROJECT)!r}); from filemem.cli import main; main()"
-    env = {**os.environ, "VISUAL": "", "EDITOR": str(script), "NO_COLOR": "1"}
-    with Terminal([sys.executable, "-c", code, "edit", "profile.md"], env, str(tmp_path)) as term:
-        for _ in range(2):
-            term.expect("profile.md:3: pinned is 'maybe'; pinned is true or false.\nFix line 3 now? [Y/n]: ")
-            term.type("\r")
-        assert term.end() == 0
-    file = f"{tmp_path}/memory_store/mara/profile.md"
-    assert (tmp_path / "args").read_text().split("\n") == [file, f"+3 {file}", f"+3 {file}", ""]

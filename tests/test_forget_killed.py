@@ -27,7 +27,6 @@ pytest.importorskip("git_filter_repo", reason="the extra purge is not installed"
 WORD = "zyzzyva"
 TALK = f"sessions/2026/2026-11-18-0900-a-{WORD}.md"
 FACT = f"facts/2026/2026-11-18-a-{WORD}.md"
-SOON = 60  # seconds, for what takes two; what is not linear takes more than that
 
 
 def made(top: Path) -> Path:

@@ -16,10 +16,9 @@ from repositories import START, git, named, plain_git, state, store, write  # no
 from repositories import job as commit
 
 from filemem import Store, User
-from filemem.files import journal
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
-from filemem.history.diary import CUT_OFF, LOGS
+from filemem.history.diary import CUT_OFF
 from filemem.jobs import job
 from filemem.remembering import consolidation, sessions
 
@@ -35,12 +34,6 @@ def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
 
 def files_of(where: Path, commit: str = "HEAD") -> set[str]:
     return set(git(where, "show", "--format=", "--name-only", commit).split("\n")) - {""}
-
-
-def test_every_log_is_kept_in_git() -> None:
-    """As the modules that write them name them."""
-    names = {journal.RECALLS, journal.IMPORTS, journal.COMPACTED, sessions.NAME}
-    assert {f"{BOOKKEEPING}/{name}" for name in names} == set(LOGS)
 
 
 # -- setting up ----------------------------------------------------------------------------------------------------

@@ -108,22 +108,3 @@ def test_grep_finds_what_re_finds(case: tuple[dict[str, str], str]) -> None:
         assert wanted <= found
         for path, line in found - wanted:
             assert re.match(r"- \*\*", texts[path].removeprefix("\ufeff").split("\n")[line - 1])
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.data())
-def test_grep_finds_a_turn_by_any_piece_of_how_the_tools_show_it(data: st.DataObject) -> None:
-    """`Sam: …`, and with the clock, and the date, that it has."""
-    name = data.draw(st.sampled_from(["Sam", "小美", "Ünal X", "ann"]))
-    at = data.draw(st.sampled_from(["", " 09:30", " 2026-05-05 00:10", " 2026-05-05"]))
-    said = "".join(data.draw(st.lists(st.sampled_from(WORDS + SPACES[:6]), max_size=4)))
-    shown = f"{name}{data.draw(st.sampled_from(['', at, at[11:]]))}: {said}"
-    start = data.draw(st.integers(0, len(name)))
-    piece = shown[start : data.draw(st.integers(start, len(shown)))]
-    with tempfile.TemporaryDirectory() as root:
-        where = Path(root, "ann", PATHS[0])
-        where.parent.mkdir(parents=True)
-        where.write_text(f"- **{name}**{at}: {said}\n", newline="")
-        folder = Folder(str(Path(root, "ann")), "ann")
-        pattern = data.draw(st.sampled_from(["", "^" if start == 0 else ""])) + re.escape(piece)
-        assert [match.line for match in matches(folder, pattern)] == [1]

@@ -86,13 +86,6 @@ def test_chatgpt_follows_the_branch_that_the_person_last_saw(tmp_path: Path) -> 
     assert taken.sessions["c1"].front["title"] == "Trip"
 
 
-@pytest.mark.parametrize("current", [None, "gone", 7])
-def test_chatgpt_without_a_current_node_ends_in_the_newest_leaf(tmp_path: Path, current: Any) -> None:
-    nodes = {**TREE, "q1": {**TREE["q1"], "children": ["a-old", "a-new"]}, "a2": node("a-new", "assistant", ["?"])}
-    taken = Taken("chatgpt", written(tmp_path / "conversations.json", [chat(nodes, current)]))
-    assert taken.said == [[("mara", "Where to?"), ("ChatGPT", "Oslo.")]]
-
-
 def test_chatgpt_pictures_files_code_and_speech_leave_words_or_marks(tmp_path: Path) -> None:
     picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-1"}
     painted = {**picture, "asset_pointer": "sediment://file_9", "metadata": {"dalle": {"prompt": "a red\nbridge"}}}

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store
 from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST
 from filemem.index import Index
 from filemem.index.corpus import Corpus
 from filemem.index.snapshot import MAGIC
@@ -74,17 +72,6 @@ def test_what_ranking_asks_of_a_file(folder: Folder) -> None:
     assert corpus.newest == fact.date + 1
 
 
-def test_files_without_passages_are_counted(folder: Folder) -> None:
-    root = Path(folder.root)
-    (root / "picture.md").write_bytes(b"\x89PNG\0\0")
-    (root / "empty.md").write_bytes(b"")
-    with open(root / "large.md", "wb") as file:
-        file.write(b"zebra\n")
-        file.truncate(LARGEST + 1)
-    corpus = Index(folder).corpus()
-    assert (corpus.files, corpus.count) == (8, 6)
-
-
 def test_another_process_that_holds_the_lock_delays_nobody_for_long(folder: Folder) -> None:
     Index(folder).corpus()
     with safe.lock(folder.bookkeeping("index/lock")):
@@ -126,11 +113,6 @@ def test_nobody_else_may_read_the_index(folder: Folder) -> None:
     assert {stat.S_IMODE(place.stat().st_mode) for place in (where, where.parent)} == {0o700}
 
 
-def test_nothing_is_made_for_a_user_without_memories(tmp_path: Path) -> None:
-    assert Index(Folder(str(tmp_path / "nobody"), "nobody")).corpus().files == 0
-    assert not (tmp_path / "nobody").exists()
-
-
 def test_what_somebody_made_up_ends_no_question(folder: Folder) -> None:
     """A snapshot whose check is right and whose postings point nowhere, a head of nested brackets, and one without an end."""
     Index(folder).corpus()
@@ -148,33 +130,6 @@ def test_what_somebody_made_up_ends_no_question(folder: Folder) -> None:
     os.truncate(where, 1 << 33)
     assert answers(Index(folder).corpus()) == right
     assert where.stat().st_size < 1 << 20
-
-
-def test_what_lies_in_an_older_versions_index_is_deleted(folder: Folder) -> None:
-    where = Path(folder.bookkeeping("index"))
-    where.mkdir(parents=True)
-    (where / "0123456789abcdef.segment").write_bytes(b"filemem segment 2\n")
-    (where / "manifest").write_bytes(b"{}")
-    assert places(Index(folder).corpus(), "oolong")
-    assert {file.name for file in where.iterdir()} == {"lock", "snapshot"}
-
-
-def test_a_memory_kept_from_the_last_question_is_not_shown_once_its_file_has_changed(tmp_path: Path) -> None:
-    """Also where the edit keeps size and time, and the file has been asked for many times."""
-    where, old = tmp_path / "ann/sessions/2026-05-04-tea.md", 1_700_000_000_000_000_000
-    where.parent.mkdir(parents=True)
-    store = Store(tmp_path)
-    for colour in ("red", "tan", "red", "sky"):
-        where.write_text(f"- **Ann** 09:00: The kettle is {colour}.\n")
-        os.utime(where, ns=(old, old))
-        for _ in range(3):
-            assert [hit.text for hit in store.user("ann").search_files("kettle")] == [f"The kettle is {colour}."]
-
-
-def test_progress_is_told(folder: Folder) -> None:
-    told: list[tuple[int, int]] = []
-    Index(folder).corpus(lambda done, total: told.append((done, total)))
-    assert told[0] == (0, 5) and told[-1] == (5, 5)
 
 
 _CHILD = """

@@ -7,7 +7,6 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import FileDate, Memory, Passage, slug, when_of
 
@@ -124,20 +123,6 @@ def test_a_value_that_is_none_costs_no_other_key(source: str, line: int, what: s
     assert found.front == {"pinned": True, "valid_from": kept}
     assert found.particular("pinned") is True and found.particular("valid_from") is None
     assert sorted(problems(found)) == sorted([(line, what), (line, f"valid_from is {kept!r}")])
-
-
-def test_numbers_without_end_stay_text() -> None:
-    digits = "9" * 5000
-    found = memory(f"---\na: {digits}\nb: 0x{'f' * 5000}\nc: {':'.join(['59'] * 2000)}\n---\nx\n")
-    assert found.front["a"] == digits and isinstance(found.front["b"], str) and isinstance(found.front["c"], str)
-    assert [line for line, _ in problems(found)] == [2, 3, 4]
-
-
-def test_front_matter_that_is_never_closed_is_text() -> None:
-    found = memory("---\nimportance: 3\n\nOolong.\n")
-    assert found.front == {}
-    assert problems(found) == [(1, "the front matter is never closed")]
-    assert places(found) == [(1, 4, "---\nimportance: 3\n\nOolong.")]
 
 
 @pytest.mark.parametrize(
@@ -266,14 +251,6 @@ def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
 )
 def test_slugs_are_what_a_person_would_choose(text: str, name: str) -> None:
     assert slug(text) == name
-
-
-@settings(deadline=None)
-@given(st.text())
-def test_any_slug_is_a_safe_name(text: str) -> None:
-    name = slug(text)
-    assert len(name) <= 60 and len(name.encode()) <= 120
-    assert not name or Folder("/nowhere", "u").absolute(f"facts/{name}.md") == f"/nowhere/facts/{name}.md"
 
 
 @settings(deadline=None)

@@ -120,18 +120,6 @@ def test_text_is_read_however_it_is_sent(parts: list[dict[str, Any]], text: str)
     assert reply.text == text == "".join(session.pieces)
 
 
-def test_an_answer_cut_at_the_length_limit_is_kept_and_noted() -> None:
-    reply, session, _ = asked(say("Once upon a", finish="length"))
-    assert (reply.text, reply.finish) == ("Once upon a", "length")
-    assert len(session.notices) == 1 and "cut at" in session.notices[0]
-
-
-def test_messages_that_utf8_cannot_hold_are_sent_all_the_same() -> None:
-    with ScriptedServer(say("Hi")) as server:
-        Session(server.base_url).ask([{"role": "user", "content": "caf\udce9 茶"}])
-        assert server.requests[0].body["messages"] == [{"role": "user", "content": "caf? 茶"}]
-
-
 _KEYS = "choices delta message content tool_calls function name arguments index id usage prompt_tokens finish_reason"
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
@@ -318,13 +306,6 @@ def test_thoughts_are_told_from_words_wherever_the_pieces_are_cut(text: str, sai
             more, was_thought = thinking.feed(piece, end=end)
             found = more if was_thought else found + more
         assert found == said
-
-
-@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
-def test_thoughts_in_a_field_of_their_own_are_no_answer(key: str) -> None:
-    assert (
-        asked(deltas({key: "Tea? "}, {key: "Oolong, ", "content": None}, {"content": "Oolong."}))[0].text == "Oolong."
-    )
 
 
 # An endpoint that does not end, or sends on, is stopped.

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from filemem import Store, Toolbox
-from filemem.files.memory import Memory
 
 NOW = dt.datetime(2026, 11, 20, 9, 30)
 NOTES = {
@@ -46,23 +45,3 @@ def test_a_note_answers_strongly_for_what_its_title_and_keys_say(
     assert "; strong match" in counted
     assert first == path
     assert line in shown
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "title"),
-    [
-        ("notes/Anna.md", "Likes the sea.\n", "Anna"),
-        ("notes/a.md", "# Anna Lind\n\n## Home\nPorto\n", "Anna Lind"),
-        ("notes/a.md", "---\ntitle: Anna L.\n---\n# Anna Lind\n", "Anna L."),
-        ("notes/my_notes-on-tea.txt", "", "my notes on tea"),
-        ("notes/2026-05-04-walk.md", "", "walk"),
-        ("notes/2026-05-04.md", "Rain.\n", ""),
-        ("notes/Anna.md", "## Home\nPorto\n\n## Work\nA school.\n", "Anna"),
-        ("notes/Anna.md", "Porto\n\n# Later\nLisbon\n", "Anna"),
-        ("notes/how-to.md", "# How to\n\n```\n# a comment\n```\n", "How to"),
-    ],
-)
-def test_the_title_is_a_key_or_the_heading_over_all_or_the_name_without_its_date(
-    path: str, text: str, title: str
-) -> None:
-    assert Memory(path, text.encode()).title == title

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, PatternError, compile_pattern
+from filemem.grep.pattern import BATCH_LINES, LONGEST_PATTERN, PatternError, compile_pattern
 
 
 def matching(pattern: str, *lines: str) -> list[str]:
@@ -139,18 +139,6 @@ except PatternError as error:
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert "512 MB" in said and said.endswith("True\n")
-
-
-def test_long_lines_have_a_defined_answer() -> None:
-    """A line of 10 MB is searched whole; of one beyond LONGEST_LINE, the first LONGEST_LINE characters are."""
-    line = "x" * 10_000_000 + " Oolong"
-    for pattern in ("oolong", "x oolong", r"\w oolong$"):
-        assert matching(pattern, line) == [line]
-    longest = "x" * LONGEST_LINE
-    assert matching("tea", "tea" + longest, longest + "tea", longest[3:] + "tea") == [
-        "tea" + longest,
-        longest[3:] + "tea",
-    ]
 
 
 # The child

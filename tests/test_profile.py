@@ -68,13 +68,6 @@ def test_a_line_follows_a_fact_that_a_person_edits_or_ends(nora: Folder) -> None
     assert shown(nora).rstrip() == "# Nora", "a section that holds nothing any more goes"
 
 
-def test_a_read_only_profile_is_left_alone(nora: Folder) -> None:
-    edit(nora, "# Nora", "---\nread_only: true\n---\n# Nora")
-    before = shown(nora)
-    assert tell(nora, JUNE, "sencha", "Nora drinks sencha.", section="likes") == ["ADD"]
-    assert shown(nora) == before
-
-
 def test_sections_stand_in_order_and_in_the_language_of_their_first_line(user: Folder) -> None:
     tell(user, MAY, "绿茶", "诺拉爱喝绿茶。", section="likes")
     tell(user, MAY.replace(hour=11), "in Ghent", "Nora lives in Ghent.", section="home")

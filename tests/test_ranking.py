@@ -99,13 +99,6 @@ def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word(tmp_path:
     assert [word.stem for word in query.words if not word.is_context_word] == ["boat", "sail"]
 
 
-def test_a_name_alone_finds_what_is_said_of_the_person_and_by_them(tmp_path: Path) -> None:
-    talk = [Said("Anna has a cold.", "Ben"), Said("I shall rest in bed.", "Anna"), Said("Do.", "Ben")]
-    shed = f"sessions/{DAY}-1000-b.md", [Said("The shed is full.", "Ben")]
-    user = Memories(tmp_path, (f"sessions/{DAY}-0900-a.md", talk), shed)
-    assert set(user.best("Anna", limit=2)) == {"I shall rest in bed.", "Anna has a cold."}
-
-
 @pytest.mark.parametrize(
     ("question", "about"),
     [
@@ -149,14 +142,6 @@ def test_a_day_that_the_question_names_lifts_its_files(tmp_path: Path) -> None:
     days = [(f"facts/2026-05-0{day}.md", [f"we talked of the boat {day}"]) for day in range(1, 6)]
     hits = Memories(tmp_path, *days).hits("the boat on 4 May 2026")
     assert [hit.path[-4] for hit in hits] == ["4", "5", "3", "2", "1"]
-
-
-def test_how_much_of_a_question_a_passage_holds_compares_across_questions(tmp_path: Path) -> None:
-    user = Memories(tmp_path, ("notes/a.md", ["the red boat\n", "it sank"]), ("notes/b.md", ["a blue car"]))
-    whole, part = user.hits("red boat")[0].strength, user.hits("red boat zeppelin regatta")[0].strength
-    assert 0.5 > part > 0 and whole > 0.8
-    assert [0.8 < hit.strength < 1 for hit in user.hits("sank boat")] == [True, True]  # a neighbour counts less
-    assert 0 < notes(tmp_path, "purchased some shoes", "other things").hits("buy shoes")[0].strength < whole
 
 
 def test_the_parts_add_up_to_the_score(tmp_path: Path) -> None:

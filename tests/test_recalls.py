@@ -44,20 +44,6 @@ def test_two_machines_logs_mean_the_same_in_either_order(tmp_path_factory, ours,
     assert {path: (strength, archived) for path, (strength, archived, _) in says(user).items()} == one
 
 
-def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path), "u")
-    assert journal.recalled(folder) == {}
-    journal.note_recall(folder, "facts/茶 and more.md", "open", AT)
-    journal.note_recall(folder, "archive/facts/tea.md", "cited", AT)
-    said = "2026-11-20T09:31\topen\tfacts/茶 and more.md\n2026-11-20T09:31\tcited\tfacts/tea.md\n"
-    assert Path(folder.bookkeeping(journal.RECALLS)).read_text() == said
-    assert {path: list(trail) for path, trail in journal.recalled(folder).items()} == {
-        "facts/茶 and more.md": [AT.date()],
-        "facts/tea.md": [AT.date()],
-    }
-    assert folder.paths() == []
-
-
 def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "u")
     journal.note_recall(folder, "a.md", "open", AT)

@@ -1,7 +1,6 @@
 """With review nothing is remembered before the person has said so; each proposal is answered once, beside its source."""
 
 import datetime as dt
-import json
 import os
 from pathlib import Path
 
@@ -127,20 +126,3 @@ def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
     )
     assert f"remembered facts/2026/2026-06-02-lives-in-bruges.md: Nora lives in Bruges.\nsuperseded {HOME}\n" in out
     assert f"archive/{HOME}" in kept(user) and "\x1b" not in out, "no text commands the terminal"
-
-
-def test_json_lists_the_proposals_and_changes_nothing(user: Folder) -> None:
-    lines = review(user, "", "--json").split("\n")
-    assert lines[-1] == "[0]"
-    assert json.loads(lines[0]) == {
-        "action": "add",
-        "text": "I live in Ghent.",
-        "kind": "facts",
-        "importance": 5,
-        "confidence": 1.0,
-        "target": "",
-        "because": "",
-        "turns": [{"source": "sessions/2026/2026-05-08-1356-talk.md:6", "speaker": "Nora", "text": "I live in Ghent."}],
-    }
-    assert len(lines) == 4
-    assert kept(user) == {}

@@ -88,20 +88,6 @@ def test_what_is_forgotten_or_taken_back_is_offered_by_nobody(user: Folder) -> N
     assert not any(b"hate my job" in path.read_bytes() for path in Path(user.bookkeeping()).iterdir())
 
 
-def test_the_record_is_bounded(user: Folder) -> None:
-    """What a person deleted themselves is named no longer once the record is deleted."""
-    talk = spoilt(user)
-    for number in range(12):
-        talk.add("Ann", f"{number} " + "word " * 30_000, AT)
-    assert Path(user.bookkeeping(journal.SAID)).stat().st_size <= journal.MOST_SAID
-    assert len(texts(talk)) == 15
-    talk = spoilt(user)
-    (problem,) = problems(user)
-    assert problem.path == talk.path and problem.remedy.endswith("delete .filemem/said.jsonl")
-    Path(user.bookkeeping(journal.SAID)).unlink()
-    assert problems(user) == []
-
-
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5_000), st.booleans()), min_size=1, max_size=25))
 def test_whatever_was_saved_over_comes_back_with_its_day(

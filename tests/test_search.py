@@ -112,14 +112,6 @@ def test_passages_that_are_not_worth_reading_are_left_out_and_can_be_asked_for(t
     assert int(left) > 0 and len(more) > len(lines)
 
 
-def test_a_limit_is_honoured(tmp_path: Path) -> None:
-    user = write(tmp_path, {TEA: CHAT, **FILLER})
-    for limit in (1, 3, 25):
-        lines = answer(user, "the weather and the dog", limit=limit)
-        assert lines[0].startswith(f"{limit} passage")
-        assert sum(bool(re.match(r" *\d+  ", line)) for line in lines) == limit
-
-
 def test_the_best_stand_first_by_file_then_more_of_them_and_none_twice(tmp_path: Path) -> None:
     day = {
         f"sessions/2026/2026-02-0{day}-0900-x.md": talk(
@@ -140,13 +132,6 @@ def test_the_best_stand_first_by_file_then_more_of_them_and_none_twice(tmp_path:
     goes_on = [line.endswith("  more") for line in lines if line.startswith("sessions/")]
     assert goes_on == [False, False, *[True] * (len(goes_on) - 2)]
     assert lines[0].startswith(f"{len(places)} passages in 2 of 2 files")
-
-
-def test_a_caption_without_a_word_of_the_question_is_shortened(tmp_path: Path) -> None:
-    said = talk("We saw a heron. [image: a photo of a pond with lilies]", "Where was the heron?")
-    user = write(tmp_path, {"sessions/2026/2026-02-01-0930-a.md": said, **FILLER})
-    assert "We saw a heron. [image …]" in "\n".join(answer(user, "Who saw a heron?"))
-    assert "[image: a photo of a pond with lilies]" in "\n".join(answer(user, "heron on the pond"))
 
 
 def test_a_short_reply_comes_with_the_question_it_replies_to(tmp_path: Path) -> None:
@@ -255,17 +240,6 @@ def test_a_line_of_the_profile_leaves_the_room_to_its_fact_and_a_persons_own_doe
     ):
         found = headings(answer(write(tmp_path, fact | {"profile.md": line} | FILLER), "oolong tea"))
         assert OOLONG in found and ("profile.md" in found) is shown
-
-
-def test_a_chinese_fact_stands_above_the_turn_that_it_was_taken_from(tmp_path: Path) -> None:
-    source, fact = "sessions/2026/2026-06-20-1005-电话.md", "facts/2026/2026-06-20-外婆生日.md"
-    said = talk("昨天端午，也是外婆的生日。", "祝外婆生日快乐！她今年多大？", "八十五，她是哪天生的，她自己也说不准。")
-    told = f"---\nsource: {source}:1\n---\n\n外婆的生日是农历五月初五。\n"
-    user = write(tmp_path, {source: said, fact: told, **FILLER})
-    for question in ("外婆的生日是哪天？", "外婆的生日是几月几号？"):
-        lines = answer(user, question)
-        assert headings(lines)[:2] == [fact, source]
-        assert "; strong match" in lines[0]
 
 
 # -- what no longer holds ----------------------------------------------------------------------------------------
@@ -497,12 +471,6 @@ def test_what_greets_or_thanks_is_neither_a_question_nor_an_answer(tmp_path: Pat
     assert answer(user, greeting)[0].endswith("; a greeting")
     lines = "\n".join(answer(user, "What of the morning, Ben?"))
     assert "ferry" in lines and "Good morning" not in lines and "Thanks" not in lines
-
-
-def test_the_name_of_a_file_alone_is_no_answer_where_words_are(tmp_path: Path) -> None:
-    photo = "- **ann** 09:40: heron-7.jpg\n- **ann** 09:41: A heron in the reeds, far off, at noon.\n"
-    user = write(tmp_path, {TEA: photo, **FILLER})
-    assert "heron-7.jpg" not in "\n".join(answer(user, "heron"))
 
 
 def test_a_summary_a_fact_and_an_archived_session_tell_the_same_once(tmp_path: Path) -> None:

@@ -4,13 +4,11 @@ Whoever wants it kept says so, and is told how.
 """
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
 
@@ -55,34 +53,6 @@ def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(tmp_path
     assert "that is only a secret (token)" in str(error)
     assert "--with-secrets" in str(error)
     assert not list((tmp_path / "store").rglob("*.md"))
-
-
-def test_a_store_that_is_set_not_to_redact_keeps_what_is_remembered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FILEMEM_TRUST", "1")
-    store = tmp_path / "store"
-    store.mkdir()
-    (store / "filemem.yaml").write_text("redact: false\n")
-    assert SECRET in Store(tmp_path / "store").user("ann").remember(TOLD).text
-
-
-def test_neither_a_memory_nor_the_diary_of_git_tells_what_is_remembered_but_how_to_keep_it_is_said(
-    tmp_path: Path,
-) -> None:
-    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-    place = tmp_path / "store"
-    (place / "ann").mkdir(parents=True)
-    subprocess.run(["git", "init", "-q"], cwd=place, check=True)
-    (place / "ann/profile.md").write_text("# Ann\n")
-    subprocess.run(["git", "add", "."], cwd=place, check=True)
-    subprocess.run(["git", *identity, "commit", "-qm", "Begin"], cwd=place, check=True)
-    said = run(tmp_path, "remember", TOLD).output
-    assert "Taken out: password; filemem remember --with-secrets keeps it all." in said
-    assert holding(tmp_path, "My wifi password is [redacted: password] and the router is upstairs.")
-    assert not holding(tmp_path, SECRET)
-    shown = subprocess.run(["git", "log", "-p", "--all"], cwd=place, capture_output=True, text=True, check=True).stdout
-    assert SECRET not in shown
 
 
 def test_what_is_imported_comes_without_its_secrets_and_the_report_says_so(tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 from programs import filemem
 
-from filemem import Store
 from filemem.files import config
-from filemem.overview import check
 
 GB, TB = 1 << 30, 1 << 40
 DRIVER = """\
@@ -219,13 +217,3 @@ def test_bookkeeping_that_is_a_link_is_refused_and_named(store: Path) -> None:
         assert said[command][0] == 2 and "symbolic link, which is not followed" in said[command][1], said[command]
     assert said["grep"][0] == said["search"][0] == said["list"][0] == 0
     assert "oolong" in said["search"][1]
-
-
-@pytest.mark.parametrize("name", ["history", "recalls.log", "index", "consolidated.jsonl"])
-def test_a_link_in_bookkeeping_is_named(store: Path, name: str) -> None:
-    (store / "mara/.filemem").mkdir()
-    (store / "mara/.filemem" / name).symlink_to(store.parent / "outside")
-    (problem,) = check.problems(Store(store).user("mara").folder)
-    assert problem.path == f".filemem/{name}" and problem.what == "a symbolic link, not followed"
-    run(store, CHANGING)
-    assert not os.path.lexists(store.parent / "outside")

@@ -189,21 +189,6 @@ def test_why_tells_the_numbers_and_what_comes(user):
     assert "is in the archive. A job archived it on 2027-01-15. As far as is known it is still true." in said
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "sentence"),
-    [
-        ("facts/a.md", "---\ndate: 2020-01-01\n---\nLikes tea.\n", "It does not fade. It tells what holds"),
-        ("facts/2020-01-01-a.md", "---\npinned: true\n---\nLikes tea.\n", "It does not fade. It is pinned."),
-        ("archive/facts/2020-01-01-a.md", "---\nsuperseded_by: x.md\n---\nA clerk.\n", "It tells what was: it is"),
-        ("archive/facts/2020-01-01-a.md", "Likes tea.\n", "No job has put it here"),
-        ("facts/2020-01-01-a.md", EVENT, "under the threshold of 0.1, so the next sweep archives it."),
-    ],
-)
-def test_why_says_what_keeps_a_memory_where_it_is(user, path, text, sentence):
-    write(user, path, text)
-    assert sentence in " ".join(sweeper.why(user, path, TODAY))
-
-
 def test_status_counts_every_memory_once(user):
     write(user, "facts/2026/2026-11-19-a.md", "---\nkind: event\n---\nHad tea.\n")
     write(user, "facts/2026/2026-10-30-b.md", "---\nimportance: 1\n---\nHad rye.\n")

@@ -42,27 +42,6 @@ def test_a_run_of_a_million_letters_is_cut_into_tokens() -> None:
     assert max(map(len, terms.tokens("é" * 1_000_000))) <= 64
 
 
-@pytest.mark.parametrize(
-    ("stem", "forms"),
-    [
-        ("consign", "consign consigned consigning consignment"),
-        ("consist", "consist consisted consistency consistent consistently consisting consists"),
-        ("knack", "knack knacks"),
-        ("relat", "relate related relational relation"),
-        ("hope", "hope hoped hopeful hopefulness hopes hoping"),
-        ("hop", "hop hopped hopping hops"),
-        ("happi", "happy happily happiness"),
-        ("gener", "general generally"),
-        ("cri", "cry cries cried"),
-        ("go", "go goes going gone went"),
-        ("child", "child children kid kids"),
-        ("2023", "2023"),
-    ],
-)
-def test_the_forms_of_a_word_share_a_stem(stem: str, forms: str) -> None:
-    assert {terms.stem(form) for form in forms.split()} == {stem}
-
-
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=30))
 def test_a_stem_is_never_empty_nor_longer_than_a_letter_more(token: str) -> None:
     assert 0 < len(terms.porter(token)) <= len(token) + 1
@@ -86,29 +65,6 @@ def test_a_stem_is_never_empty_nor_longer_than_a_letter_more(token: str) -> None
 )
 def test_flags_say_what_kind_of_passage_it_is(text: str, flags: int) -> None:
     assert terms.flags(text) == flags
-
-
-def test_related_words_are_found_from_any_form_and_never_hold_the_word_itself() -> None:
-    assert "buy" in terms.related("purchased")[0]
-    assert "guitar" in terms.related("instruments")[1]
-    assert "instrument" not in terms.related("guitar")[1]
-    assert "放松" in terms.related("减压")[0]
-    for word in ("hobbies", "job", "运动"):
-        assert terms.stem(word) not in [*terms.related(word)[0], *terms.related(word)[1]]
-    assert terms.related("zyzzyva") == ([], [])
-
-
-@pytest.mark.parametrize(
-    ("run", "pieces"),
-    [
-        ("为她的店发起了一场广告宣传", ["店发起", "广告宣传"]),
-        ("关于经营企业的建议", ["经营企业", "建议"]),
-        ("中得", []),
-        ("冯浩然在书房与谁", ["冯浩然", "书房"]),
-    ],
-)
-def test_words_that_only_join_others_are_no_content(run: str, pieces: list[str]) -> None:
-    assert terms.chinese_content(run) == pieces
 
 
 @given(st.text(alphabet="为店发起广告喝茶的了ア자然", max_size=20))

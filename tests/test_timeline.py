@@ -1,7 +1,6 @@
 """A timeline has each fact at the day that it tells of, else at its own, and says what has ended."""
 
 import datetime as dt
-import json
 import os
 from pathlib import Path
 
@@ -89,17 +88,3 @@ def test_a_plan_is_on_the_day_that_it_is_for(tmp_path: Path, text: str, day: str
     ben = Store(tmp_path).user("ben")
     ben.remember(text, today=dt.date(2026, 9, 1))
     assert timeline(ben.folder).startswith(f"{day}  {text}")
-
-
-def test_for_a_script(user: Folder) -> None:
-    lines = timeline(user, "--json", "--before", "2026-01-31", "--after", "2026").split("\n")
-    assert json.loads(lines[0]) == {
-        "date": "2026-01-05",
-        "end": "2026-01-05",
-        "until": "2026-06-01",
-        "text": "Nora is a nurse.",
-        "path": NURSE,
-        "line": 5,
-        "archived": True,
-    }
-    assert lines[1:] == ["[0]"]

@@ -175,12 +175,6 @@ def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tool
     assert archived.startswith("1 line in 1 of 1 file, 1 of them archived")
 
 
-def test_where_nothing_matches_grep_shows_what_a_line_looks_like(tools: Toolbox) -> None:
-    answer = tools.call("grep", {"pattern": "whisky", "path": "sessions/**"})
-    assert "\nA line here reads '- **ann** 09:3" in answer
-    assert "A line here" not in tools.call("grep", {"pattern": "whisky", "path": "facts/**"})
-
-
 @pytest.mark.parametrize(
     ("pattern", "lines"),
     [
@@ -234,12 +228,6 @@ def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> No
         heading = next(line for line in tools.call(tool, asked).split("\n") if line.startswith(was))
         assert heading.startswith(f"{was}  Thu  superseded by {FACT}")
         assert "archived" not in heading
-
-
-def test_context_lines_are_marked_and_gaps_shown(root: Path, tools: Toolbox) -> None:
-    write(root, {"notes.md": "one tea\ntwo\nthree\nfour\nfive tea\n"})
-    answer = tools.call("grep", {"pattern": "tea", "path": "notes.md", "context": 1})
-    assert answer.split("\n")[2:] == ["   1  one tea", "   2- two", "      …", "   4- four", "   5  five tea"]
 
 
 def walk(tools: Toolbox, tool: str, arguments: dict[str, Any]) -> list[tuple[str, int]]:

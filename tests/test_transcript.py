@@ -10,7 +10,7 @@ import pytest
 
 from filemem.files import transcript
 from filemem.files.folder import Folder
-from filemem.files.transcript import Transcript, newest
+from filemem.files.transcript import Transcript
 
 LISBON = ZoneInfo("Europe/Lisbon")
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=LISBON)
@@ -99,27 +99,6 @@ def test_the_conversation_goes_on_whatever_its_file_has_become(folder: Folder, t
         assert str(path) != str(tmp_path / "u" / chat.path)
         assert said(chat) == [("ann", "and then")]
         assert kept is None or path.read_bytes() == kept
-
-
-def test_the_latest_session_is_the_one_that_began_last(folder: Folder) -> None:
-    assert newest(folder) == []
-    for path in (
-        "sessions/2026/2026-11-20-0930-a.md",
-        "sessions/2026/2026-11-20-1005-b.md",
-        "sessions/2026/2026-11-20-note-without-a-time.md",
-        "sessions/2026/2026-11.md",
-        "sessions/2026/no-date.md",
-        "sessions/2026/2026-12-24-0800-picture.png",
-        "sessions/2026/2026-12-25.yaml",
-        "archive/sessions/2027/2027-01-01-0000-archived.md",
-        "facts/2027/2027-01-01-fact.md",
-    ):
-        folder.create(path, "x\n")
-    assert newest(folder)[0] == "sessions/2026/2026-11-20-1005-b.md"
-    first, second = Transcript(folder), Transcript(folder)
-    first.add("ann", "hello", AT.replace(hour=11))
-    second.add("ann", "hello", AT.replace(hour=11))
-    assert newest(folder)[0] == second.path == first.path.replace(".md", "-2.md")
 
 
 def test_of_two_who_talk_at_once_each_is_told_the_line_of_their_own_turn(folder: Folder) -> None:

@@ -160,13 +160,3 @@ def test_a_program_decides_for_itself(home: Path, server: ScriptedServer) -> Non
     assert config.load(home / "memory_store").base_url == ""
     assert config.load(home / "memory_store", trust=Trust(given=True)).base_url == server.base_url
     assert config.load(home / "memory_store").base_url == "", "and nothing was kept of it"
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', "\x00", "[" * 100_000], ids=lambda text: repr(text[:9]))
-def test_a_broken_record_agrees_to_nothing(home: Path, server: ScriptedServer, text: str) -> None:
-    place = home / ".config/filemem/trusted.json"
-    place.parent.mkdir(parents=True)
-    place.write_text(text)
-    assert "Not trusted" in run(home, "chat", "-m", "Hello").stderr
-    assert not server.requests
-    assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""

@@ -48,15 +48,6 @@ def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(tmp_path: 
     assert [turn.day for turn in chat.turns()] == [None, *[dt.date(2026, 11, day) for day in (21, 21, 23)]]
 
 
-def test_a_clock_that_is_set_back_stays_on_its_day(tmp_path: Path) -> None:
-    """In the hour that autumn has twice; without its date the turn would be taken for the next day's."""
-    chat = Transcript(Folder(str(tmp_path / "ann"), "ann"))
-    for fold in (0, 1):
-        chat.add("Ann", "Tea.", dt.datetime(2026, 10, 25, 1, 50 - 40 * fold, fold=fold))
-    assert (tmp_path / "ann" / chat.path).read_text().endswith("- **Ann** 2026-10-25 01:10: Tea.\n")
-    assert [turn.day for turn in chat.turns()] == [None, None]
-
-
 @pytest.mark.parametrize(
     ("text", "read"),
     [

@@ -41,9 +41,3 @@ def test_of_a_long_turn_the_best_window_is_shown(store: Store) -> None:
     assert "A heron sat in the pond." in answer and "roof" not in answer and len(answer) < 600
     [hit] = store.user("ann").search_files("heron", today=dt.date(2026, 5, 5))
     assert hit.cut and "heron" in hit.excerpt
-
-
-def test_words_carry_over_to_a_reply_but_not_over_a_pause(store: Store) -> None:
-    said(store, "- **Ann** 09:30: Which saddle?", "- **Bob** 09:31: The brown one.", "- **Bob** 14:00: Lunch was good.")
-    found = store.user("ann").search_files("saddle", today=dt.date(2026, 5, 5))
-    assert {hit.line for hit in found} == {1, 2}

@@ -70,20 +70,6 @@ anthropic.Anthropic = lambda: client
     assert (tmp_path / "memory_store/mara/notes/tea.md").read_text() == "Likes oolong."
 
 
-def test_all_of_them_import_side_by_side(tmp_path: Path) -> None:
-    """In one process; and none of them is imported by filemem itself."""
-    names = {
-        "anthropic": "anthropic", "langgraph": "langgraph", "llama_index": "llama_index", "agents": "openai_agents",
-        "pydantic_ai": "pydantic_ai",
-    }  # fmt: skip
-    for package in (*names, "mcp", "starlette"):
-        pytest.importorskip(package, reason="needs all extras")
-    alone = "import sys, filemem.api, filemem.cli.chat; loaded = set(sys.modules) & set('{}'.split()); assert not loaded, loaded"
-    together = "\n".join(f"import filemem.adapters.{module}" for module in names.values())
-    together += "\nimport filemem.serve.app, filemem.serve.running, filemem.mcp\n"
-    run(alone.format(" ".join([*names, "mcp", "starlette", "uvicorn", "pydantic"])) + "\n" + together, tmp_path)
-
-
 def run(code: str, folder: Path) -> str:
     """What a program prints in a folder with the sample store, with the scripted server for OpenAI."""
     shutil.copytree(ROOT / "memory_store", folder / "memory_store", ignore=shutil.ignore_patterns(".filemem"))

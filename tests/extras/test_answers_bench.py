@@ -166,19 +166,6 @@ def test_the_model_never_sees_the_key_nor_the_judge_the_recipe(server: ScriptedS
     assert sum(MARK in one for one in sent["judge"]) >= 30
 
 
-def test_a_run_that_failed_on_some_questions_says_so(server: ScriptedServer, tmp_path: Path) -> None:
-    """A failed question counts as wrong; a judge that gives no verdict is told, and counts neither way."""
-    server.default = lambda body: say("Who knows?") if body["model"] == "mute" else answering(body)
-    models = ["--recipe", "nothing", "--model", "openai-api/scripted/answerer", "--grader"]
-    for judge in ("judge", "mute"):
-        own = [*models, f"openai-api/scripted/{judge}", "--logs", str(tmp_path / judge)]
-        run("locomo", "--data", str(marked(tmp_path)), *own)
-    (one,), (mute,) = (tables.runs(str(tmp_path / judge)) for judge in ("judge", "mute"))
-    assert sorted(one.marks("paper").values()) == [0.0, 1.0, 1.0, 1.0, 1.0]
-    assert "- locomo, nothing: 1 of 5 questions failed and count as wrong." in tables.faults([one])
-    assert "- locomo, nothing: 4 of 5 questions have no verdict" in "\n".join(tables.faults([mute]))
-
-
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 PAGE = (ROOT / "benchmarks/answers/README.md").read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """LangGraph: a store over a user's files answers what the framework's in-memory store does, and more by words."""
 
 import asyncio
-import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -145,18 +144,6 @@ def test_no_name_leads_out_and_what_cannot_be_kept_is_refused(tmp_path: Path) ->
     assert store.get(("docs",), "bad") is None
     with pytest.raises(FilememError, match="too long for"):
         store.put(("docs",), "k" * 300, {"a": 1})
-
-
-def test_the_sweep_leaves_it_and_an_archived_item_comes_back_with_a_put(tmp_path: Path) -> None:
-    user = mara(tmp_path)
-    store = FileStore(user)
-    store.put(("docs",), "2020-01-01", {"text": "An old tea."})
-    user.maintain(dt.date(2040, 1, 1))
-    assert store.get(("docs",), "2020-01-01")
-    user.folder.move("store/docs/2020-01-01.yaml", "archive/store/docs/2020-01-01.yaml")
-    assert store.get(("docs",), "2020-01-01") is None
-    store.put(("docs",), "2020-01-01", {"text": "A new tea."})
-    assert store.get(("docs",), "2020-01-01").value == {"text": "A new tea."}  # type: ignore[union-attr]
 
 
 def test_the_four_tools_are_tools_of_langchain(tmp_path: Path) -> None:

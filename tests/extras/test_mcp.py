@@ -250,22 +250,6 @@ def test_a_version_that_is_not_known_is_answered_with_the_newest_that_is(place: 
             assert json.loads(talk.said(hello(version=asked)))["result"]["protocolVersion"] == spoken
 
 
-def test_many_memories_are_listed_by_page(place: Place) -> None:
-    many = place.store / "many/notes"
-    many.mkdir(parents=True)
-    for number in range(250):
-        (many / f"{number:03} 茶.md").write_text("Tea.\n")
-    found, cursor = list[str](), ""
-    with place.pipe("many") as talk:
-        while cursor or not found:
-            page = talk.result("resources/list", **({"cursor": cursor} if cursor else {}))
-            assert len(page["resources"]) <= 100
-            found += [one["uri"] for one in page["resources"]]
-            cursor = page.get("nextCursor", "")
-        assert talk.result("resources/read", uri=found[-1])["contents"][0]["text"] == "Tea.\n"
-    assert len(found) == len(set(found)) == 250 and found[0] == "filemem://many/notes/000%20%E8%8C%B6.md"
-
-
 def test_a_client_that_shows_models_structured_results_for_the_text_gets_the_text_alone(place: Place) -> None:
     with place.pipe("mara", greeting=hello("claude-code")) as talk:
         answer = talk.result("tools/call", name="grep", arguments={"pattern": "oolong"})

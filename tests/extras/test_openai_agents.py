@@ -105,14 +105,6 @@ def test_the_session_answers_as_the_sdk_s_own_does(tmp_path: Path) -> None:
     asyncio.run(both())
 
 
-def test_the_limit_of_the_settings_holds_unless_another_is_given(tmp_path: Path) -> None:
-    session = TranscriptSession(mara(tmp_path), "one", SessionSettings(limit=1))
-    asyncio.run(session.add_items(MESSAGES[:3]))
-    assert asyncio.run(session.get_items()) == MESSAGES[2:3]
-    assert asyncio.run(session.get_items(2)) == MESSAGES[1:3]
-    assert asyncio.run(session.get_items(0)) == []
-
-
 def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(tmp_path: Path) -> None:
     """Also where a tool's answer repeats it; a call and its answer stay together."""
     user = mara(tmp_path)
@@ -127,20 +119,6 @@ def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(tmp_pat
     assert [item.get("output") for item in items[1:]] == [None, "[forgotten]"]
 
 
-def test_instructions_in_a_session_come_again_and_are_no_words_of_anybody(tmp_path: Path) -> None:
-    """As the SDK's own session has them; an id may say whose a session is."""
-    user = mara(tmp_path)
-    items: Any = [
-        {"role": "system", "content": "Speak like a pirate."},
-        *MESSAGES,
-        {"role": "developer", "content": "Aye."},
-    ]
-    session = TranscriptSession(lambda id: user if id == "one" else mara(tmp_path / "other"), "one")
-    asyncio.run(session.add_items(items))
-    assert asyncio.run(session.get_items()) == items and not user.grep("pirate|Aye")
-    assert asyncio.run(session.pop_item()) == items[-1]
-
-
 def test_a_search_leaves_out_what_the_model_sees_of_its_session(tmp_path: Path) -> None:
     user = mara(tmp_path)
     whole = TranscriptSession(user, "one")
@@ -152,13 +130,6 @@ def test_a_search_leaves_out_what_the_model_sees_of_its_session(tmp_path: Path) 
         return "moved to Braga" in asyncio.run(search.on_invoke_tool(None, '{"query": "Where did I move to?"}'))
 
     assert (found(whole), found(last), found(TranscriptSession(user, "two"))) == (False, True, True)
-
-
-def test_a_picture_s_place_says_that_it_is_not_kept(tmp_path: Path) -> None:
-    session = TranscriptSession(mara(tmp_path), "one")
-    parts = [{"type": "input_text", "text": "What is this?"}, {"type": "input_image", "image_url": "data:,"}]
-    asyncio.run(session.add_items([{"role": "user", "content": parts}]))
-    assert asyncio.run(session.get_items())[0]["content"] == "What is this?\n[input_image, not kept]"
 
 
 def test_a_session_s_id_leads_nowhere(tmp_path: Path) -> None:
