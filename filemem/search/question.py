@@ -385,9 +385,9 @@ def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus)
     Relative days, and those without a year, count from `anchor`; where none is given from today, or if no memory is of such
     a day, from the newest memory. Then relative ones are a guess.
     """
-    found, guessed = dates.mentioned(question, anchor or today), False
+    found, guessed = [*dates.mentioned(question, anchor or today)], False
     if found and anchor is None and not _any_of(corpus, found):
-        again = dates.mentioned(question, dt.date.fromordinal(max(1, min(corpus.newest, today.toordinal()))))
+        again = [*dates.mentioned(question, dt.date.fromordinal(max(1, min(corpus.newest, today.toordinal()))))]
         if _any_of(corpus, again):
             found, guessed = again, True
     past = today.toordinal()  # what may be one of two is the one over, where a memory is of that

@@ -304,11 +304,11 @@ class _Scorer:
             self._take_in(term, asked)
         held = self.held
         for place, values in enumerate(self._held_by_word):
-            for number in itertools.compress(values, map(asked.__getitem__, values)):
-                if number in held:
-                    held[number].append((place, values[number]))
+            for number, value in itertools.compress(values.items(), map(asked.__getitem__, values)):
+                if known := held.get(number):
+                    known.append((place, value))
                 else:
-                    held[number] = [(place, values[number])]
+                    held[number] = [(place, value)]
 
     def _take_in(self, term: Term, asked: bytearray | None) -> None:
         """Have a word count the most that any of its terms does, passage by passage."""

@@ -377,7 +377,8 @@ _READERS: dict[str, Callable[[_Expression], Mention | None]] = {
 # -- what a text names ---------------------------------------------------------------------------------------------------
 
 
-def mentioned(text: str, today: date) -> list[Mention]:
+@lru_cache(maxsize=4096)
+def mentioned(text: str, today: date) -> tuple[Mention, ...]:
     """The dates and spans that the text names, in order, none overlapping; what lies outside the calendar is left out.
 
     Of expressions that overlap the first is taken, and of those that start together the longer one.
@@ -398,7 +399,7 @@ def mentioned(text: str, today: date) -> list[Mention]:
             mention = _READERS[expression.reader](expression)
             if mention and mention.span.start <= mention.span.end:
                 found.append(mention._replace(annotated=mention.annotated and not _quoted(text, mention.start)))
-    return found
+    return tuple(found)
 
 
 def _quoted(text: str, start: int) -> bool:
