@@ -74,12 +74,17 @@ def _unbounded(source: str) -> str:
     if source.count("[") + source.count("{") + max(indents) <= DEEPEST and "*" not in source:
         return ""
     depth = 0
-    for event in yaml.parse(source, Loader=Safe):
-        if isinstance(event, yaml.AliasEvent):
-            return "uses anchors and aliases"
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST:
+    try:
+        for event in yaml.parse(source, Loader=Safe):
+            if isinstance(event, yaml.AliasEvent):
+                return "uses anchors and aliases"
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                return "is nested too deeply"
+    except yaml.YAMLError as error:
+        if "nesting" in str(error):  # newer parsers have a limit of their own
             return "is nested too deeply"
+        raise
     return ""
 
 
