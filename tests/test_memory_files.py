@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from filemem.files.front import quoted
-from filemem.files.memory import FileDate, Memory, Passage, slug, when_of
+from filemem.files.memory import LONGEST, WHOLE, FileDate, Memory, Passage, slug, when_of, windows
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:
@@ -230,6 +230,13 @@ def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
     ]
     for text in (" text: indented", "{text: flow}", "# a comment alone", "- a\n- b", "importance: 7"):
         assert "".join(passage.text for passage in memory(text, "facts/tea.yaml").passages).endswith(text.lstrip("{"))
+
+
+@given(st.text(st.sampled_from("ab 。.!?\n茶"), max_size=1500))
+def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
+    found = windows(text)
+    assert "".join(text[start:end] for start, end in found) == text
+    assert all(end - start <= LONGEST for start, end in found) or (len(found) == 1 and len(text) <= WHOLE)
 
 
 # -- names and quotes ------------------------------------------------------------------------------------------------

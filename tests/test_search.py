@@ -145,6 +145,17 @@ def test_a_short_reply_comes_with_the_question_it_replies_to(tmp_path: Path) -> 
     assert not any(re.match(r" *\d+- ", line) for line in answer(user, "ferry aground", limit=1))  # it stands alone
 
 
+def test_of_a_long_turn_the_best_window_is_shown(tmp_path: Path) -> None:
+    house = "We looked at the house and talked about every room of it at length. "
+    told = f"{house * 8}The roof leaks in the attic. {house * 8}A heron sat in the pond. {house}"
+    user = write(tmp_path, {TEA: talk(told)})
+    for question, shown, other in (("Does the roof leak?", "leaks in", "heron"), ("A heron?", "heron sat", "roof")):
+        text = "\n".join(answer(user, question))
+        assert shown in text and other not in text and len(text) < 600
+    [hit] = search(user, "heron")
+    assert hit.cut and "heron" in hit.excerpt
+
+
 def test_of_a_very_long_passage_the_part_around_the_words_is_shown(tmp_path: Path) -> None:
     flood = "gravel " * 8_000 + "the zeppelin landed in Faro " + "gravel " * 8_000
     user = write(tmp_path, {"notes/flood.md": flood, "facts/2026-01-02-a.md": "A zeppelin needs gravel.", **FILLER})
