@@ -1,6 +1,7 @@
 """The index is a cache: damaged, locked, deleted or cut off, it never makes an answer wrong, and it cleans up."""
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -147,8 +148,8 @@ import sys
 from pathlib import Path
 from filemem.files.folder import Folder
 from filemem.index import Index
-from filemem.index.cache import _version
 folder = Folder(sys.argv[1], "ann")
+print("ready", flush=True)
 for number in range(int(sys.argv[3])):
     Path(folder.root, "facts", f"2026-05-06-{sys.argv[2]}-{number}.md").write_text(f"zebra {sys.argv[2]}\\n")
     assert Index(folder).corpus().frequency(sys.argv[2]) == number + 1
@@ -169,3 +170,16 @@ def test_two_processes_use_it_at_once(folder: Folder) -> None:
         assert child.returncode == 0
     corpus = Index(folder).corpus()
     assert (corpus.frequency("zebra"), corpus.frequency("lion"), corpus.frequency("tiger")) == (60, 30, 30)
+
+
+def test_a_kill_at_any_moment_leaves_a_right_index(folder: Folder) -> None:
+    for number in range(5):
+        with _child(folder, f"lion{number}", 10_000) as child:
+            assert child.stdout and child.stdout.readline() == "ready\n"
+            while len(list((Path(folder.root) / "facts").glob(f"*lion{number}-*"))) < 3 * number:
+                pass
+            child.send_signal(signal.SIGKILL)
+        written = len(list((Path(folder.root) / "facts").glob("*-lion*-*.md")))
+        empty = sum(not file.stat().st_size for file in (Path(folder.root) / "facts").glob("*-lion*-*.md"))
+        assert Index(folder).corpus().frequency("zebra") == written - empty
+    assert {file.name for file in Path(folder.bookkeeping("index")).iterdir()} == {"lock", "snapshot"}
