@@ -52,7 +52,7 @@ class NotesMemoryTool(BetaLocalFilesystemMemoryTool):
                 raise ToolError("That is too large for one file; split it.")
             settings = config.of(self._folder)
             for key, text in written.items() if settings.redact else ():
-                setattr(command, key, redact(text, settings.own)[0])
+                setattr(command, key, redact(text)[0])
             with self._folder.locked():
                 return super().execute(command)
         except OSError as error:

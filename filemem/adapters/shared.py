@@ -47,7 +47,7 @@ class KeptSession:
         at = dt.datetime.now().astimezone()
         speaker = self.folder.name if role == "user" else ASSISTANT
         settings = config.of(self.folder)
-        text = redact(text, settings.own)[0] if settings.redact else text
+        text = redact(text)[0] if settings.redact else text
         with self.folder.locked():
             session = self._session()
             day = needed_day(at, *transcript.last_said(session)) if session else None

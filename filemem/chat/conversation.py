@@ -196,7 +196,7 @@ class Conversation:
         """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
         settings = config.of(self.user)
         if settings.redact:
-            text, found = redact(text, settings.own)
+            text, found = redact(text)
             if found:
                 listen(Notice(f"Taken out{' of what is kept' if self.kept else ''}: {kinds(found)}."))
         return self.transcript.add(speaker, text, self.now())

@@ -17,9 +17,7 @@ from filemem.files import front, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.trust import Trust
-from filemem.text import expression
 from filemem.text.plain import nearest, one_line
-from filemem.text.redaction import OwnPatterns, own
 
 NAME = "filemem.yaml"
 LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
@@ -30,8 +28,6 @@ PERSONS = {
     "model": "what you say and what is remembered goes to this model",
     "base_url": "it goes there, with the key in OPENAI_API_KEY",
     "redact": "keys, passwords and card numbers stay in what is kept of conversations",
-    "redact_also": "what it matches is not kept of what you say",
-    "redact_never": "what it matches is kept, a secret or not",
     "imports": "filemem maintain reads what lies there, and keeps it",
     "embeddings": "every memory and every question goes to this model, with the key in OPENAI_API_KEY",
 }
@@ -82,15 +78,8 @@ class Config:
     consolidate: bool = True  # have a chat's model read earlier conversations while it goes on
     review: bool = False  # only propose memories, for filemem review to decide
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
-    redact_also: Sequence[str] = ()  # regular expressions of what else is taken out of what is kept
-    redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
     embeddings: Mapping[str, Any] | None = None  # of vectors to search by as well; {}: off; see docs/search.md
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
-
-    @property
-    def own(self) -> OwnPatterns:
-        """The person's own patterns of what is a secret and what is not."""
-        return own(tuple(self.redact_also), tuple(self.redact_never))
 
 
 def of(folder: Folder) -> Config:
@@ -168,8 +157,6 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return default
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if key in ("redact_also", "redact_never"):
-        return _patterns(key, value, wrong) or default
     if key in _STRUCTURED:
         found = _STRUCTURED[key](value, wrong)
         return default if found == [] else found
@@ -180,19 +167,6 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         raise wrong(f"{key} is {value}", "it must be a number above 0")
     if value not in CHOICES.get(key, (value,)):
         raise wrong(f"{key} is {value!r}", f"it is {' or '.join(CHOICES[key])}")
-    return value
-
-
-def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
-    """A person's own regular expressions; raises ConfigError for one that is invalid or may be slow."""
-    if not isinstance(value, list):
-        raise wrong(f"{key} is a list", "put each pattern on a line of its own behind a hyphen")
-    for pattern in value:
-        text = isinstance(pattern, str) and pattern
-        told = expression.wrong(pattern) if text else "is no text; put it into quotation marks"
-        if told:
-            what, _, remedy = told.partition("; ")
-            raise wrong(f"{key}: {one_line(repr(pattern), 80)} {what}", remedy or "write another")
     return value
 
 

@@ -32,7 +32,6 @@ from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import count_tokens, escape_controls, one_line
-from filemem.text.redaction import OwnPatterns
 
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
 # By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
@@ -120,7 +119,7 @@ def plan(
         if done % 100 == 0:
             progress(done, len(sessions))
         if source := _source(folder, path, known.get(live(path)), before):
-            fits = any(bullet.tokens <= source.room for _, bullet in _bullets(source.memory, settings.own))
+            fits = any(bullet.tokens <= source.room for _, bullet in _bullets(source.memory))
             (due if fits else short).append(source)
     progress(len(sessions), len(sessions))
     return CompactionPlan(_batches(folder, due, paths, settings), short)
@@ -253,7 +252,7 @@ def _sections(
     if left:
         budget = settings.summary_share * sum(len(source.memory.data) for source in left)
         budget -= sum(1 + len(sections.section(source.path, [])) for source in left)
-        bullets |= _chosen([source.memory for source in left], index.of(folder).corpus(), budget, room, settings.own)
+        bullets |= _chosen([source.memory for source in left], index.of(folder).corpus(), budget, room)
     made |= {source.path: sections.section(source.path, bullets.get(source.path, [])) for source in wanted}
     by = model.name if model and len(left) < len(wanted) else "extractive"
     return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
@@ -262,7 +261,7 @@ def _sections(
 # -- the most telling turns ---------------------------------------------------------------------------------------
 
 
-def _bullets(memory: Memory, own: OwnPatterns) -> Iterable[tuple[Passage, Bullet]]:
+def _bullets(memory: Memory) -> Iterable[tuple[Passage, Bullet]]:
     """The turns of a conversation, each with the bullet that it would be: its first sentences, captions aside, until they have
     ENOUGH letters and digits, secrets out, relative dates resolved."""
     for turn in memory.passages:
@@ -272,20 +271,20 @@ def _bullets(memory: Memory, own: OwnPatterns) -> Iterable[tuple[Passage, Bullet
                 break
             kept.append(" ".join(sentence.split()))
         text = " ".join(filter(None, kept)) or " ".join(turn.text.split())
-        text, said_on = redaction.redact(escape_controls(text), own)[0], turn.day or memory.day
+        text, said_on = redaction.redact(escape_controls(text))[0], turn.day or memory.day
         text = dates.annotate(text, said_on) if said_on else text
         if text:
             yield turn, Bullet(one_line(turn.speaker, 80), text, live(memory.path), (turn.line,))
 
 
-def _weighed(memory: Memory, own: OwnPatterns, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
+def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
     """The turns of a conversation, in order, each with what keeping it is worth; an assistant's half, its quotes nothing."""
 
     def rarity(stem: str) -> float:
         return math.log(corpus.count / max(1, sum(map(corpus.frequency, corpus.concept(stem)))))
 
     asked, before = False, ""
-    for turn, bullet in _bullets(memory, own):
+    for turn, bullet in _bullets(memory):
         flags, machine = terms.flags(turn.text), turn.speaker.casefold() == ASSISTANT
         dated = dates.mentioned(turn.text, memory.day or dt.date(2000, 1, 1))
         of_turn = {
@@ -307,13 +306,13 @@ def _weighed(memory: Memory, own: OwnPatterns, corpus: Corpus) -> Iterator[tuple
 
 
 def _chosen(
-    memories: Iterable[Memory], corpus: Corpus, budget: float, room: Mapping[str, float], own: OwnPatterns
+    memories: Iterable[Memory], corpus: Corpus, budget: float, room: Mapping[str, float]
 ) -> dict[str, list[Bullet]]:
     """The bullets of the turns that carry the most, by source: as many as fit within `budget` bytes and what each source has
     `room` for, in tokens; of each source at least the most telling turn that it has room for."""
     best, others = list[Bullet](), list[tuple[float, Bullet]]()
     for memory in memories:
-        fitting = [turn for turn in _weighed(memory, own, corpus) if turn[1].tokens <= room[live(memory.path)]]
+        fitting = [turn for turn in _weighed(memory, corpus) if turn[1].tokens <= room[live(memory.path)]]
         first = max(fitting, key=lambda turn: turn[0], default=None)
         best += [first[1]] if first else []
         others += [turn for turn in fitting if turn[0] and turn is not first]
@@ -339,13 +338,13 @@ def _stated(model: Model, memories: Sequence[Memory], settings: Config) -> tuple
     said = [passage.text for memory in memories for passage in memory.passages]
     unit, size = ("characters", 1.0) if terms.is_chinese(" ".join(said)) else ("words", WORDS)
     room = f"{max(LEAST, round(settings.summary_share * TEXT * size * count_tokens(' '.join(said))))} {unit}"
-    shown = "\n".join(_shown(number, memory, settings.own) for number, memory in enumerate(memories, 1))
+    shown = "\n".join(_shown(number, memory) for number, memory in enumerate(memories, 1))
     system = {"role": "system", "content": prompt.template("compact").replace("{room}", room)}
     try:
         reply = model.ask([system, {"role": "user", "content": shown}], [], lambda _: None)
     except ModelError as error:
         return [], [f"no summary from the model: {error}"]
-    found, notes = _parsed(reply.text, memories, settings.own)
+    found, notes = _parsed(reply.text, memories)
     telling = {
         (live(memory.path), turn.line)
         for memory in memories
@@ -363,7 +362,7 @@ def _stated(model: Model, memories: Sequence[Memory], settings: Config) -> tuple
     return ([], [*notes, f"the model's summary was refused: {wrong}"]) if wrong else (found, notes)
 
 
-def _shown(number: int, memory: Memory, own: OwnPatterns) -> str:
+def _shown(number: int, memory: Memory) -> str:
     """One conversation as the model reads it, secrets taken out, each turn with its label under its day."""
     lines, day = list[str](), None
     for passage in memory.passages:
@@ -373,11 +372,11 @@ def _shown(number: int, memory: Memory, own: OwnPatterns) -> str:
             day = said_on
         text = " ".join((dates.annotate(passage.text, said_on) if said_on else passage.text).split())
         lines.append(f"[{number}:{passage.line}] {passage.speaker + ': ' if passage.speaker else ''}{text}")
-    text = redaction.redact("\n".join(lines), own)[0]
+    text = redaction.redact("\n".join(lines))[0]
     return f"Conversation {number}:\n{prompt.data(memory.path, text)}"
 
 
-def _parsed(answer: str, memories: Sequence[Memory], own: OwnPatterns) -> tuple[list[Bullet], list[str]]:
+def _parsed(answer: str, memories: Sequence[Memory]) -> tuple[list[Bullet], list[str]]:
     """The statements in an answer whose every label is a line of a turn, and a note on each item that has none such."""
     turns = [{p.line for p in memory.passages} for memory in memories]
     found, notes = list[Bullet](), list[str]()
@@ -387,7 +386,7 @@ def _parsed(answer: str, memories: Sequence[Memory], own: OwnPatterns) -> tuple[
         if match and all(0 < number <= len(turns) and at in turns[number - 1] for number, at in labels):
             first = labels[0][0]
             lines = tuple(dict.fromkeys(at for number, at in labels if number == first))
-            text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST), own)[0]
+            text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST))[0]
             found.append(Bullet("", text, live(memories[first - 1].path), lines))
         elif re.match(r"\s*[-*•]\s", line):
             notes.append(f"left out of the summary, as it cites no turn: {one_line(line, 80)}")

@@ -1,5 +1,6 @@
 """A grep pattern: Python's `re` with smart case, matched line by line, and never able to hang or exhaust the program."""
 
+import bisect
 import contextlib
 import itertools
 import re
@@ -8,11 +9,11 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from re import _constants as op  # type: ignore[attr-defined]
-from typing import TypeVar
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, TypeVar
 
 from filemem.errors import FilememError
 from filemem.grep.matcher import MEMORY, Child
-from filemem.text import expression
 
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
@@ -46,6 +47,77 @@ _REMEDIES = {
 """What to do about a message of `re` that begins so; the first that fits."""
 
 
+# -- what a pattern costs at most, read off the tree that `re` itself parses (`re._parser`) -----------------------------------
+
+Nodes = Iterable[tuple[Any, Any]]
+"""A parsed sequence: pairs of an operation of `re._constants` and its argument."""
+
+ENDLESS = 10**12
+"""Steps that no one waits for; bounds are not counted further."""
+
+_REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+_BODIES = {op.SUBPATTERN: 3, op.ASSERT: 1, op.ASSERT_NOT: 1, op.ATOMIC_GROUP: 0, **dict.fromkeys(_REPEATS, 2)}
+"""Where in its argument an operation has what it holds."""
+
+
+def _inside(operation: Any, argument: Any) -> list[Any]:
+    """The sequences that a node holds: one of them matches, in its place."""
+    if operation is op.BRANCH:
+        return list(argument[1])
+    if operation is op.GROUPREF_EXISTS:
+        return [branch or () for branch in argument[1:]]
+    place = _BODIES.get(operation)
+    return [] if place is None else [argument if operation is op.ATOMIC_GROUP else argument[place]]
+
+
+def _weight(nodes: Nodes) -> int:
+    """How many characters the sets of an expression name."""
+    found = 0
+    for operation, argument in nodes:
+        if operation is op.IN:
+            found += sum(value[1] - value[0] for kind, value in argument if kind is op.RANGE)
+        found += sum(map(_weight, _inside(operation, argument)))
+    return found
+
+
+def _longest_line(nodes: Nodes, steps: int) -> int:
+    """The longest line, in characters (a power of two up to 2**24), that is searched within `steps` steps;
+    -1 where not even an empty one is."""
+    nodes = list(nodes)
+    powers = bisect.bisect_right(range(25), steps, key=lambda power: (2**power + 1) * _cost(nodes, 2**power)[1])
+    return 2 ** (powers - 1) if powers else -1
+
+
+def _cost(nodes: Nodes, length: int) -> tuple[int, int]:
+    """(ways, steps): upper bounds, at one place of a line of `length` characters, on the ways to match there and on
+    the single tests that a backtracking search makes until it has tried them all. Both are at most ENDLESS.
+
+    A sequence multiplies ways, a branch adds them up, a repeat raises them to the power of its count.
+    """
+    ways, steps = 1, 0
+    for operation, argument in nodes:
+        inner = [_cost(body, length) for body in _inside(operation, argument)]
+        more_ways = sum(count for count, _ in inner) or 1
+        more_steps = 1 + len(inner) + sum(count for _, count in inner)
+        if operation is op.IN:
+            more_steps += len(argument) // 16  # outside the first 65,536 they are looked up range by range
+        elif operation is op.GROUPREF:
+            more_steps += length
+        elif operation in _REPEATS:
+            least, most, body = argument
+            # A round that matches nothing ends an open repeat; only the rounds that must be are made all the same.
+            rounds = max(least, min(most, length // max(1, body.getwidth()[0]) + 1))
+            within = more_ways ** min(rounds + 1, 40)  # the sum of its powers up to the number of rounds is less
+            more_steps *= rounds + 1 if more_ways == 1 else within
+            more_ways = rounds - least + 1 if more_ways == 1 else within
+        steps = min(ENDLESS, steps + ways * more_steps)
+        ways = min(ENDLESS, ways * more_ways)
+    return ways, steps
+
+
+# -- patterns -----------------------------------------------------------------------------------------------------------
+
+
 class PatternError(FilememError):
     """The pattern cannot be searched for: one sentence with what is wrong, where, and how to fix it."""
 
@@ -53,10 +125,10 @@ class PatternError(FilememError):
 class Pattern:
     """What to search lines for, made by `compile_pattern`; it may serve several threads at once."""
 
-    def __init__(self, text: str, regex: re.Pattern[str], nodes: expression.Nodes) -> None:
+    def __init__(self, text: str, regex: re.Pattern[str], nodes: Nodes) -> None:
         self.text = text
         self._regex = regex
-        self._longest = expression.longest_line(nodes, STEPS)  # longer ones are matched in a child
+        self._longest = _longest_line(nodes, STEPS)  # longer ones are matched in a child
 
     def places(self, line: str) -> list[tuple[int, int]]:
         """Where a matching line matches, MOST_PLACES at most; where finding that out might take long, where words of the
@@ -145,8 +217,8 @@ def compile_pattern(text: str) -> Pattern:
     try:
         with _PARSING, warnings.catch_warnings():
             warnings.simplefilter("error")
-            nodes = expression.parse(text, flags)
-        if expression.weight(nodes) > CLASS_WEIGHT:
+            nodes = _parser.parse(text, flags)
+        if _weight(nodes) > CLASS_WEIGHT:
             raise PatternError("pattern: its sets name too many characters; use fewer or smaller ones, or .")
         found = Pattern(text, re.compile(text, flags), nodes)
     except re.error as error:

@@ -163,7 +163,7 @@ class _Import:
 
     def __init__(self, folder: Folder, dry: bool = False, with_secrets: bool = False) -> None:
         self.folder, self.dry = folder, dry
-        self.redacts, self.own = config.of(folder).redact and not with_secrets, config.of(folder).own
+        self.redacts = config.of(folder).redact and not with_secrets
         self.origins = Origins(folder)
         self.report = ImportReport([], [], [], [])
 
@@ -237,7 +237,7 @@ class _Import:
     def _conversation(self, item: ImportedConversation, origin: str, at: datetime) -> None:
         title, said, secrets = _on_one_line(item.title, LONGEST_TITLE), self._cleaned(item), list[Redaction]()
         if self.redacts:
-            texts = [redact(text, self.own) for text in (title, *(turn.text for turn in said))]
+            texts = [redact(text) for text in (title, *(turn.text for turn in said))]
             secrets = [one for _, found in texts for one in found]
             title, *clean = (text for text, _ in texts)
             said = [turn._replace(text=text) for turn, text in zip(said, clean, strict=True)]
@@ -277,7 +277,7 @@ class _Import:
         imported before is brought up to date, unless a person changed or deleted it here."""
         imported, text = self.origins.of(origin), note.text
         if self.redacts:
-            clean, secrets = redact(text.decode("utf-8", "surrogateescape"), self.own)
+            clean, secrets = redact(text.decode("utf-8", "surrogateescape"))
             text = clean.encode("utf-8", "surrogateescape")
             if not imported or imported.parts[-1] != digest(text, 16):
                 self._say_secrets(note.path, secrets)

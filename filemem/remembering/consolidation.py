@@ -37,7 +37,7 @@ from filemem.remembering.supersession import (
 )
 from filemem.text import terms
 from filemem.text.plain import count_tokens, counted, one_line, printable
-from filemem.text.redaction import OwnPatterns, kinds, redact
+from filemem.text.redaction import kinds, redact
 
 JOURNAL = "consolidating.json"
 
@@ -564,7 +564,7 @@ def remember(
     if importance is not None and not 1 <= importance <= 10:
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
     keeps = with_secrets or not config.of(user).redact
-    body, notes = (body, []) if keeps else _without_secrets(body, config.of(user).own)
+    body, notes = (body, []) if keeps else _without_secrets(body)
     with user.locked():
         left = resume(user)  # what a killed run has left is known once it is finished
         claim = Claim(
@@ -591,9 +591,9 @@ def remember(
     )
 
 
-def _without_secrets(text: str, own: OwnPatterns) -> tuple[str, list[str]]:
+def _without_secrets(text: str) -> tuple[str, list[str]]:
     """The text without secrets, and a sentence that says what they were; refused where nothing else was said."""
-    clean, found = redact(text, own)
+    clean, found = redact(text)
     if not found:
         return text, []
     if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):

@@ -140,7 +140,7 @@ class Request:
             one = session.turns[place]
             if not one.text.strip():
                 continue
-            one = one._replace(text=redact(one.text, session.own)[0])
+            one = one._replace(text=redact(one.text)[0])
             if one.day != day:
                 clock = f", {session.memory.when.time}" if session.memory.when and day is None else ""
                 lines.append(f"{_day(one.day)}{clock}:")
@@ -254,9 +254,7 @@ def _same_script(text: str, cited: list[SessionTurn]) -> bool:
 
 def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
     """What a model says of a conversation, without secrets, on one line each."""
-    told = {
-        key: [redact(one, session.own)[0] for one in _list(entry.get(key))[:5]] for key in ("title", "outcome", "open")
-    }
+    told = {key: [redact(one)[0] for one in _list(entry.get(key))[:5]] for key in ("title", "outcome", "open")}
     clean = {key: [one_line(one, TITLE if key == "title" else SENTENCE) for one in said] for key, said in told.items()}
     return episode.of({**clean, "by": one_line(by, TITLE)})
 

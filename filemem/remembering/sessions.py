@@ -21,11 +21,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import NotFound
-from filemem.files import config, journal, safe
+from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, Memory, Passage, kind_of, live, only_asked, when_of
 from filemem.text import plain
-from filemem.text.redaction import NONE, OwnPatterns
 
 NAME = "consolidated.jsonl"
 Origin = tuple[str, str]  # digests of a turn and of what was made of it
@@ -120,7 +119,6 @@ class Session(NamedTuple):
     turns: tuple[SessionTurn, ...]
     unread: tuple[int, ...]
     user: str
-    own: OwnPatterns = NONE
 
     @property
     def imported(self) -> bool:
@@ -162,7 +160,7 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
     memory = folder.find(path)
     if memory is None or memory.binary:
         return None
-    hidden, when, own = journal.pending_deletions(folder), when_of(path), config.of(folder).own
+    hidden, when = journal.pending_deletions(folder), when_of(path)
     begun, said = f"{when.date} {when.time}\0" if when else "", list[SessionTurn]()
     for passage in (one for one in memory.passages if one.speaker):
         text = "" if hidden.hides(memory.path, passage.line) else passage.text
@@ -170,7 +168,7 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
         day = passage.day or memory.date or dt.date.min
         said.append(SessionTurn(passage.line, speaker(memory, passage), text, day, named))
     places = tuple(place for place, one in enumerate(said) if one.digest not in log.read)
-    return Session(live(path), len(memory.data), memory, tuple(said), places, display(folder.name), own)
+    return Session(live(path), len(memory.data), memory, tuple(said), places, display(folder.name))
 
 
 def speaker(memory: Memory, passage: Passage) -> str:

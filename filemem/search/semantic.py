@@ -93,8 +93,7 @@ class Semantic:
             key = given["model"], given.get("endpoint"), os.environ.get("OPENAI_API_KEY")
             self._patient = _asking(Embedder(*key, settings.timeout))
             self._hasty = _asking(Embedder(*key, PATIENCE))
-        hiding = settings.redact, [*settings.redact_also], [*settings.redact_never]
-        self._made = repr((given.get("model", LOCAL), *(hiding if given else ())))  # what a key depends on but the text
+        self._made = repr((given.get("model", LOCAL), *([settings.redact] if given else ())))  # what a key depends on
         self._lock = threading.Lock()
         self._files: dict[str, tuple[list[int], list[str]]] = {}  # by path its file's stats, and its passages' keys
         self._rows: dict[str, int] = {}  # by key its place among the vectors
@@ -171,7 +170,7 @@ class Semantic:
             yield passage.line, self._before + self._sent(text)
 
     def _sent(self, text: str) -> str:
-        return redact(text, self.settings.own)[0] if self.by_endpoint and self.settings.redact else text
+        return redact(text)[0] if self.by_endpoint and self.settings.redact else text
 
     def _listed(self, corpus: Corpus, entry: IndexedFile) -> list[str] | None:
         """The keys of a file's passages, None where it is new or has changed."""

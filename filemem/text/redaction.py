@@ -10,20 +10,19 @@ one for one, and what is already redacted is NUL, which no pattern matches.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from filemem.text import expression, terms
+from filemem.text import terms
 from filemem.text.terms import simplified
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
 CARD, ACCOUNT, NATIONAL_ID = "card number", "bank account", "national id"
-OWN = "own pattern"
 KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID)
 
-_DONE = rf"\[redacted: (?:{'|'.join((*KINDS, OWN))})\]"
+_DONE = rf"\[redacted: (?:{'|'.join(KINDS)})\]"
 
 Span = tuple[int, int]
 Find = Callable[[str], Iterator[Span]]
@@ -32,66 +31,27 @@ Check = Callable[[Match, str, str], bool]  # of a match, its value and what foll
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
-# -- a person's own patterns, of their settings -----------------------------------------------------------------------
-
-
-class OwnPatterns(NamedTuple):
-    """What is taken out besides, and what is not taken out if it is the whole of what was found."""
-
-    also: tuple[re.Pattern[str], ...] = ()
-    never: tuple[re.Pattern[str], ...] = ()
-
-    def spans(self, text: str) -> Iterator[Span]:
-        """Where the patterns of `also` match, line by line, in order; what overlaps is one."""
-        start = end = 0
-        for first, last in sorted(place for one in self.also for place in expression.matches_in_pieces(one, text)):
-            if first >= end and end:
-                yield start, end
-            start, end = start if first < end else first, max(end, last)
-        if end:
-            yield start, end
-
-    def allows(self, secret: str) -> bool:
-        """Is this, taken for a secret, not one?"""
-        return len(secret) <= expression.PIECE and any(pattern.fullmatch(secret) for pattern in self.never)
-
-
-NONE = OwnPatterns()
-
-
-@lru_cache
-def own(also: Sequence[str], never: Sequence[str]) -> OwnPatterns:
-    """The patterns as they are written in settings; each was checked by `expression.wrong`."""
-    return OwnPatterns(tuple(map(re.compile, also)), tuple(map(re.compile, never)))
-
-
 # -- all of them -------------------------------------------------------------------------------------------------------
 
 
 class Redaction(NamedTuple):
-    """What was taken out: its kind, one of KINDS or OWN, and where it stood in the text that was given."""
+    """What was taken out: its kind, one of KINDS, and where it stood in the text that was given."""
 
     kind: str
     start: int
     end: int
 
 
-def redact(text: str, own: OwnPatterns = NONE) -> tuple[str, list[Redaction]]:
-    """`text` with every secret as `[redacted: kind]`, all else character by character, and what was taken out, in order.
-
-    `own` are patterns that a person has for what else is a secret, and for what is none.
-    """
+def redact(text: str) -> tuple[str, list[Redaction]]:
+    """`text` with every secret as `[redacted: kind]`, all else character by character, and what was taken out, in order."""
     folded = text if text.isascii() else simplified(text.translate(_plain()))
     seen = _blanked(folded, [match.span() for match in re.finditer(_DONE, folded)])
-    blanks = [match.span() for match in re.finditer("\0+", seen)]
-    found = [Redaction(OWN, start, end) for start, end in own.spans(_blanked(text, blanks))]
-    seen = _blanked(seen, [(at.start, at.end) for at in found])
-    spans = [(0, 0)]
+    found, spans = list[Redaction](), [(0, 0)]
     while spans:  # the surest first, each not looking where one before it found something
         spans, lower = [], seen.lower()
         for kind, anchors, find in _finders():
             if (not anchors or any(anchor in lower for anchor in anchors)) and (here := list(find(seen))):
-                found += [Redaction(kind, start, end) for start, end in here if not own.allows(text[start:end])]
+                found += [Redaction(kind, start, end) for start, end in here]
                 seen, spans = _blanked(seen, here), [*spans, *here]
     found.sort(key=lambda at: at.start)
     pieces, done = [], 0
