@@ -15,7 +15,7 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec
 
 from filemem import importers, index
 from filemem.chat.conversation import Does
@@ -176,31 +176,23 @@ class JobDone(NamedTuple):
         return bool(self.paths) or not self.job
 
 
-Step = Callable[[], JobDone]
+P = ParamSpec("P")
 
 
-def compact(
-    folder: Folder,
-    at: dt.datetime,
-    model: Model | None,
-    older_than: int | None = None,
-    progress: Progress = no_progress,
-    *,
-    dry: bool = False,
-) -> JobDone:
-    """Summarise and archive what is old; `dry`: only say what would be done."""
-    return _alone(folder, "compact", at, lambda: _compact(folder, at, model, older_than, progress, dry=dry), dry=dry)
+def _committed(step: Callable[P, JobDone]) -> Callable[P, JobDone]:
+    """Have a step, a function of a folder and a moment, be a job of its own, and commit what it did; not where it is `dry`."""
 
+    @functools.wraps(step)
+    def run(*args: P.args, **how: P.kwargs) -> JobDone:
+        if how.get("dry"):
+            return step(*args, **how)
+        given: tuple[Any, ...] = args
+        with job(given[0], step.__name__, given[1]) as run:
+            done = step(*args, **how)
+            note = run.commit(done.subject, done.paths, Job=done.job)
+        return done._replace(said=[*done.said, f"git: {note}"], facts={**done.facts, "git": note}) if note else done
 
-def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
-    """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
-    return _alone(folder, "sweep", at, lambda: _sweep(folder, at, progress, dry=dry), dry=dry)
-
-
-def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
-    """Bring memories back from the archive; raises NotFound or Refused for what is none."""
-    wanted = list(paths)
-    return _alone(folder, "restore", at, lambda: _restore(folder, wanted, at))
+    return run
 
 
 def maintain(
@@ -210,41 +202,27 @@ def maintain(
 
     `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
     """
-    steps: list[Step] = [
-        *([lambda: _imports(folder, progress, dry=dry)] if config.of(folder).imports else []),
-        lambda: read(consolidation.run(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
-        lambda: _compact(folder, at, model, None, progress, dry=dry),
-        lambda: _sweep(folder, at, progress, dry=dry),
+    renamed = [] if dry else [follow_renames(folder, at)]
+    done = [
+        *([take_in(folder, at, progress, dry=dry)] if config.of(folder).imports else []),
+        read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
+        compact(folder, at, model, None, progress, dry=dry),
+        sweep(folder, at, progress, dry=dry),
     ]
     if dry:
-        return [step() for step in steps]
-    steps += [lambda: _tidy(folder, progress), *([lambda: _embed(folder, progress)] if semantic.of(folder) else [])]
-    with job(folder, "maintain", at) as run:
-        problems = [str(one) for one in run.history.problems()]
-        noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
-        if (followed := follow_renames(folder)).paths:
-            noticed.append(_committed(run, followed))
-        return [*noticed, *(_committed(run, step()) for step in steps)]
-
-
-def _alone(folder: Folder, name: str, at: dt.datetime, step: Step, *, dry: bool = False) -> JobDone:
-    if dry:
-        return step()
-    with job(folder, name, at) as run:
-        return _committed(run, step())
-
-
-def _committed(run: UserJob, done: JobDone) -> JobDone:
-    """A job that is done, once it is committed, with what git says of it."""
-    note = run.commit(done.subject, done.paths, Job=done.job)
-    return done._replace(said=[*done.said, f"git: {note}"], facts={**done.facts, "git": note}) if note else done
+        return done
+    problems = [str(one) for one in History(folder).problems()]
+    noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
+    done += [_tidy(folder, progress), *([_embed(folder, progress)] if semantic.of(folder) else [])]
+    return [*noticed, *(one for one in renamed if one.paths), *done]
 
 
 # -- imports and consolidation -----------------------------------------------------------------------------------
 
 
-def _imports(folder: Folder, progress: Progress, *, dry: bool) -> JobDone:
-    """Take in what the settings list."""
+@_committed
+def take_in(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
+    """Take in what the settings list; `dry`: only say what would be."""
     done = importers.take_configured(folder, progress, dry=dry)
     taken = [*done.added, *done.updated]
     said = [f"{'Would take' if dry else 'Took'} in {one.path}." for one in taken] or ["Nothing new to take in."]
@@ -261,18 +239,19 @@ def waiting(folder: Folder, *, model: bool) -> JobDone:
     return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()})
 
 
-def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
-    """What came of a model's reading: each decision, any notes, and a line that sums up."""
-    requests = list(done)
+def read(found: Iterable[tuple[Applied, str]]) -> JobDone:
+    """What came of a model's reading, with what git said of it: each decision, any notes, and a line that sums up."""
+    told = list(found)
+    requests = [one for one, _ in told]
     decided = [one for each in requests for one in each.decisions]
     notes = [note for one in requests for note in (*one.notes, *filter(None, [one.error]))]
-    notes += [f"git: {note}" for note in git if note]
+    notes += [f"git: {note}" for _, note in told if note]
     counts = Counter(_COUNTED[one.action] for one in decided)
     counts["superseded"] = sum(len(one.replaces) for one in decided if one.action == SUPERSEDE)
     words = ("new", "superseded", "updated", "known", "left out", "proposed")
-    told = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
+    summed = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
     said = [*(line for one in decided for line in lines(one, whole=True)), *notes]
-    said.append(f"{told or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
+    said.append(f"{summed or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
     as_json = [
         {
             **{"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason},
@@ -281,15 +260,23 @@ def read(done: Iterable[Applied], git: Iterable[str] = ()) -> JobDone:
         for one in decided
     ]
     paths = list(dict.fromkeys(path for one in requests for path in one.paths))
-    return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths, consolidation.subject(decided))
+    return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths)
 
 
 # -- compact -----------------------------------------------------------------------------------------------------
 
 
-def _compact(
-    folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, *, dry: bool
+@_committed
+def compact(
+    folder: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    older_than: int | None = None,
+    progress: Progress = no_progress,
+    *,
+    dry: bool = False,
 ) -> JobDone:
+    """Summarise and archive what is old; `dry`: only say what would be done."""
     found, said = compaction.plan(folder, at.date(), older_than, progress), list[str]()
     if dry:
         due = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
@@ -312,7 +299,9 @@ def _compact(
 # -- sweep -------------------------------------------------------------------------------------------------------
 
 
-def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
+@_committed
+def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
+    """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     found = sweeper.plan(folder, at.date(), progress)
     if dry:
         said = [f"{path} would be archived: {why}." for path, why in found.going.items()]
@@ -332,7 +321,9 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) ->
     return JobDone("sweep", said, facts, [*both, *map(archived, both)], subject)
 
 
-def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
+@_committed
+def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
+    """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     found = [folder.locate(path) for path in paths]
     said, alive = sweeper.restore(folder, paths, at), [live(path) for path in found]
     journal.release(folder, found, at)
@@ -364,9 +355,9 @@ def _embed(folder: Folder, progress: Progress) -> JobDone:
     return JobDone("embed", [said], {})
 
 
-def follow_renames(folder: Folder) -> JobDone:
+def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
     """Have everything that names a memory which a person has renamed with git name it as it is called now: the profile's lines,
-    sources, links and records."""
+    sources, links and records. Where there is anything to follow it is a job."""
     known, named = set(folder.paths()), dict[str, set[str]]()
     for path in known:
         with contextlib.suppress(FilememError, OSError):
@@ -387,17 +378,20 @@ def follow_renames(folder: Folder) -> JobDone:
         names |= {old: new} if new and new not in seen else {}
     if not names:
         return JobDone("renames", [], {"followed": []})
-    log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
-    own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
-    touched = {path for old in names for path in named.get(old, ())}
-    for path in touched:
-        folder.edit(path, lambda data: deletion.renamed(data, names))
-    deletion.clear_records(folder, DeletionPlan(names=names))
-    ours = deletion.renamed("\n".join(own).encode(), names).decode()
-    log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in consolidation.marked(ours))
-    counts = {old: counted(len(named.get(old, ())), "file") for old in names}
-    said = [f"{old} is now {new}, and called so in {counts[old]}." for old, new in names.items()]
-    return JobDone("renames", said, {"followed": said}, [*touched, *names, *names.values()], "Follow renames")
+    with job(folder, "renames", at, alone=False) as run:
+        log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
+        own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
+        touched = {path for old in names for path in named.get(old, ())}
+        for path in touched:
+            folder.edit(path, lambda data: deletion.renamed(data, names))
+        deletion.clear_records(folder, DeletionPlan(names=names))
+        ours = deletion.renamed("\n".join(own).encode(), names).decode()
+        log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in consolidation.marked(ours))
+        counts = {old: counted(len(named.get(old, ())), "file") for old in names}
+        said = [f"{old} is now {new}, and called so in {counts[old]}." for old, new in names.items()]
+        paths = [*touched, *names, *names.values()]
+        note = run.commit("Follow renames", paths)
+    return JobDone("renames", said + [f"git: {note}"] * bool(note), {"followed": said}, paths)
 
 
 # -- by name -------------------------------------------------------------------------------------------------------------
@@ -418,11 +412,16 @@ class Order(NamedTuple):
     trusted: bool = False
     many: bool = False
 
+    @property
+    def dry(self) -> bool:
+        """Is only to be said what would be done?"""
+        return bool(self.options.get("dry_run"))
+
     def model(self, folder: Folder) -> Model | None:
         """The model that the command has chosen, None where none is asked; raises Refused where it would be at another endpoint
         than the person's."""
         name = str(self.options.get("model") or "")
-        if name in ("", OfflineModel.name) or (self.many and self.options.get("dry_run")):
+        if name in ("", OfflineModel.name) or (self.many and self.dry):
             return None
         if "base_url" in config.withheld(folder.store, trust=folder.trust):
             raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {trust.REMEDY}.")
@@ -436,30 +435,19 @@ def _model(settled: str, name: str) -> Model | None:
     return FailFastModel(found) if found else None
 
 
-def _job(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    """Compact, sweep or maintain; progress in thousandths, as a bar is not shown for a small total."""
-    dry, model = bool(order.options.get("dry_run")), functools.partial(order.model, folder)
-    finer: Progress = lambda done, total: show(1000 * done, 1000 * total)  # noqa: E731
-    if order.job == "maintain":
-        return maintain(folder, order.at, model(), finer, dry=dry)
-    if order.job == "sweep":
-        return [sweep(folder, order.at, finer, dry=dry)]
-    return [compact(folder, order.at, model(), order.options.get("older_than"), finer, dry=dry)]
-
-
 def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     """Have the model read what waits. Without a model, or dry, what that takes is told."""
     model, named = order.model(folder), order.options.get("model") not in (None, "", OfflineModel.name)
-    if order.options.get("dry_run") or model is None:
+    if order.dry or model is None:
         return [waiting(folder, model=named)._replace(job="")]
     found, requests = list[tuple[Applied, str]](), order.options.get("requests", 0)
     for one in consolidated(folder, order.at, model, review=bool(order.options.get("review"))):
         found.append(one)
-        show(1000 * min(len(found), requests), 1000 * requests)
+        show(min(len(found), requests), requests)
     failed = [done.error for done, _ in found if done.error]
     if failed and not any(done.decisions for done, _ in found):
         raise ModelError(failed[0])
-    return [read((done for done, _ in found), (git for _, git in found))]
+    return [read(found)]
 
 
 def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
@@ -468,10 +456,7 @@ def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     found, followed = list[Problem](), list[str]()
     with contextlib.suppress(FilememError):  # a bookkeeping that is a link, which is named below
         found = History(folder).problems()
-        with job(folder, "check", order.at, alone=False) as run:
-            done = follow_renames(folder)
-            followed = done.said
-            run.commit(done.subject, done.paths)
+        followed = follow_renames(folder, order.at).said
     found += check.problems(folder, show)
     told = [JobDone("", [one], {"followed": one}) for one in followed]
     return told + [JobDone("", [str(one._replace(path=f"{folder.name}/{one.path}"))], one._asdict()) for one in found]
@@ -488,10 +473,12 @@ def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
 
 
 JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {
-    "maintain": _job,
+    "maintain": lambda order, folder, show: maintain(folder, order.at, order.model(folder), show, dry=order.dry),
     "consolidate": _consolidate,
-    "compact": _job,
-    "sweep": _job,
+    "compact": lambda order, folder, show: [
+        compact(folder, order.at, order.model(folder), order.options["older_than"], show, dry=order.dry)
+    ],
+    "sweep": lambda order, folder, show: [sweep(folder, order.at, show, dry=order.dry)],
     "check": _check,
     "status": _status,
 }
@@ -515,16 +502,10 @@ def work(order: Order, user: str, trust: Trust | None = None) -> Outcome:
             raise FilememError(
                 f"{socket.gethostname()} does not see {order.store}; mount it there under the same name."
             )
-        store = StoreFolder(order.store, trust) if trust else _store(order.store, order.trusted)
-        return Outcome(user, JOBS[order.job](order, store.folder(user), no_progress))
+        folder = StoreFolder(order.store, trust or Trust(given=order.trusted)).folder(user)
+        return Outcome(user, JOBS[order.job](order, folder, no_progress))
     except (FilememError, OSError) as error:
         return Outcome(user, [], in_words(error) if isinstance(error, OSError) else str(error))
-
-
-@functools.lru_cache(maxsize=2)
-def _store(root: str, trusted: bool) -> StoreFolder:
-    """A worker's store, whose settings are not read for each user."""
-    return StoreFolder(root, Trust(given=trusted))
 
 
 def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:

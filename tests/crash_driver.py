@@ -39,7 +39,7 @@ TALK = """\
 
 
 def _restored(user: Folder) -> None:
-    jobs.restore(user, [path for path in user.paths() if path.startswith("archive/facts/")], AT)
+    jobs.restore(user, AT, [path for path in user.paths() if path.startswith("archive/facts/")])
 
 
 JOBS = {  # as the command line does them

@@ -144,7 +144,7 @@ def test_what_a_person_changed_in_a_summary_stays_whatever_is_compacted_again(us
 def test_a_restored_session_is_not_compacted_again_the_next_night(user):
     compact(user)
     path = "sessions/2026/2026-09-03-0930-the-eel.md"
-    jobs.restore(user, [path], AT)
+    jobs.restore(user, AT, [path])
     summary = read(user, "summaries/2026/2026-09-conversations.md")
     compact(user, AT + dt.timedelta(days=1))
     assert Path(user.root, path).exists()

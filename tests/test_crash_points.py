@@ -88,7 +88,7 @@ def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_p
     for path in gone:
         assert Path(store, "archive", path).read_bytes() == before[path]
     from_archive = [f"archive/{path}" for path in gone]
-    assert all(sentence.startswith("Restored ") for sentence in jobs.restore(user, from_archive, AT).said)
+    assert all(sentence.startswith("Restored ") for sentence in jobs.restore(user, AT, from_archive).said)
     for path in gone:
         assert Path(store, path).read_bytes() == before[path]
         assert not Path(store, "archive", path).exists()

@@ -99,7 +99,7 @@ def busy(user: Folder) -> None:
     write(user, "notes.md", "No date.\n")
     jobs.compact(user, dt.datetime(2026, 6, 2, 3), None)
     jobs.sweep(user, dt.datetime(2026, 6, 9, 3))
-    jobs.restore(user, ["facts/2026/2026-03-03-likes-3.md"], dt.datetime(2026, 11, 1, 9))
+    jobs.restore(user, dt.datetime(2026, 11, 1, 9), ["facts/2026/2026-03-03-likes-3.md"])
 
 
 @pytest.mark.parametrize("whose", ["empty", "mara", "busy"])

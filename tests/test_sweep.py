@@ -163,12 +163,12 @@ def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user):
     path, text = "facts/2026/2026-01-01-a.md", "---\nimportance: 1\n---\nKeeps bees.\r\nno last newline"
     write(user, path, text)
     swept(user)
-    assert jobs.restore(user, [path], AT).said == [f"Restored {path}."]
+    assert jobs.restore(user, AT, [path]).said == [f"Restored {path}."]
     assert Path(user.root, path).read_bytes() == text.encode()
     assert going(user, TODAY + dt.timedelta(60)) == []
-    assert jobs.restore(user, [path], AT).said[0].endswith("is not in the archive.")
+    assert jobs.restore(user, AT, [path]).said[0].endswith("is not in the archive.")
     with pytest.raises(NotFound):
-        jobs.restore(user, [path, "facts/none.md"], AT)
+        jobs.restore(user, AT, [path, "facts/none.md"])
 
 
 def test_why_tells_the_numbers_and_what_comes(user):

@@ -44,7 +44,7 @@ def _run(call: Context, job: str, label: str, **options: Any) -> Output:
         cost = consolidation.cost(user)
         say_dim(cost.text)
         order.options["requests"] = cost.requests
-    with progress(f"{label} {user.name}") as show:
+    with progress(f"{label} {user.name}", 500 if job == "status" else 1) as show:
         told = JOBS[job](order, user, show)
     yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
     return 0
@@ -160,7 +160,7 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
     user = call.the_user()
-    yield from jobs.restore(user, [split_line(user, path)[0] for path in paths], call.now).said
+    yield from jobs.restore(user, call.now, [split_line(user, path)[0] for path in paths]).said
 
 
 @command(
