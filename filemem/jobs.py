@@ -52,7 +52,7 @@ class UserJob:
     def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> str:
         """Commit what was written; what git has to say of it, empty where there is nothing to say."""
         written = list(dict.fromkeys(paths))
-        return self.history.record(subject, written, {"Job": self._name, **trailers}, self._at).note if written else ""
+        return self.history.record(subject, written, {"Job": self._name, **trailers}, self._at) if written else ""
 
 
 @contextlib.contextmanager

@@ -69,7 +69,7 @@ def live_on(dice: random.Random, user: Folder, number: int) -> None:
         user.edit(path, lambda _: data)
     User(user).search_files("tea jar")
     subject = f"Remember: {line(dice, telling=dice.random() < 0.3)}"
-    if History(user).record(subject, [*paths, path], {"Job": "test"}, START).note:  # a person has written it, too
+    if History(user).record(subject, [*paths, path], {"Job": "test"}, START):  # a person has written it, too
         git(user.root, "add", "."), git(user.root, "commit", "--quiet", "--message", subject)
 
 

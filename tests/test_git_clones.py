@@ -57,7 +57,7 @@ class Clones(RuleBasedStateMachine):
         return text
 
     def record(self, user: Folder, *paths: str) -> None:
-        assert not History(user).record("Change memories", paths, {"Job": "test"}, self.now()).note
+        assert not History(user).record("Change memories", paths, {"Job": "test"}, self.now())
 
     def facts(self, clone: int) -> list[str]:
         return [path for path in self.user(clone).paths() if "facts/" in path]

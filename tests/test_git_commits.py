@@ -17,7 +17,7 @@ from repositories import job as commit
 
 from filemem import Store, User
 from filemem.files.folder import BOOKKEEPING, Folder
-from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
+from filemem.history import ATTRIBUTES, IGNORE, History, set_up
 from filemem.history.diary import CUT_OFF
 from filemem.jobs import job
 from filemem.remembering import consolidation, sessions
@@ -26,7 +26,7 @@ FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 LEDGER = f"{BOOKKEEPING}/{sessions.NAME}"  # what `remember` notes beside the memory
 
 
-def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
+def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, str]:
     """One job of the machine: a new fact, recorded."""
     path = consolidation.remember(user, text, START).memory.path
     return path, History(user).record(f"Remember: {text}", [path], {"Job": "remember"}, START)
@@ -103,7 +103,7 @@ def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: 
     status = git(top, "status", "--short", "code.py")
     path, recorded = learn(mara)
     here = Path(mara.root)
-    assert recorded.commit == git(here, "rev-parse", "HEAD") and not recorded.note
+    assert not recorded
     shown = git(here, "rev-parse", "--show-toplevel")
     assert files_of(here) == {os.path.relpath(here / name, shown) for name in (path, LEDGER)}
     assert git(here, "log", "-1", "--format=%an %ae %cn|%s|%(trailers)") == (
@@ -143,7 +143,7 @@ def test_a_persons_staged_and_unstaged_work_is_as_before(
     path, recorded = learn(mara)
     after = state(where)
     ours = {f"mara/{name}" for name in (path, LEDGER)}
-    assert recorded.commit and files_of(where) == ours
+    assert not recorded and files_of(where) == ours
     assert git(where, "status", "--short") == status
     assert {key: value for key, value in after.items() if key and key not in ours} == {
         key: value for key, value in before.items() if key
@@ -213,7 +213,7 @@ def test_without_git_everything_else_works(tmp_path: Path) -> None:
     """No `git` in the path: the fact is kept and found, and one line says what is missing. A person's own repository, which was
     not set up, is no invitation."""
     git(tmp_path, "init", "--quiet")
-    assert learn(Store(tmp_path / "plain").user("mara").folder)[1] == Recorded("", "")
+    assert learn(Store(tmp_path / "plain").user("mara").folder)[1] == ""
     assert git(tmp_path, "log", "--all", "--format=%H") == ""
     where = tmp_path / "store"
     store(where)

@@ -155,7 +155,7 @@ def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path
     git(tmp_path / "store", "init", "--quiet")
     for mark in ("", "0" * 32 + "\n"):
         (tmp_path / "store/.git" / MARK).write_text(mark)
-        note = History(mara).record("Keep", mara.paths(), {}, START).note
+        note = History(mara).record("Keep", mara.paths(), {}, START)
         assert "was not set up on this machine" in note
     assert "Committed" in run(tmp_path, "init", "--git", "store").stdout
     assert run(tmp_path, "remember", "Has a boat.").stderr == ""

@@ -28,7 +28,7 @@ FACT = "facts/2026/2026-11-18-the-zyzzyva-of-mara.md"
 
 
 def commit(user: Folder, subject: str, *paths: str) -> None:
-    assert History(user).record(subject, paths, {"Job": "test", "Session": TALK}, START).commit
+    assert not History(user).record(subject, paths, {"Job": "test", "Session": TALK}, START)
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ class Context:
         from filemem.history.diary import as_of  # noqa: PLC0415  loads what runs git
 
         past = as_of(user, at if at.time() != dt.time() else at.date())
-        say_dim(f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}")
+        say_dim(f"As of {past.commit.at:%Y-%m-%d %H:%M}, commit {past.commit.commit[:8]}: {past.commit.subject}")
         return past
 
     def writer(self) -> Folder:

@@ -1,6 +1,6 @@
 """Memories in git: commits, the diary, the past, undo, sync."""
 
-from filemem.history.diary import ATTRIBUTES, IGNORE, Commit, History, Past, Recorded, as_of, log, set_up, sync, undo
+from filemem.history.diary import ATTRIBUTES, IGNORE, Commit, History, Past, as_of, log, set_up, sync, undo
 from filemem.history.git import Untrusted
 
 __all__ = [
@@ -9,7 +9,6 @@ __all__ = [
     "Commit",
     "History",
     "Past",
-    "Recorded",
     "Untrusted",
     "as_of",
     "log",

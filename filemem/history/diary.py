@@ -76,13 +76,6 @@ class Step(NamedTuple):
     becomes: bytes | None
 
 
-class Recorded(NamedTuple):
-    """The commit that was made, empty where there was none; `note` is a sentence for the person, mostly empty."""
-
-    commit: str
-    note: str
-
-
 class Changes(dict[str, tuple[str, str]]):
     """What differs from the last commit: by path git's two letters for how, and the blob that the last commit has there."""
 
@@ -105,7 +98,7 @@ class History:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self._before: dict[str, str] = {}  # what differed before the job that is at work
-        self._fault: FilememError | None = None  # why git could not be used for it
+        self._fault: Exception | None = None  # why git could not be used for it
 
     # -- where ---------------------------------------------------------------------------------------------------
 
@@ -158,7 +151,7 @@ class History:
             cut_off = self.home and self.repository.commit_of(LANDING)
             moved = self.renames() if self.home else {}
             gone = [p for p, (how, _) in self.changes().items() if how == ".D" and p not in moved] if self.home else []
-        except GitError as error:
+        except FilememError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
         what, remedy = "git has this memory and the disk has not", "git checkout -- PATH brings it back"
@@ -236,32 +229,33 @@ class History:
             if self._fault:
                 raise self._fault
 
-    def record(self, subject: str, paths: Iterable[str], trailers: Mapping[str, str], at: dt.datetime) -> Recorded:
+    def record(self, subject: str, paths: Iterable[str], trailers: Mapping[str, str], at: dt.datetime) -> str:
         """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Job, Session, Source.
 
-        Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later.
+        Returns a sentence for the person, mostly empty. Never raises for git's sake: where nothing can be committed now, it says
+        why, and that will be done later.
         """
         try:
             if not self.home:
-                return Recorded("", "")
+                return ""
             with self.repository.alone():
                 if unfinished := self.repository.unfinished():
                     raise GitError(f"{unfinished}.")
                 changes = self.changes()
                 wanted = [path for path in dict.fromkeys([*paths, *LOGS]) if path in changes]
                 mine = [path for path in wanted if changes.free(path, self._before)]
-                commit = self._commit(changes, mine, message(subject, trailers), at)
-        except FilememError as error:
+                self._commit(changes, mine, message(subject, trailers), at)
+        except (FilememError, OSError) as error:
             self._fault = error
-            if isinstance(error, Untrusted) and not self.folder.trust.first(*error.about):
-                return Recorded("", "")  # which was told already, or is as the person wants it
-            return Recorded("", f"not committed yet: {error}")
+            told = isinstance(error, Untrusted) and not self.folder.trust.first(*error.about)
+            return "" if told else f"not committed yet: {error}"  # or it is as the person wants it
         left = first_few([path for path in wanted if path not in mine])
-        return Recorded(commit, f"left for you to commit, as you had changed it too: {left}" if left else "")
+        return f"left for you to commit, as you had changed it too: {left}" if left else ""
 
-    def _commit(self, changes: Changes, paths: list[str], words: str, at: dt.datetime) -> str:
-        new = [self.path(path) for path in paths if changes[path][0] == "??"]
-        return self.repository.commit(map(self.path, paths), new, words, MACHINE, at) if paths else ""
+    def _commit(self, changes: Changes, paths: list[str], words: str, at: dt.datetime) -> None:
+        if paths:
+            new = [self.path(path) for path in paths if changes[path][0] == "??"]
+            self.repository.commit(map(self.path, paths), new, words, MACHINE, at)
 
     def changes(self) -> Changes:
         """The memories and logs that differ from the last commit."""
@@ -279,17 +273,16 @@ class History:
         repository, old = self.repository, self.repository.head()
         new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         trees = [tree for tree in (old, new) if tree]
-        wanted, above = steps(repository, old, new), os.path.realpath(self.folder.above)
-        parts = (os.path.relpath(os.path.join(repository.where, step.path), above).split("/")[0] for step in wanted)
+        wanted, store = steps(repository, old, new), StoreFolder(os.path.realpath(self.folder.above), self.folder.trust)
+        places = {step.path: f"{repository.where}/{step.path}" for step in wanted}
+        users = {os.path.relpath(place, store.root).split("/")[0] for place in places.values()} & {*store.users()}
         with contextlib.ExitStack() as held:
-            held.enter_context(self.folder.locked())
-            for name in sorted({*parts} & {*StoreFolder(above).users()} - {self.folder.name}):
-                held.enter_context(StoreFolder(above, self.folder.trust).folder(name).locked())
+            for name in sorted(users | {self.folder.name}):
+                held.enter_context((self.folder if name == self.folder.name else store.folder(name)).locked())
             if repository.ask("read-tree", "--dry-run", "-m", "-i", *trees).code:
                 raise FilememError(
                     "you have staged changes in files that are to change too; commit them, then try again."
                 )
-            places = {step.path: f"{repository.where}/{step.path}" for step in wanted}
             if through := [path for path, place in places.items() if safe.through_link(place)]:
                 raise Refused(
                     f"the path to {one_line(through[0])} goes through a symbolic link, which is not followed; delete that link."
@@ -416,10 +409,10 @@ def _both(
     if old in (mine, new) or mine == new:
         return
     texts = [repository.run("cat-file", "blob", one.oid) if one else b"" for one in sides]
-    text = _lines_merged(texts, union=False)
+    text = _lines_merged(repository, texts, union=False)
     if text is None and union:
         found.doubled.extend([] if _GROWING.search(path) else [path])
-        text = _lines_merged(texts, union=True)
+        text = _lines_merged(repository, texts, union=True)
     if text is None:
         found.met.append(path)
         stem, ending = os.path.splitext(path)
@@ -433,7 +426,7 @@ def _both(
     found.changes[path] = GitFile(mine.mode, repository.put("blob", text))
 
 
-def _lines_merged(texts: list[bytes], *, union: bool) -> bytes | None:
+def _lines_merged(repository: Repository, texts: list[bytes], *, union: bool) -> bytes | None:
     """Two changes of a text, which stands between them, in one; where they meet in a line both lines, with `union`, else None.
 
     None also for what is no text. A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
@@ -443,8 +436,7 @@ def _lines_merged(texts: list[bytes], *, union: bool) -> bytes | None:
         for name, data in zip(names, texts, strict=True):
             with open(name, "wb") as file:
                 file.write(data.replace(b"\n", b"\n\x1e\n"))
-        here = Git(aside, {"GIT_CEILING_DIRECTORIES": os.path.dirname(aside)})
-        done = here.ask("merge-file", "-p", *(["--union"] if union else []), *names)
+        done = repository.ask("merge-file", "-p", *(["--union"] if union else []), *names)
     return None if done.code else done.out.replace(b"\x1e\n", b"")
 
 
@@ -523,17 +515,15 @@ def _commits(history: History, *arguments: str) -> list[Commit]:
 
 class Past(Folder):
     """One person's memories as a commit has them, in a temporary folder: every question is answered as ever, and nothing can be
-    written. `moment` is what was asked for, `at` when the commit was made."""
+    written. `moment` is what was asked for."""
 
-    def __init__(self, folder: Folder, root: str, moment: dt.datetime, commit: tuple[str, dt.datetime, str]) -> None:
-        super().__init__(root, folder.name, folder.trust, folder.store)
-        self.moment = moment
-        self.commit, self.at, self.subject = commit
+    moment: dt.datetime
+    commit: Commit
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
         """Refuse to write; raises Refused."""
-        what = f"these are the memories as of {self.at:%Y-%m-%d}, which can be read but not changed"
+        what = f"these are the memories as of {self.commit.at:%Y-%m-%d}, which can be read but not changed"
         raise Refused(f"{what}; leave out the day.")
         yield
 
@@ -545,24 +535,21 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     """
     history = History(folder)
     repository, inside = history.repository, history.inside
-    if isinstance(moment, dt.datetime):
-        end = moment.astimezone()
-    else:
-        end = dt.datetime.combine(min(max(moment, _FIRST), _LAST), dt.time(23, 59, 59)).astimezone()
-    line = ("log", "--first-parent", "--format=%H%x00%cI%x00%s", f"--before={end.isoformat(timespec='seconds')}", "-1")
-    commit, at, subject = ((repository.text(*line, "HEAD") if repository.head() else "") or "\0\0").split("\0")
-    if not commit or not repository.tree(commit, inside):
-        raise NotFound(f"nothing of {folder.name} had been committed by {end:%Y-%m-%d}; name a later day.")
+    if not isinstance(moment, dt.datetime):
+        moment = dt.datetime.combine(min(max(moment, _FIRST), _LAST), dt.time(23, 59, 59))
+    moment = moment.astimezone()
+    line = ("--first-parent", f"--before={moment.isoformat(timespec='seconds')}", "-1", "HEAD")
+    found = _commits(history, *line) if repository.head() else []
+    if not found or not repository.tree(found[0].commit, inside):
+        raise NotFound(f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; name a later day.")
     aside = tempfile.mkdtemp(prefix="filemem-as-of-")
-    past = Past(
-        folder, os.path.join(aside, folder.name), end, (commit, dt.datetime.fromisoformat(at).astimezone(), subject)
-    )
+    past = Past(os.path.join(aside, folder.name), folder.name, folder.trust, folder.store)
+    past.moment, past.commit = moment, found[0]
     weakref.finalize(past, shutil.rmtree, aside, ignore_errors=True)
     private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
-    repository.run("read-tree", f"{commit}:{inside}", env=private)
-    repository.run(
-        "-c", "core.symlinks=false", "checkout-index", "--all", "--quiet", f"--prefix={past.root}/", env=private
-    )
+    repository.run("read-tree", f"{past.commit.commit}:{inside}", env=private)
+    checkout = ("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet", f"--prefix={past.root}/")
+    repository.run(*checkout, env=private)
     return past
 
 

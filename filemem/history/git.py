@@ -21,10 +21,10 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from filemem.errors import Busy, FilememError, NotFound
+from filemem.errors import FilememError, NotFound
 from filemem.files import safe
 from filemem.files.trust import VARIABLE, Trust
 from filemem.text.plain import one_line
@@ -65,10 +65,12 @@ class GitError(FilememError):
 
 
 class Untrusted(GitError):
-    """A repository that the person has not agreed to; `about` is what is asked, `what` names it."""
+    """A repository at a `place`, with a mark, that the person has not agreed to."""
 
-    about: tuple[str, Mapping[str, str]] = ("", {})
-    what = ""
+    def __init__(self, place: str, content: Mapping[str, str]) -> None:
+        remedy = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
+        super().__init__(f"{one_line(place)} was not set up on this machine, so git is not used there; {remedy}.")
+        self.about, self.what = (place, content), f"the git repository {one_line(place)}"
 
 
 class GitDone(NamedTuple):
@@ -152,11 +154,16 @@ class Git:
     def run(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
     ) -> bytes:
-        """What a command prints; raises GitError where it fails."""
-        done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
-        if done.code:
-            raise GitError(f"{done.why}.")
-        return done.out
+        """What a command prints; raises GitError where it fails. Another git, or that of a filemem that was killed, may be at
+        work: a file that it has locked is waited for."""
+        for wait in (0.05, 0.2, 0.8, 2.0, 0.0):
+            done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
+            if not done.code:
+                return done.out
+            if "File exists" not in done.why:
+                raise GitError(f"{done.why}.")
+            time.sleep(wait)
+        raise GitError(f"another git process is running here; if there is none, delete its lock ({done.why}).")
 
     def text(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
         """What a command prints, as text without its last newline; raises GitError where it fails."""
@@ -194,7 +201,7 @@ def git_place(path: str) -> str:
 def find(path: str, trust: Trust) -> Repository | None:
     """The repository in whose work tree `path` lies or would lie, None where there is none.
 
-    Raises GitError, Untrusted where the person has not agreed to it. Without a `.git` in any folder above, git is not even
+    Raises FilememError, Untrusted where the person has not agreed to it. Without a `.git` in any folder above, git is not even
     started.
     """
     place = git_place(path)
@@ -202,11 +209,7 @@ def find(path: str, trust: Trust) -> Repository | None:
         return None
     content = {"mark": _said(_git_folder(place), MARK)}
     if not trust.known(place, content):
-        remedy = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
-        words = f"{one_line(place)} was not set up on this machine, so git is not used there; {remedy}."
-        error = Untrusted(words)
-        error.about, error.what = (place, content), f"the git repository {one_line(place)}"
-        raise error
+        raise Untrusted(place, content)
     if trust.given:
         agree(place, trust)
     return Repository(place)
@@ -219,21 +222,15 @@ def agree(place: str, trust: Trust) -> None:
     if mark and trust.kept(place, {"mark": mark}):
         return
     mark = secrets.token_hex(16)
-    try:
-        safe.write(os.path.join(folder, MARK), f"{mark}\n".encode())
-    except OSError as error:
-        raise GitError(f"{folder} cannot be written ({error.strerror}); fix its permissions.") from None
+    safe.write(os.path.join(folder, MARK), f"{mark}\n".encode())
     trust.keep(place, {"mark": mark}, trusted=True)
 
 
 def _said(folder: str, name: str) -> str:
-    """What a small file in a folder says, empty where there is none; raises GitError where it cannot be read."""
-    try:
+    """What a small file in a folder says, empty where there is none; raises Refused where it cannot be read."""
+    with contextlib.suppress(NotFound):
         return os.fsdecode(safe.read(os.path.join(folder, name), 10_000)).strip()
-    except NotFound:
-        return ""
-    except FilememError as error:
-        raise GitError(str(error)) from None
+    return ""
 
 
 def _git_folder(place: str) -> str:
@@ -304,18 +301,9 @@ class Repository(Git):
             return set(safe.read(os.path.join(self.folder, PURGED)).decode().split())
         return set()
 
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError."""
-        with contextlib.ExitStack() as held:
-            try:
-                held.enter_context(safe.lock(os.path.join(self.folder, LOCK), 30.0))
-            except Busy:
-                raise GitError("another filemem is committing here; try again when it has finished.") from None
-            except OSError as error:
-                why = f"{self.folder} cannot be written ({error.strerror})"
-                raise GitError(f"{why}; fix its permissions.") from None
-            yield
+    def alone(self) -> contextlib.AbstractContextManager[None]:
+        """Keep other processes of filemem from committing here meanwhile; does not nest. Raises Busy."""
+        return safe.lock(os.path.join(self.folder, LOCK), 30.0)
 
     # -- trees ---------------------------------------------------------------------------------------------------
 
@@ -379,20 +367,15 @@ class Repository(Git):
         listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
         how = ("--only", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--cleanup=verbatim", "-m", message)
         env = {"GIT_LITERAL_PATHSPECS": "1", **_signed(author, at)}
-        known, unknown = nul(paths), nul(new)
-        for wait in (0.05, 0.2, 0.8, 2.0, 0.0):  # another git, or that of a filemem that was killed, may be at work
-            try:
-                if unknown:
-                    self.run("add", "--intent-to-add", *listed, stdin=unknown, env=env)
-                self.run("commit", *how, *listed, stdin=known, env=env)
-                return self.head()
-            except GitError as error:
-                if "index.lock" not in str(error):
-                    self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
-                    raise
-            time.sleep(wait)
-        lock = os.path.join(self.folder, "index.lock")
-        raise GitError(f"another git process is running here; if there is none, delete {lock}.")
+        unknown = nul(new)
+        try:
+            if unknown:
+                self.run("add", "--intent-to-add", *listed, stdin=unknown, env=env)
+            self.run("commit", *how, *listed, stdin=nul(paths), env=env)
+        except GitError:
+            self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
+            raise
+        return self.head()
 
     def commit_tree(self, tree: str, parents: list[str], message: str, at: dt.datetime) -> str:
         """Write a commit of the machine's, on no branch yet."""
