@@ -290,7 +290,7 @@ class MemoryCache:
         held = self._held.get(path)
         if held and held[0] == stats:
             return held[1]
-        memory = folder.memory(path)
+        memory = Memory(path, safe.read(f"{folder.place}/{path}", LARGEST))  # no link leads there, as it was listed
         if abs(time.time_ns() - stats[1]) > COARSE and len(memory.data) == stats[2]:
             with self._lock:
                 if self._size + stats[2] > MOST_KEPT:

@@ -711,17 +711,16 @@ def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]
     room = next(room for least, room in ROOM if strength >= least)
     for hit in some:
         rests = bool(hit.note) or hit.path.startswith(ARCHIVE)
-        least = best * (WORTH + DEARER * spent)
-        if shown and ((hit.score < least and not rests) or spent + LINE > room):
+        tail = strength >= ranking.STRONG and hit.score < TAIL * best and hit.strength < strength
+        least = best * (WORTH + DEARER * spent + WEAKER * max(0.0, strength - hit.strength))
+        worth = (hit.score >= least and not (tail and hit.path != some[0].path)) or (rests and hit.strength >= strength)
+        if shown and (not worth or spent + LINE > room):
             left += 1
             continue
         if hit.wordless or not _tells(hit, said):
             continue
         cost = _cost(hit) + HEADING * all(hit.path != one.path for one in shown)
-        tail = strength >= ranking.STRONG and hit.score < TAIL * best and hit.strength < strength
-        worth = hit.score >= least + best * WEAKER * max(0.0, strength - hit.strength)
-        worth = worth and not (tail and hit.path != some[0].path)
-        if shown and (not (worth or (rests and hit.strength >= strength)) or spent + cost > room):
+        if shown and spent + cost > room:
             left += 1
             continue
         shown.append(hit)
