@@ -134,9 +134,9 @@ def test_a_failure_is_one_red_line_and_the_next_message_works(
     [
         (
             "Which oolong tea?",
-            f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not `facts/none.md:3`.",
+            f"Oolong [[{FACT}:1]], 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not `facts/none.md:3`.",
             [
-                "Oolong ([1]), 奶奶爱惠明茶[2?]。Not [3?].",
+                "Oolong [1], 奶奶爱惠明茶[2?]。Not [3?].",
                 f"[1] Fri 1 May 2026  {FACT}:1",
                 "[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)",
                 "[3] facts/none.md:3  (there is no such line)",
@@ -157,8 +157,9 @@ def test_a_failure_is_one_red_line_and_the_next_message_works(
 def test_citations_are_numbers_with_dated_sources_below(
     store: Path, server: ScriptedServer, question: str, text: str, shown: list[str]
 ) -> None:
-    """In the person's language; a pipe and the session have them as they are; one that the model was not shown is marked."""
-    server.default = say(text)
+    """In the person's language, wherever the stream is cut; a pipe and the session have them as they are; one that the model was
+    not shown is marked."""
+    server.default = say(*text)
     with chat(store, server, columns=200) as term:
         term.expect("\n> ")
         term.type(f"{question}\r")

@@ -84,7 +84,7 @@ WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; w
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
 _QUOTED = re.compile(rf"[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}")  # the number has brackets of its own
 _MAY_CITE = re.compile(
-    r"[\[【]{0,2}`?(?:(?:facts|sessions|lessons|summaries)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)?`?[\]】]?$"
+    r"(?:[\[【]{0,2}`?(?:(?:facts|sessions|lessons|summaries)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)`?[\]】]?|[\[【]{1,2}`?|`)$"
 )
 
 
