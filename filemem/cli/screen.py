@@ -62,8 +62,13 @@ def say_aside(note: str) -> None:
 
 
 def confirmed(question: str, default: bool = False, err: bool = False) -> bool:
-    """Ask for a yes; an interrupt ends the command."""
-    return click.confirm(question, default=default, err=err)
+    """Ask for a yes, again after what is neither yes nor no; an interrupt ends the command."""
+    kind, asked = (
+        click.Choice(["y", "n", "yes", "no"], case_sensitive=False),
+        f"{question} [{'Y/n' if default else 'y/N'}]",
+    )
+    how: dict[str, Any] = {"default": "y" if default else "n", "show_default": False, "show_choices": False}
+    return str(click.prompt(asked, type=kind, err=err, **how)).startswith("y")
 
 
 def choose(question: str) -> str:
