@@ -366,16 +366,11 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
                 named.setdefault(found, set()).add(path)
     stems = {PurePath(path).stem for path in known}
     gone = {path for path in (*named, *journal.recalled(folder)) if not known & {path, counterpart(path)}} - stems
-    renames, names = History(folder).renames() if gone else {}, dict[str, str]()
-    for old in [old for old in renames if PurePath(old).stem in gone]:
-        named.setdefault(old, set()).update(named[PurePath(old).stem])
-        gone.add(old)
-    for old in gone:
-        seen, new = {old}, renames.get(old, "")
-        while new and new not in seen and not known & {new, counterpart(new)}:
-            seen.add(new)
-            new = renames.get(new, "")
-        names |= {old: new} if new and new not in seen else {}
+    renames = History(folder).renames() if gone else {}
+    names = {old: new for old, new in renames.items() if gone & {old, PurePath(old).stem}}
+    names = {old: new for old, new in names.items() if known & {new, counterpart(new)}}
+    for old in names:
+        named.setdefault(old, set()).update(named.get(PurePath(old).stem, ()))
     if not names:
         return JobDone("renames", [], {"followed": []})
     with job(folder, "renames", at, alone=False) as run:

@@ -160,17 +160,20 @@ class History:
 
     def renames(self) -> dict[str, str]:
         """What was renamed, in commits and since, by its old path; nothing where git may not be asked."""
-        found, how = dict[str, str](), ("-M", "--diff-filter=R", "--name-status", "-z")
+        found = dict[str, str]()
         with contextlib.suppress(FilememError):
-            where = (*how, "--", spec(self.inside))
-            for command in (("log", "--reverse", "--format=", *where), ("diff", "HEAD", *where)):
-                told = [live(self.own(one.strip())) for one in fields(self.repository.ask(*command).out) if one.strip()]
-                found |= dict(zip(told[1::3], told[2::3], strict=False))
+            how = ("-M", "--diff-filter=R", "--name-status", "-z", "--", spec(self.inside))
+            out = self.repository.ask("log", "--reverse", "--format=", *how).out
+            out += self.repository.ask("diff", "HEAD", *how).out
+            told = [live(self.own(one.strip())) for one in fields(out) if one.strip()]
+            renames = list(zip(told[1::3], told[2::3], strict=False))
             gone = {blob: path for path, (how, blob) in self.changes().items() if how == ".D"}
             for path in self.new() if gone else ():  # moved without git's knowing
-                blob = self.repository.text("hash-object", "--no-filters", "--", self.path(path)).strip().strip("0")
-                found |= {live(gone[blob]): live(path)} if blob in gone else {}
-        return {old: new for old, new in found.items() if old != new}
+                blob = self.repository.text("hash-object", "--no-filters", "--", self.path(path)).strip("0")
+                renames += [(live(gone[blob]), live(path))] if blob in gone else []
+            for old, new in (pair for pair in renames if pair[0] != pair[1]):  # else it was archived, or came back
+                found = {first: new if last == old else last for first, last in found.items()} | {old: new}
+        return found
 
     def new(self) -> list[str]:
         """The memories that git does not have yet; none where it may not be asked."""
