@@ -57,8 +57,10 @@ _REMEDIES = {
 }
 
 
-def in_words(error: OSError) -> str:
-    """What the system refused, as a sentence with the file and a remedy."""
+def in_words(error: Exception) -> str:
+    """What the system refused, as a sentence with the file and a remedy; of our own errors their sentence."""
+    if not isinstance(error, OSError):
+        return str(error)
     where = f"{error.filename}: " if error.filename else ""
     remedy = f"; {_REMEDIES[error.errno]}" if error.errno in _REMEDIES else ""
     return f"{where}{error.strerror or error}{remedy}; nothing that was on disk is lost."

@@ -500,7 +500,7 @@ def work(order: Order, user: str, trust: Trust | None = None) -> Outcome:
         folder = StoreFolder(order.store, trust or Trust(given=order.trusted)).folder(user)
         return Outcome(user, JOBS[order.job](order, folder, no_progress))
     except (FilememError, OSError) as error:
-        return Outcome(user, [], in_words(error) if isinstance(error, OSError) else str(error))
+        return Outcome(user, [], in_words(error))
 
 
 def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:

@@ -24,7 +24,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
+from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
 from filemem.files import episode, journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name
 from filemem.files.memory import ARCHIVE, Memory, archived, live
@@ -251,7 +251,7 @@ class History:
         except (FilememError, OSError) as error:
             self._fault = error
             told = isinstance(error, Untrusted) and not self.folder.trust.first(*error.about)
-            return "" if told else f"not committed yet: {error}"  # or it is as the person wants it
+            return "" if told else f"not committed yet: {in_words(error)}"  # or it is as the person wants it
         left = first_few([path for path in wanted if path not in mine])
         return f"left for you to commit, as you had changed it too: {left}" if left else ""
 

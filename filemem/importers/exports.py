@@ -25,7 +25,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -38,7 +37,6 @@ from filemem.text.plain import digest, one_line
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
-LONGEST = 50_000_000  # characters of a line that are read at once
 
 
 class ImportedTurn(NamedTuple):
@@ -132,11 +130,9 @@ def attached(name: str) -> str:
 
 
 def lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of the text file at `path` that are not blank, with their numbers from 1; one over LONGEST in pieces."""
+    """The lines of the text file at `path` that are not blank, with their numbers from 1."""
     with open(safe.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
-        for number, line in enumerate(iter(lambda: file.readline(LONGEST), ""), start=1):
-            if text := line.strip():
-                yield number, text
+        yield from ((number, text) for number, line in enumerate(file, 1) if (text := line.strip()))
 
 
 def modified(path: str, zone: tzinfo | None) -> datetime:
@@ -220,29 +216,25 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
     """The documents of an export with their bytes, sorted by name."""
     try:
         with contextlib.ExitStack() as held:
-            found: dict[str, tuple[int, Callable[[], bytes]]]  # the size of each, and how it is read
+            found, archive = {path: os.path.getsize(path)}, None  # the size of each
             if os.path.isdir(path):  # unpacking often adds a folder
                 names = (os.path.join(path, one) for depth in ("*", "*/*") for one in glob.glob(depth, root_dir=path))
-                found = {one: (os.path.getsize(one), partial(safe.read, one)) for one in names if os.path.isfile(one)}
+                found = {one: os.path.getsize(one) for one in names if os.path.isfile(one)}
             elif zipfile.is_zipfile(file := held.enter_context(open(safe.open_regular(path), "rb"))):
                 archive = held.enter_context(zipfile.ZipFile(file))
-                found = {one.filename: (one.file_size, partial(archive.read, one)) for one in archive.infolist()}
-            else:
-                found = {path: (os.path.getsize(path), partial(safe.read, path))}
+                found = {one.filename: one.file_size for one in archive.infolist()}
             documents = sorted(one for one in found if one == path or DOCUMENTS.fullmatch(os.path.basename(one)))
             if not documents:
                 raise NotFound(f"{path} contains no conversations.json; name the export's JSON file, zip or folder.")
             for name in documents:
-                size, read = found[name]
-                if size > LARGEST_DOCUMENT:
-                    raise Refused(
-                        f"{path} has a document of {size // 1_000_000:,} MB; split it into files of at most 500."
-                    )
-                yield name.removeprefix(os.path.dirname(path) if name == path else path).lstrip("/"), read()
+                if found[name] > LARGEST_DOCUMENT:
+                    what = f"{path} has a document of {found[name] // 1_000_000:,} MB"
+                    raise Refused(f"{what}; split it into files of at most 500.")
+                data = archive.read(name) if archive else safe.read(name, LARGEST_DOCUMENT)
+                yield name.removeprefix(os.path.dirname(path) if name == path else path).lstrip("/"), data
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-        raise FilememError(
-            f"{path} is not a complete zip ({error}); download it again or unpack it yourself."
-        ) from None
+        what = f"{path} is not a complete zip ({error})"
+        raise FilememError(f"{what}; download it again or unpack it yourself.") from None
 
 
 def _way(parents: Mapping[str, object], leaf: object, age: Callable[[str], Any]) -> list[str]:
@@ -377,10 +369,8 @@ def _told(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:
 
 def _message(message: dict[str, Any], index: int, zone: tzinfo | None) -> ImportedTurn | None:
     """One message; None where it has neither words nor files, as when Claude only called a tool."""
-    blocks = [mapping(block) for block in items(message.get("content"))]
-    said = [words(block.get("text")) for block in blocks if block.get("type") == "text"]
-    said = said if blocks else [words(message.get("text"))]  # alone, as older exports have it
-    text = "\n\n".join(filter(None, [*said, *_attachments(message)]))
+    blocks = items(message.get("content")) or [message.get("text")]  # a text alone, as older exports have it
+    text = "\n\n".join(filter(None, [*map(_message_part, blocks), *_attachments(message)]))
     if not text:
         return None
     sender = words(message.get("sender")) or "unknown"
@@ -529,8 +519,6 @@ class Agent:
 
     def found(self, path: str) -> list[str]:
         """The file `path`, or the session files in the folder `path` and those below, links left out; sorted."""
-        if not os.path.exists(path):
-            raise NotFound(f"{path} does not exist; name a session, or their folder.")
         if not os.path.isdir(path):
             return [path]
         found = walk(os.path.realpath(path), lambda path, entry: entry.name not in _FOLDERS)

@@ -1,7 +1,6 @@
 """Taking what a parser yields into a store: each conversation a session, each note a memory, each of them once."""
 
 import contextlib
-import errno
 import json
 import os
 import re
@@ -12,7 +11,7 @@ from datetime import date, datetime, tzinfo
 from itertools import count
 from typing import Any, NamedTuple
 
-from filemem.errors import Changed, FilememError, NotFound, Refused
+from filemem.errors import Changed, FilememError, NotFound, Refused, in_words
 from filemem.files import config, safe, transcript
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder, StoreFolder, numbered
@@ -38,7 +37,6 @@ OPENING = 2  # turns with which conversations of several days may begin alike
 LONGEST_NAME, LONGEST_TITLE = 100, 200  # characters of a speaker's name, of a title
 _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_NO_SUCH_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 
 
 def find_parser(format: str) -> Parser:
@@ -112,7 +110,7 @@ def take_configured(folder: Folder, progress: Callable[[int, int], None], *, dry
             intake.file(format, path, None)
             known[path] = mark
         except (FilememError, OSError) as error:
-            intake.skip(path, str(error))
+            intake.skip(path, in_words(error))
     if waiting and not dry:
         with folder.locked():
             safe.write(folder.bookkeeping(CONFIGURED), json.dumps(known).encode("utf-8", "surrogateescape"))
@@ -138,7 +136,7 @@ def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, l
                 found = os.stat(one)
                 yield format, one, [] if os.path.isdir(one) else [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
         except (FilememError, OSError) as error:
-            intake.skip(path, str(error))
+            intake.skip(path, in_words(error))
 
 
 def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: datetime, id: str, title: str) -> str:
@@ -281,25 +279,18 @@ class _Import:
             text = clean.encode("utf-8", "surrogateescape")
             if not imported or imported.parts[-1] != digest(text, 16):
                 self._say_secrets(note.path, secrets)
-        try:
-            if imported:
-                return self._update(note.path, text, origin, imported.path, imported.parts[-1])
-            for path in numbered(f"{NOTES}{_safe(note.path)}"):
-                place = next(self.folder.standing(path), None)
-                if place and self.folder.read(place) != text:
-                    continue
-                if not place and not self.dry:
-                    self._create(path, text)
-                report = self.report.unchanged if place else self.report.added
-                report.append(ImportedMemory(self.folder.name, place or path, 0))
-                self._record(origin, path, [digest(text, 16)])
-                if path != NOTES + note.path:
-                    self.skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")
-                return None
-        except OSError as error:
-            if error.errno not in _NO_SUCH_NAME:
-                raise
-            self.skip(note.path, f"its name cannot be used here: {error.strerror}")
+        if imported:
+            return self._update(note.path, text, origin, imported.path, imported.parts[-1])
+        standing = ((path, next(self.folder.standing(path), "")) for path in numbered(f"{NOTES}{_safe(note.path)}"))
+        path, place = next((path, place) for path, place in standing if not place or self.folder.read(place) == text)
+        if not place and not self.dry:
+            self._create(path, text)
+        report = self.report.unchanged if place else self.report.added
+        report.append(ImportedMemory(self.folder.name, place or path, 0))
+        self._record(origin, path, [digest(text, 16)])
+        if path != NOTES + note.path:
+            self.skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")
+        return None
 
     def _update(self, name: str, text: bytes, origin: str, path: str, before: str) -> None:
         """Bring the note at `path`, which had the digest `before`, up to date; where the new text lacks lines of what is here,

@@ -205,7 +205,7 @@ class ServedClient:
         try:
             text, result = self._answered(name, arguments)
         except (FilememError, OSError) as error:
-            sentence = in_words(error) if isinstance(error, OSError) else str(error)
+            sentence = in_words(error)
             text, result = f"Error: {one_line(escape_controls(sentence), LONGEST_ERROR)}", {}
         answer: Message = {"content": [{"type": "text", "text": text}], "isError": text.startswith("Error: ")}
         shown = not answer["isError"] and self._name not in TEXT_ALONE
