@@ -206,10 +206,15 @@ def _values(corpus: Corpus, term: Term, asked: bytearray | None) -> _Values:
             found = dict(pairs) if worth == 1.0 else {number: count * worth for number, count in pairs}
             for number in counts.keys() & found.keys() if counts else ():
                 found[number] += counts[number]
-            counts.update(found)
-    weight, lengths, mean = term.weight * (1 + K1), corpus.lengths, max(1.0, corpus.mean_length)
-    norms = [K1 * (1 - B + B * length / mean) for length in range(256)]
+            counts = counts | found if counts else found
+    weight, lengths, norms = term.weight * (1 + K1), corpus.lengths, _norms(max(1.0, corpus.mean_length))
     return {number: weight * count / (count + norms[lengths[number]]) for number, count in counts.items()}
+
+
+@functools.lru_cache(maxsize=8)
+def _norms(mean: float) -> tuple[float, ...]:
+    """What a passage's length adds to the count of a word, as BM25 has it, by the length in words."""
+    return tuple(K1 * (1 - B + B * length / mean) for length in range(256))
 
 
 # -- a passage among its neighbours ------------------------------------------------------------------------------------
