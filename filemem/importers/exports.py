@@ -37,6 +37,7 @@ from filemem.text.plain import digest, one_line
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
+LONGEST = 50_000_000  # characters of a line that are read at once
 
 
 class ImportedTurn(NamedTuple):
@@ -130,9 +131,10 @@ def attached(name: str) -> str:
 
 
 def lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of the text file at `path` that are not blank, with their numbers from 1."""
+    """The lines of the text file at `path` that are not blank, with their numbers from 1; one over LONGEST in pieces."""
     with open(safe.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
-        yield from ((number, text) for number, line in enumerate(file, 1) if (text := line.strip()))
+        pieces = enumerate(iter(lambda: file.readline(LONGEST), ""), 1)
+        yield from ((number, text) for number, line in pieces if (text := line.strip()))
 
 
 def modified(path: str, zone: tzinfo | None) -> datetime:
