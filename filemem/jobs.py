@@ -202,18 +202,19 @@ def maintain(
 
     `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
     """
-    renamed = [] if dry else [follow_renames(folder, at)]
-    done = [
-        *([take_in(folder, at, progress, dry=dry)] if config.of(folder).imports else []),
-        read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
-        compact(folder, at, model, None, progress, dry=dry),
-        sweep(folder, at, progress, dry=dry),
-    ]
-    if dry:
-        return done
-    problems = [str(one) for one in History(folder).problems()]
-    noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
-    done += [_tidy(folder, progress), *([_embed(folder, progress)] if semantic.of(folder) else [])]
+    with contextlib.nullcontext() if dry else folder.job_lock():
+        renamed = [] if dry else [follow_renames(folder, at)]
+        done = [
+            *([take_in(folder, at, progress, dry=dry)] if config.of(folder).imports else []),
+            read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
+            compact(folder, at, model, None, progress, dry=dry),
+            sweep(folder, at, progress, dry=dry),
+        ]
+        if dry:
+            return done
+        problems = [str(one) for one in History(folder).problems()]
+        noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
+        done += [_tidy(folder, progress), *([_embed(folder, progress)] if semantic.of(folder) else [])]
     return [*noticed, *(one for one in renamed if one.paths), *done]
 
 

@@ -97,7 +97,7 @@ def test_forgetting_deletes_by_path_and_by_words(nora: User) -> None:
 def test_jobs_wait_for_no_other(nora: User) -> None:
     nora.remember("Keeps bees.", today=AT.date())
     assert [done.job for done in nora.maintain(AT.date())] == ["consolidate", "compact", "sweep", "tidy"]
-    with nora.folder.job_lock(), pytest.raises(Busy):
+    with Store(nora.folder.store).user("nora").folder.job_lock(), pytest.raises(Busy):
         nora.maintain(AT.date())
 
 

@@ -12,7 +12,7 @@ from scripted_server import ScriptedServer, fail
 
 from filemem import Store, User
 from filemem.errors import Busy
-from filemem.jobs import job
+from filemem.jobs import job, maintain
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
@@ -124,3 +124,17 @@ def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
         with pytest.raises(Busy), job(Store(tmp_path).user("mara").folder, "compact", START):
             pass
         assert "Has a boat." in mara.remember("Has a boat.", today=START.date()).text
+
+
+def test_maintain_is_one_job_from_its_first_step_to_its_last(tmp_path):
+    mara, other, seen = Store(tmp_path).user("mara"), Store(tmp_path).user("mara").folder, []
+    mara.remember("Has a boat.", today=START.date())
+
+    def show(done, total):
+        with pytest.raises(Busy), other.job_lock(0):
+            pass
+        seen.append((done, total))
+
+    assert maintain(mara.folder, START, None, show)[-1].job == "tidy" and seen
+    with other.job_lock(0):
+        pass

@@ -68,6 +68,7 @@ class Folder:
         self.store = store or self.above  # the folder of the store, which has the settings
         self._thread_lock = threading.RLock()
         self._depth = 0
+        self._at_work = 0  # the thread that runs a job
         # what others keep of it for as long as it lives: a table of theirs would hold it
         self.cached: dict[str, Any] = {}
 
@@ -240,16 +241,22 @@ class Folder:
 
     @contextlib.contextmanager
     def job_lock(self, wait: float = 0.5) -> Iterator[None]:
-        """Run as the only job on this user's memories; raises Busy if another is running. Conversations go on meanwhile.
+        """Run as the only job on this user's memories; raises Busy if another is running. Conversations go on meanwhile. A job
+        may consist of jobs.
 
         The leftovers of killed writes are deleted: the program's own temporary files, never what a person saved.
         """
+        if self._at_work == threading.get_ident():
+            yield
+            return
         self.make()
         with contextlib.ExitStack() as held:
             try:
                 held.enter_context(safe.lock(self.bookkeeping("job.lock"), wait))
             except Busy:
                 raise Busy(f"another job is running on {self.name}'s memories; try again when it is done.") from None
+            self._at_work = threading.get_ident()
+            held.callback(setattr, self, "_at_work", 0)
             with contextlib.suppress(FilememError, OSError):
                 for path, entry in walk(self.place, lambda path, entry: entry.name != ".git"):
                     ours = entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}")
