@@ -151,9 +151,7 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     shown = ((stat, row) for stat in stats if (row := _row(user, stat, asked=bool(glob))))
     for stat, row in itertools.islice(shown, limit):
         summed = row.get(episode.KEY, {}) if glob else {}
-        more = [("wanted", summed.get("intent")), ("outcome", summed.get("outcome"))]
-        more += [(key, text) for key in episode.LISTS[:2] for text in summed.get(key, [])]
-        more += [("tags", ", ".join(summed.get("tags", [])))]
+        more = [("outcome", summed.get("outcome")), *(("open", text) for text in summed.get("open", []))]
         lines = [f"  {key}: {one_line(text, 160)}" for key, text in more if text]
         yield Row(row, [f"{stat.path}  {one_line(row['title'], 80)}", *lines])
     return 0 if stats else 1

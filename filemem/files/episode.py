@@ -10,27 +10,22 @@ from typing import Any, NamedTuple
 from filemem.text.plain import json_visible
 
 KEY = "episode"
-LISTS = ("findings", "open", "tags")
+LISTS = ("open",)
 OWN_NAME = "forgotten"  # the value of a line that told what was to be forgotten
 
 
 class Episode(NamedTuple):
-    """What a session was about, what was wanted, what came of it, what is left to do; `by` names the model that says so, none
-    where all is quoted."""
+    """What a session was about, what came of it, what is left to do; `by` names the model that says so."""
 
     title: str = ""
-    intent: str = ""
     outcome: str = ""
-    findings: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
     by: str = ""
 
     @property
     def text(self) -> str:
         """All that it says, to be searched."""
-        told = (self.title, self.intent, self.outcome, *self.findings, *self.open, ", ".join(self.tags))
-        return "; ".join(dict.fromkeys(filter(None, told)))
+        return "; ".join(dict.fromkeys(filter(None, (self.title, self.outcome, *self.open))))
 
     @property
     def line(self) -> str:
