@@ -31,7 +31,7 @@ def test_words_stay_whole_on_lines_that_fit_whatever_the_pieces(
     # The longest that cannot be broken here: a word with the brackets and stops that may not leave it.
     longest = max((columns(word) for word in text.split()), default=0)
     assert "```" in text or all(columns(line) <= max(width, longest + 12) for line in shown.split("\n"))
-    wrapper, out, at, turn = Wrapper(Tty()), "", 0, 0
+    wrapper, out, at, turn = Wrapper(), "", 0, 0
     while at < len(text):
         size = sizes[turn % len(sizes)]
         out += wrapper.feed(text[at : at + size])

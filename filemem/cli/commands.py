@@ -126,7 +126,11 @@ class _Commands(click.Group):
         formatter.write("Everywhere: --store FOLDER, --user NAME, --today DATE, --trust, -h; --version.\n")
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_COLOURS = {"color": False} if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else {}
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, **_COLOURS}
+
+
+@click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(package_name="filemem")
 def cli() -> None:
     """Long-term memory for LLM agents: a folder of dated Markdown and YAML files."""

@@ -1,13 +1,14 @@
 """Commands that find: search; call, as an agent does; grep, open and list, which load no index."""
 
 import itertools
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from filemem.cli.context import Context, command, complete_path, split_line
-from filemem.cli.screen import Line, Output, Row, Safe, colours, progress, say_dim
+from filemem.cli.screen import Line, Output, Row, Safe, progress, say_dim
 from filemem.errors import FilememError
 from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
@@ -98,7 +99,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
 
         said_by = question.said_by(index.of(user).corpus(), asked["speaker"])
     how = {"path": asked["path"], "context": asked["context"], "offset": offset}
-    found = grep(user, pattern, said_by=said_by, page=200 if colours() and not call.json else 10**9, **how)
+    found = grep(user, pattern, said_by=said_by, page=200 if sys.stdout.isatty() and not call.json else 10**9, **how)
     if not call.json:
         given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
         yield answers.grepped(user, found, given, whole=True)

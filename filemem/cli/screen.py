@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import sys
@@ -53,7 +52,7 @@ def say(*lines: str, err: bool = False, nl: bool = True) -> None:
 def say_dim(text: str) -> None:
     """Print a dim note on standard error, wrapped by words on a terminal; nothing for ""."""
     if text:
-        say(dim(wrapped(escape_controls(text), sys.stderr), sys.stderr), err=True)
+        say(dim(wrapped(escape_controls(text), sys.stderr)), err=True)
 
 
 def say_aside(note: str) -> None:
@@ -63,12 +62,7 @@ def say_aside(note: str) -> None:
 
 def confirmed(question: str, default: bool = False, err: bool = False) -> bool:
     """Ask for a yes, again after what is neither yes nor no; an interrupt ends the command."""
-    kind, asked = (
-        click.Choice(["y", "n", "yes", "no"], case_sensitive=False),
-        f"{question} [{'Y/n' if default else 'y/N'}]",
-    )
-    how: dict[str, Any] = {"default": "y" if default else "n", "show_default": False, "show_choices": False}
-    return str(click.prompt(asked, type=kind, err=err, **how)).startswith("y")
+    return click.confirm(question, default=default, err=err)
 
 
 def choose(question: str) -> str:
@@ -77,15 +71,9 @@ def choose(question: str) -> str:
     return str(click.prompt(question, type=letters, show_choices=False))
 
 
-def colours(stream: TextIO | None = None) -> bool:
-    """May colour be used on this stream? Only on a terminal, and never with NO_COLOR or a dumb one."""
-    stream = stream or sys.stdout
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def dim(text: str, stream: TextIO | None = None) -> Safe:
-    """`text` dimmed, if it goes to a terminal: standard output, or `stream`."""
-    return Safe(click.style(escape_controls(text), dim=True) if text and colours(stream) else escape_controls(text))
+def dim(text: str) -> Safe:
+    """`text` dimmed; click takes the colours out of what goes to no terminal, or where the person wants none."""
+    return Safe(click.style(escape_controls(text), dim=True))
 
 
 @contextlib.contextmanager
@@ -116,6 +104,9 @@ _STOPS = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u030
 _WORD = re.compile(  # blanks stay with what follows them
     f"\n|[^\\S\n]*(?:[（「『【《〈“‘]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+"
 )
+_WHOLE = re.compile(
+    f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_STOPS}]))"
+)  # up to where a word or clause has ended
 
 
 def columns(text: str) -> int:
@@ -126,22 +117,22 @@ def columns(text: str) -> int:
 class Wrapper:
     """Breaks a text that comes in pieces between words, and Chinese between characters, where a line of the terminal ends.
 
-    Code between ``` lines stays as it is, and so does all where the stream is no terminal.
+    Code between ``` lines stays as it is. What is shown is first put through `change`, by whole words.
     """
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, change: Callable[[str], str] = str) -> None:
+        self._change = change
         self._waiting = self._line = self._written = ""
         self._code = False
 
     def feed(self, text: str, *, end: bool = False) -> str:
-        """What of the text so far may be shown now; the last word waits until its end has come."""
-        if not self._stream.isatty():
-            return text
-        words = _WORD.findall(self._waiting + text)
-        self._waiting = words.pop() if words and not end else ""
+        """What of the text so far may be shown now; a word, and the blanks behind one, wait until more has come or its `end`."""
+        text = self._waiting + text
+        found = _WHOLE.match(text)
+        whole = len(text) if end else found.end() if found else 0
+        self._waiting = text[whole:]
         width = shutil.get_terminal_size().columns  # asked anew, as a window may change its size
-        return "".join(self._placed(word, width) for word in words)
+        return "".join(self._placed(word, width) for word in _WORD.findall(self._change(text[:whole])))
 
     def _placed(self, word: str, width: int) -> str:
         if word == "\n":
@@ -157,4 +148,4 @@ class Wrapper:
 
 def wrapped(text: str, stream: TextIO) -> str:
     """A whole text, broken between words where the stream is a terminal."""
-    return Wrapper(stream).feed(text, end=True)
+    return Wrapper().feed(text, end=True) if stream.isatty() else text
