@@ -18,7 +18,7 @@ from filemem.chat import core_memory
 from filemem.chat.conversation import CITED, Conversation, Event, Notice, Text, ToolCalled, call_line
 from filemem.chat.recalling import day_of
 from filemem.cli import screen
-from filemem.cli.context import Context, command, json_option_that, split_line, usage
+from filemem.cli.context import Context, command, split_line, usage
 from filemem.cli.screen import Output, Row, Safe, Wrapper, say, say_dim
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
@@ -26,8 +26,8 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, consolidated, job, lines
-from filemem.models import Model, OpenAIModel
-from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, chosen_model, in_chinese
+from filemem.models import OpenAIModel
+from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, in_chinese
 from filemem.remembering import sessions
 from filemem.search import semantic
 from filemem.text.plain import count_tokens, counted, escape_controls, first_few, one_line
@@ -332,18 +332,6 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     return None
 
 
-# -- the command ------------------------------------------------------------------------------------------------
-
-
-def the_model(call: Context, folder: Folder, name: str | None) -> Model:
-    """The model of this call: the one named, else none.
-
-    None, too, where the store names an endpoint that the person has not agreed to: no other was meant.
-    """
-    held = call.unsettled(folder)
-    return (chosen_model(config.of(folder), name) if "base_url" not in held else None) or OfflineModel()
-
-
 @command(
     "chat",
     click.argument("text", metavar="[MESSAGE]", required=False),
@@ -362,8 +350,7 @@ def the_model(call: Context, folder: Folder, name: str | None) -> Model:
     ),
     click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line."),
     click.option("-v", "--verbose", is_flag=True, help="Show each tool call."),
-    json_option_that("One JSON event a line: text, call, notice, answer, error."),
-    "--new",
+    "--json --new",
 )
 def chat_command(
     call: Context,
@@ -378,7 +365,8 @@ def chat_command(
 ) -> Output:
     """Talk with an assistant that remembers; given a MESSAGE, answer it and exit.
 
-    Without a model it quotes what it finds. Input that is piped in is one message.
+    Without a model it quotes what it finds. Input that is piped in is one message. With --json there is one
+    event a line: text, call, notice, answer, error.
 
     Example: filemem chat -m "What tea does Mara like?"
     """
@@ -389,7 +377,7 @@ def chat_command(
     going_on = resumed(user, resume) if resume is not None else None
     if not (going_on or off or prompt):
         going_on = unanswered(user, call.clock().date())
-    talk = Conversation(user, the_model(call, user, model), call.clock, going_on, ASKED)
+    talk = Conversation(user, call.model(user, model) or OfflineModel(), call.clock, going_on, ASKED)
     if prompt:
         yield _prompt(talk, message or "")
         return 0
@@ -397,7 +385,7 @@ def chat_command(
         talk.go_off_the_record()
     where, asks = trust.wishes(user.root), talk.model.name != OfflineModel.name and user.exists()
     if asks and core_memory.preferences(user, index.of(user).corpus(), talk.now().date()):
-        call.agreed(where, trust.WISHES, f"what {one_line(where)} says on how to talk with you", user)
+        call.say_unused(where, trust.WISHES, f"what {one_line(where)} says on how to talk with you", user)
     with _recorded(talk, log):
         chat = Chat(call, talk, verbose=verbose)
         if message is None and sys.stdin.isatty():

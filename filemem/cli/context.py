@@ -11,7 +11,7 @@ import getpass
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,9 @@ from filemem.files import trust
 from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.trust import REMEDY, Content, Trust
 from filemem.text.plain import first_few, one_line
+
+if TYPE_CHECKING:
+    from filemem.models import OpenAIModel
 
 
 class Context:
@@ -54,30 +57,31 @@ class Context:
         """The store of this call; raises FilememError where its place is taken by a file. One that `begins`, as others will write
         to it, was not named by a slip: that is asked about on a terminal, else it takes --new."""
         store = StoreFolder(self.folder_of_store(), self.answers)
-        there = os.path.isdir(store.root)
-        if os.path.lexists(store.root) and not there:
+        if os.path.lexists(store.root) and not os.path.isdir(store.root):
             raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
-        if begins and not there and not self.new:
+        if begins and not self.new and not os.path.isdir(store.root):
             asks, question = sys.stdin.isatty() and sys.stderr.isatty(), f"Begin a new store in {store.root}?"
             if not (asks and screen.confirmed(question, default=not self.named_store, err=True)):
-                raise FilememError(
-                    f"there is no store {one_line(store.root)}; make it with filemem init, or add --new."
-                )
+                where = one_line(store.root)
+                raise FilememError(f"there is no store {where}; make it with filemem init, or add --new.")
+        if self.trust:
+            from filemem.files import config  # noqa: PLC0415  loads YAML
+
+            with contextlib.suppress(FilememError):  # settings that are broken say so where they are used
+                if asked := config.asked(store.root):
+                    self.answers.settle(config.place(store.root), asked)
         return store
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
         """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
         if self.talking:
             return self.talking
-        store = self.open_store()
+        store, named = self.open_store(), self.user or os.environ.get("FILEMEM_USER")
         names = store.users()
-        name = self.user or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
-        if names and name not in names and not (self.user or os.environ.get("FILEMEM_USER")):
+        name = named or (names[0] if len(names) == 1 else _login())
+        if names and name not in names and not named:
             raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
         user = store.folder(name)
-        if self.trust:
-            with contextlib.suppress(FilememError):  # settings that are broken say so where they are used
-                self.unsettled()
         if must_exist and not user.exists():
             known = f"its users are {first_few(names, 8)}" if names else "begin with: filemem chat"
             what = f"user {user.name} in the store" if os.path.isdir(store.root) else "store"
@@ -114,32 +118,37 @@ class Context:
         from filemem.files import config  # noqa: PLC0415  loads YAML
 
         store = self.open_store()
-        where, asked = config.place(store.root), config.asked(store.root)
-        held = config.withheld(store.root, trust=store.trust)
-        if not held and not (self.trust and asked):
-            return {}
-        says = ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items())
-        if not self.agreed(where, asked, f"{says} in {one_line(where)}", folder):
-            return held
-        return {}
+        if held := config.withheld(store.root, trust=store.trust):
+            says, where = (
+                ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items()),
+                config.place(store.root),
+            )
+            self.say_unused(where, config.asked(store.root), f"{says} in {one_line(where)}", folder)
+        return held
 
-    def agreed(self, where: str, content: Content, what: str, folder: Folder | None) -> bool:
-        """Has the person agreed to what lies there? If not, one line says once what is not used, with the repository, and how
-        to agree."""
-        if self.answers.settle(where, content):
-            return True
-        if self.answers.first(where, content) and not self.told:
-            from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
+    def model(self, folder: Folder, name: str | None) -> OpenAIModel | None:
+        """The model that the person has named, or the settings; None, too, where the store names an endpoint that they have not
+        agreed to: no other was meant."""
+        from filemem.files import config  # noqa: PLC0415  loads YAML
+        from filemem.models.offline import chosen_model  # noqa: PLC0415
 
-            try:
-                _ = folder and History(folder).home
-            except Untrusted as error:
-                what += f"; {error.what}" if self.answers.first(*error.about) else ""
-            except FilememError:
-                pass  # the job says it
-            self.told = True
-            screen.say(f"Not trusted, so not used: {what}; {REMEDY}.", err=True)
-        return False
+        held = self.unsettled(folder)
+        return chosen_model(config.of(folder), name) if "base_url" not in held else None
+
+    def say_unused(self, where: str, content: Content, what: str, folder: Folder | None) -> None:
+        """Say once, in one line, what is not used as the person has not agreed to it, the repository too, and how to agree."""
+        if self.answers.settle(where, content) or not self.answers.first(where, content) or self.told:
+            return
+        from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
+
+        try:
+            _ = folder and History(folder).home
+        except Untrusted as error:
+            what += f"; {error.what}" if self.answers.first(*error.about) else ""
+        except FilememError:
+            pass  # the job says it
+        self.told = True
+        screen.say(f"Not trusted, so not used: {what}; {REMEDY}.", err=True)
 
     @functools.cached_property
     def now(self) -> dt.datetime:
@@ -273,11 +282,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "--before": click.option("--before", metavar="DATE", help="Only up to this day."),
 }
 """What several commands take, by name."""
-
-
-def json_option_that(does: str) -> Callable[[Any], Any]:
-    """--json, with a help that says what it does."""
-    return _shared("--json", is_flag=True, help=does)
 
 
 def command(

@@ -2,9 +2,12 @@
 
 import json
 import os
+import pathlib
 import re
 import shlex
 import sys
+import tempfile
+import webbrowser
 from collections.abc import Generator, Iterator
 from importlib import resources
 from typing import Any
@@ -12,31 +15,29 @@ from typing import Any
 import click
 
 from filemem import jobs
-from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
+from filemem.cli.context import Context, command, complete_path, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
 from filemem.files import config, globs, safe, trust
 from filemem.files.folder import StoreFolder
-from filemem.files.memory import Memory, live
+from filemem.files.memory import live
 from filemem.forgetting import sweeper
 from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
-from filemem.importers import ImportReport, find_parser, import_file
+from filemem.importers import ImportReport, import_file
 from filemem.jobs import JOBS, Order, imported, outcomes
-from filemem.models.offline import chosen_model
+from filemem.overview import report, timeline
 from filemem.remembering import consolidation
-from filemem.text.dates import parse_bound
+from filemem.search import question
 from filemem.text.plain import counted, one_line
 
-_BEGINNING = 2_000  # bytes, in which a report says whose it is
 
-
-def _run(call: Context, job: str, label: str, **options: Any) -> Output:
+def _run(call: Context, job: str, doing: str, **options: Any) -> Output:
     """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
     many, order = call.many(), _order(call, job, options)
     if many:
         users = call.open_store().users()
-        failed, _ = yield from _for_each(call, order, label, users, brief=True)
+        failed, _ = yield from _for_each(call, order, doing, users, brief=True)
         yield f"{len(users) - failed:,} of {len(users):,} users done."
         return 1 if failed else 0
     user = call.the_user()
@@ -44,7 +45,7 @@ def _run(call: Context, job: str, label: str, **options: Any) -> Output:
         cost = consolidation.cost(user)
         say_dim(cost.text)
         order.options["requests"] = cost.requests
-    with progress(f"{label} {user.name}", 500 if job == "status" else 1) as show:
+    with progress(f"{doing} {user.name}") as show:
         told = JOBS[job](order, user, show)
     yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
     return 0
@@ -54,19 +55,18 @@ def _order(call: Context, job: str, options: dict[str, Any]) -> Order:
     """The order that every worker gets; the model's name is resolved here, once."""
     store = call.open_store()
     if "model" in options:
-        unsettled = call.unsettled(None if call.all_users else call.the_user())
-        model = chosen_model(config.load(store.root, trust=store.trust), options["model"])
-        options["model"] = model.name if model and "base_url" not in unsettled else ""
+        model = call.model(store.folder("all") if call.all_users else call.the_user(), options["model"])
+        options["model"] = model.name if model else ""
     return Order(job, store.root, call.now, options, call.trust)
 
 
 def _for_each(
-    call: Context, order: Order, label: str, users: list[str], *, brief: bool
+    call: Context, order: Order, doing: str, users: list[str], *, brief: bool
 ) -> Generator[Row, None, tuple[int, int]]:
     """Do a job for many users, `brief`: telling only what is news, and name those for whom it failed; returns how many these
     are, and of how much the rest told."""
     count, failed = 0, 0
-    with progress(label, 1) as show:
+    with progress(doing) as show:
         for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
             for told in one.told:
                 lines = [f"{one.user}: {line}" for line in told.said if told.news] if brief else told.said
@@ -108,11 +108,8 @@ def _age(value: str) -> int:
 
 @command(
     "compact",
-    click.option(
-        "--older-than", type=_age, metavar="AGE", help="Sessions more than this old: 30d, 4w [30d, or as set]."
-    ),
-    "--model --scheduler",
-    "--all-users --dry-run --json",
+    click.option("--older-than", type=_age, metavar="AGE", help="What is older: 30d, 4w [30d, or as set]."),
+    "--model --scheduler --all-users --dry-run --json",
 )
 def compact_command(call: Context, **options: Any) -> Output:
     """Summarise old conversations by month, and archive them.
@@ -206,12 +203,9 @@ def check_command(call: Context) -> Output:
 
 def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
     """What is wrong with the store's settings file."""
-    path = os.path.join(store.root, config.NAME)
-    data = safe.read(path, config.LARGEST) if os.path.lexists(path) else b""
     try:
         for key in config.withheld(store.root, trust=store.trust):
-            at = Memory(config.NAME, data).line_of(key)
-            yield Problem(config.NAME, at, f"{key} is not used, as you have not agreed to it", trust.REMEDY)
+            yield Problem(config.NAME, 1, f"{key} is not used, as you have not agreed to it", trust.REMEDY)
     except config.ConfigError as error:
         yield Problem(config.NAME, *error.fault)
 
@@ -231,22 +225,15 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
 
     Example: filemem timeline --after 2026-05
     """
-    from filemem.overview import timeline as times  # noqa: PLC0415  which no other command needs
-
-    user, wanted, today = call.the_user(), globs.matcher(glob), call.now.date()
-    given = {"after": after, "before": before}
-    try:
-        bounds = {key: parse_bound(day, today, key == "before") for key, day in given.items() if day}
-    except ValueError as error:
-        raise FilememError(str(error)) from None
-    events = times.timeline(user, lambda path: wanted(live(path)), **bounds)
+    user, wanted = call.the_user(), globs.matcher(glob)
+    days = question.bounds(after, before, call.now.date())
+    events = timeline.timeline(user, lambda path: wanted(live(path)), days)
     for one in events:
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
         yield Row(one.as_json(), [Safe(said + dim(f"{one.path}:{one.line}"))])
-    say_dim(
-        "" if events or call.json else "Nothing is of that time; without --after and --before, '**' shows everything."
-    )
+    if not events and not call.json:
+        say_dim("Nothing is of that time; without --after and --before, '**' shows everything.")
     return 0 if events else 1
 
 
@@ -262,21 +249,11 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
 
     Example: filemem report -o report.html
     """
-    import pathlib  # noqa: PLC0415  which no other command needs, as the next three
-    import tempfile  # noqa: PLC0415
-    import webbrowser  # noqa: PLC0415
-
-    from filemem.overview import report  # noqa: PLC0415
-
     user = call.the_user()
     where = os.path.abspath(output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html"))
-    above = os.path.realpath(os.path.dirname(where))
-    if f"{above}{os.sep}".startswith(os.path.realpath(user.above) + os.sep):
+    if f"{os.path.realpath(os.path.dirname(where))}{os.sep}".startswith(os.path.realpath(user.above) + os.sep):
         raise FilememError(f"{one_line(where)} is inside the memories and would become one; name a place outside them.")
-    ours = os.path.isfile(where) and not os.path.islink(where)
-    if os.path.lexists(where) and not (
-        ours and report.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace"))
-    ):
+    if os.path.lexists(where) and not report.is_our_page(where):
         raise FilememError(f"{one_line(where)} is not a filemem report; name another file.")
     with progress("looking") as show:
         text, memories = report.page(user, call.now, show)
@@ -371,26 +348,24 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
     used = call.folder_of_store()
     place = folder or (used if call.named_store or (with_git and os.path.isdir(used)) else "memory_store")
     root = StoreFolder(place).root
-    settings, begun = os.path.join(root, config.NAME), False
-    if os.path.lexists(root) and not os.path.isdir(root):
-        raise FilememError(f"{root} is not a folder; name another place.")
-    if not os.path.lexists(settings):
+    settings = os.path.join(root, config.NAME)
+    if begins := not os.path.lexists(settings):
         safe.make_folder(root)
         safe.create(settings, _settings().encode())
         yield f"Created {settings}."
         call.store = None
         if StoreFolder(call.folder_of_store()).root != root:
             yield f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE."
-        begun = True
     elif not with_git:
         yield f"{root} is a store already; nothing was changed."
-    names = StoreFolder(root).users() if with_git else []
-    homes = [place for place in (os.path.join(root, name) for name in names) if os.path.lexists(f"{place}/.git")]
-    if with_git and (not homes or os.path.lexists(os.path.join(root, ".git"))):
-        homes.append(root)  # users' own repositories; the store's where it is one, or no user's is
-    for home in homes:
-        yield from set_up(home, (names or ["me"])[0], call.now, call.answers)
-    if begun:
+    if with_git:
+        names = StoreFolder(root).users()
+        homes = [home for name in names if os.path.lexists(os.path.join(home := os.path.join(root, name), ".git"))]
+        if not homes or os.path.lexists(os.path.join(root, ".git")):
+            homes.append(root)  # users' own repositories; the store's where it is one, or no user's is
+        for home in homes:
+            yield from set_up(home, (names or ["me"])[0], call.now, call.answers)
+    if begins:
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
 
 
@@ -421,14 +396,11 @@ def users_command(call: Context) -> Iterator[Line]:
 
 @command(
     "import",
-    click.argument(
-        "format_", metavar="FORMAT", default="", callback=lambda ctx, param, name: (find_parser(name), name)[1]
-    ),
+    click.argument("format_", metavar="FORMAT"),
     click.argument("file", type=click.Path(exists=True)),
     "--dry-run",
     click.option("--with-secrets", is_flag=True, help="Also take passwords, keys and codes."),
-    json_option_that("The whole report as one JSON object."),
-    "--new",
+    "--json --new",
 )
 def import_command(call: Context, format_: str, file: str, dry_run: bool, with_secrets: bool) -> Output:
     """Import conversations and notes from elsewhere.

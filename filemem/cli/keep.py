@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import Context, command, complete_path, json_option_that, split_line
+from filemem.cli.context import Context, command, complete_path, split_line
 from filemem.cli.screen import Line, Output, Row, choose, confirmed, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.folder import Folder
@@ -51,7 +51,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
 @command(
     "review",
     click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."),
-    json_option_that("List the proposals, one JSON object a line, and change nothing."),
+    "--json",
 )
 def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
@@ -59,7 +59,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
     Proposals come from `filemem consolidate --review`, or from every consolidation with `review: true` in
     filemem.yaml. What a model noted in a form that cannot be kept waits here too, with the reason. Each is
     shown with the turn it comes from; what you skip is asked again next time. Answers are read line by line,
-    so they can be piped. Exit code 1 if nothing waits.
+    so they can be piped. --json lists the proposals and changes nothing. Exit code 1 if nothing waits.
 
     Example: filemem review
     """

@@ -5,12 +5,15 @@ import json
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, NamedTuple, TextIO
 
 import click
 
 from filemem.text.plain import escape_controls, json_visible
+
+MOMENT = 0.5  # seconds of work without a bar
 
 
 class Safe(str):
@@ -77,21 +80,20 @@ def dim(text: str) -> Safe:
 
 
 @contextlib.contextmanager
-def progress(label: str, least: int = 500) -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar on standard error, on a terminal only and from some `least` total on."""
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A function of (done, total) that draws a bar on standard error, on a terminal only and for what takes a moment."""
+    began = time.monotonic()
     with contextlib.ExitStack() as shown:
         drawn: Any = None
 
         def show(done: int, total: int) -> None:
             nonlocal drawn
-            if drawn is None and sys.stderr.isatty() and total > least and done < total:
+            if drawn is None and sys.stderr.isatty() and time.monotonic() - began > MOMENT and done < total:
                 made: Any = click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
                 drawn = shown.enter_context(made)
             if drawn is not None:
+                drawn.length = total
                 drawn.update(done - drawn.pos)
-                if done >= total:
-                    shown.close()
-                    drawn = None
 
         yield show
 

@@ -12,14 +12,12 @@ from typing import Any
 
 import click
 
-from filemem.cli.chat import the_model
 from filemem.cli.context import OPTIONS, Context, pass_call
 from filemem.cli.screen import confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, missing_extra
 from filemem.files import journal, safe
 from filemem.files.folder import StoreFolder
 from filemem.mcp import clients
-from filemem.models import OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
 from filemem.text.plain import one_line
@@ -262,21 +260,23 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         from filemem.serve.chats import Chats  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
-    asked = the_model(call, store.folder(open_to or "anyone"), model)
+    asked = call.model(store.folder(open_to or "anyone"), model)
+
+    name = asked.name if asked else OfflineModel.name
 
     def chats(user: str) -> Chats:
-        one_more = asked.apart if isinstance(asked, OpenAIModel) else OfflineModel
+        one_more = asked.apart if asked else OfflineModel
         return Chats(store.folder(user), one_more, call.clock)
 
     def log(line: str) -> None:
         say_dim(f"{call.clock():%H:%M:%S} {line}")
 
     with running.bound(host, port) as (listening, where):
-        for note in [keys.EXPOSED] * (host not in keys.LOOPBACK) + [NOTICE] * isinstance(asked, OfflineModel):
+        for note in [keys.EXPOSED] * (host not in keys.LOOPBACK) + [NOTICE] * (not asked):
             say_dim(note)
         who = f"{open_to} without a key" if open_to else "whoever has a key"
-        say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
-        service = app.Service(store, chats, asked.name, log, open_to, origins)
+        say(f"Serving {who} at {where}/v1, answered by {name}. End with Ctrl-C.")
+        service = app.Service(store, chats, name, log, open_to, origins)
         running.server(service.app()).run(sockets=[listening])
 
 

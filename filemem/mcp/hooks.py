@@ -70,7 +70,7 @@ def _standing(user: Folder, today: dt.date) -> str:
     wishes = clip_tokens(core_memory.preferences_section(user.name, stands.preferences), WISHES)
     facts = [one for one in index.of(user).corpus().entries() if one.kind == "facts" and not one.archived]
     newest = {one.path for one in sorted(facts, key=lambda one: (one.date, one.path))[-NEWEST:]}
-    plans = timeline(user, newest.__contains__, today, today + dt.timedelta(SOON))
+    plans = timeline(user, newest.__contains__, (today.toordinal(), today.toordinal() + SOON))
     ahead = "\n".join(
         f"{one.day()} {one_line(one.text, 100)} ({one.path}:{one.line})" for one in plans if not one.until
     )

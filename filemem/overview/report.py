@@ -10,12 +10,13 @@ import hashlib
 import html
 import itertools
 import math
+import os
 import re
 from collections.abc import Iterable
 from importlib import resources
 
 from filemem.errors import FilememError
-from filemem.files import config, journal
+from filemem.files import config, journal, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.memory import IMPORTANCE, LARGEST, PROFILE, SOURCE_MARK, Memory, Passage, live
@@ -121,9 +122,10 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     return f"<!DOCTYPE html>\n{text}\n", len(found)
 
 
-def is_our_page(beginning: str) -> bool:
-    """Does a file that begins so look like a page of this module?"""
-    return f'<meta name="generator" content="{GENERATOR}"' in beginning
+def is_our_page(place: str) -> bool:
+    """Is the file there a page of this module?"""
+    ours = os.path.isfile(place) and not os.path.islink(place)
+    return ours and f'<meta name="generator" content="{GENERATOR}"'.encode() in safe.read(place, 2_000)
 
 
 def _head(title: str) -> Html:

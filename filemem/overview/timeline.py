@@ -37,16 +37,13 @@ class Event(NamedTuple):
         return {**shown, "path": self.path, "line": self.line, "archived": self.archived}
 
 
-def timeline(
-    folder: Folder,
-    wanted: Callable[[str], bool],
-    after: dt.date = dt.date.min,
-    before: dt.date = dt.date.max,
-) -> list[Event]:
-    """The events of the memories whose live path is `wanted`, from `after` to `before`, oldest first."""
+def timeline(folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int] | None = None) -> list[Event]:
+    """The events of the memories whose live path is `wanted`, within some days, given as ordinals, if any; oldest first."""
     found = [event for path in folder.paths() if wanted(path) for event in _events(folder, path)]
-    inside = [event for event in found if event.span.end >= after and event.span.start <= before]
-    return sorted(inside, key=lambda event: (event.span.start, event.span.end, event.path, event.line))
+    if days:
+        first, last = map(dt.date.fromordinal, days)
+        found = [event for event in found if event.span.end >= first and event.span.start <= last]
+    return sorted(found, key=lambda event: (event.span.start, event.span.end, event.path, event.line))
 
 
 def _events(folder: Folder, path: str) -> Iterator[Event]:
