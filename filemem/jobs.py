@@ -462,10 +462,9 @@ def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     from filemem.overview import status  # noqa: PLC0415  likewise
 
     found = status.status(folder, order.at, show)
-    kinds = {name: kind._asdict() for name, kind in found.kinds.items()}
-    live, archived = (sum(kind[key] for kind in kinds.values()) for key in ("live", "archived"))
+    live, archived = (sum(kind[key] for kind in found.kinds.values()) for key in ("live", "archived"))
     brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {status.SOON} days"]
-    return [JobDone("", brief if order.many else status.in_words(found), {**found._asdict(), "kinds": kinds})]
+    return [JobDone("", brief if order.many else status.in_words(found), found._asdict())]
 
 
 JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {

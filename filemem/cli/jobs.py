@@ -231,7 +231,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
     for one in events:
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
-        yield Row(one.as_json(), [Safe(said + dim(f"{one.path}:{one.line}"))])
+        yield Row(one._asdict(), [Safe(said + dim(f"{one.path}:{one.line}"))])
     if not events and not call.json:
         say_dim("Nothing is of that time; without --after and --before, '**' shows everything.")
     return 0 if events else 1

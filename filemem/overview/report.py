@@ -20,16 +20,7 @@ from filemem.files import config, journal, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.memory import IMPORTANCE, LARGEST, PROFILE, SOURCE_MARK, Memory, Passage, live
-from filemem.forgetting.sweeper import (
-    YOUNG,
-    Curve,
-    MemoryStatus,
-    Strength,
-    after,
-    curve,
-    days_until,
-    standings,
-)
+from filemem.forgetting.sweeper import YOUNG, Curve, MemoryStatus, Strength, after, curve, days_until, standings
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line
@@ -38,10 +29,7 @@ DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades
 CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
 GENERATOR = "filemem report"
-# What no HTML document may hold, even spelt as a reference: the non-characters of Unicode.
-_FORBIDDEN = re.compile(
-    "[\ufdd0-\ufdef" + "".join(chr(n << 16 | 0xFFFE) + chr(n << 16 | 0xFFFF) for n in range(17)) + "]"
-)
+_FORBIDDEN = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")  # what no document may hold, even spelt as a reference
 
 
 class Html(str):
@@ -90,9 +78,10 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     today = now.date()
     found = sorted(standings(folder, today), key=lambda one: (-one.entry.date, live(one.entry.path)))
     threshold = curve(config.of(folder)).threshold
-    fades = [one for one in found if one.strength and not one.entry.archived and one.reason in ("", YOUNG)]
     fading = sorted(
-        (one.strength.left(threshold, today), one.entry.path, one.strength) for one in fades if one.strength
+        (one.strength.left(threshold, today), one.entry.path, one.strength)
+        for one in found
+        if one.strength and not one.entry.archived and one.reason in ("", YOUNG)
     )
     archived = [one for one in found if one.entry.archived]
     figures = {
@@ -103,7 +92,7 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     }
     parts = {
         "profile": ("Profile", _profile(folder)),
-        "facts": ("What holds", _facts(folder, found, today)),
+        "facts": ("What holds", _facts(folder, found)),
         "timeline": ("What happened when", _happened(folder, found)),
         "fading": ("What fades, and when", _fading(folder, fading, today)),
         "archive": ("What was archived, and why", _archived(folder, archived)),
@@ -172,7 +161,7 @@ def _profile(folder: Folder) -> list[Html]:
     return found or [element("p", "There is no profile yet.")]
 
 
-def _facts(folder: Folder, found: list[MemoryStatus], today: dt.date) -> list[Html]:
+def _facts(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
     """The live facts and lessons that tell how things stand, the newest first: what is known of the person, and how to talk."""
     holding = [
         one.entry.path
@@ -180,15 +169,13 @@ def _facts(folder: Folder, found: list[MemoryStatus], today: dt.date) -> list[Ht
         if one.entry.kind in ("facts", "lessons") and not one.entry.archived
         if not any(map(one.entry.particulars.get, ("kind", "superseded_by"))) and not one.over
     ]
-    rows = dict[str, list[list[str]]]()
+    rows: dict[str, list[list[str]]] = {"facts": [], "lessons": []}
     for memory, said, where in (_first(folder, path) for path in holding[:FACTS]):
         days = (memory.particular("valid_from") or memory.date or "", memory.particular("valid_until") or "")
-        rows.setdefault(memory.kind, []).append([said, *map(str, days), where])
-    heads = ["Memory", "#Since", "#Until", "Where"]
-    talk = rows.get("lessons", [])
-    more = len(holding) - len(talk)
-    facts = _table("Facts", heads, rows.get("facts", []), more, 'filemem list "facts/**"', "Nothing is known yet.")
-    return [*(facts if rows.get("facts") or not talk else []), *_table("How to talk", heads, talk)]
+        rows[memory.kind].append([said, *map(str, days), where])
+    heads, more = ["Memory", "#Since", "#Until", "Where"], len(holding) - len(rows["lessons"])
+    facts = _table("Facts", heads, rows["facts"], more, 'filemem list "facts/**"', "Nothing is known yet.")
+    return [*facts, *_table("How to talk", heads, rows["lessons"])]
 
 
 def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
@@ -249,8 +236,7 @@ def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
         return "not recalled for long" if one.trail.archived else "put there by hand"
 
     when = {one.entry.path: one.trail.archived[:10] for one in archived}
-    latest = sorted((one for one in archived), key=lambda one: when[one.entry.path], reverse=True)[:ARCHIVED]
-    paths = [one.entry.path for one in latest]
-    rows = ([_first(folder, path)[1], when[path], why(one), path] for path, one in zip(paths, latest, strict=True))
+    latest = sorted(archived, key=lambda one: when[one.entry.path], reverse=True)[:ARCHIVED]
+    rows = ([_first(folder, path)[1], when[path], why(one), path] for one in latest for path in [one.entry.path])
     caption, how = "In the archive, where it still answers", 'filemem list "archive/**"'
     return _table(caption, ["Memory", "#Since", "Why", "Where"], rows, len(archived), how, "Nothing is in the archive.")

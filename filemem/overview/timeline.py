@@ -3,13 +3,14 @@
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, Passage, only_asked
 from filemem.text.dates import Span, mentioned, nearest, one_day
+from filemem.text.plain import one_line
 
 _DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")  # "at Christmas" and "in May" say too little of a day
 MOST = 2_000  # characters of a passage that say what happened
@@ -17,9 +18,10 @@ LONGEST = 31  # days of a span that dates an event; "in 2023" says too little of
 
 
 class Event(NamedTuple):
-    """What a memory tells of `span`, the day or days of it; `until` is the day on which it ceased to hold."""
+    """What a memory tells of the days from `date` to `end`; `until` is the day on which it ceased to hold."""
 
-    span: Span
+    date: dt.date
+    end: dt.date
     until: dt.date | None
     text: str
     path: str
@@ -28,13 +30,8 @@ class Event(NamedTuple):
 
     def day(self) -> str:
         """The day as a timeline shows it: `2026-05-08`, or `2026-05` for a whole month."""
-        whole = self.span.start.day == 1 and (self.span.end + dt.timedelta(1)).day == 1 < self.span.end.day
-        return f"{self.span.start:%Y-%m}" if whole else f"{self.span.start}"
-
-    def as_json(self) -> dict[str, Any]:
-        """For a script."""
-        shown = {"date": self.span.start, "end": self.span.end, "until": self.until, "text": self.text}
-        return {**shown, "path": self.path, "line": self.line, "archived": self.archived}
+        whole = self.date.day == 1 and (self.end + dt.timedelta(1)).day == 1 < self.end.day
+        return f"{self.date:%Y-%m}" if whole else f"{self.date}"
 
 
 def timeline(folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int] | None = None) -> list[Event]:
@@ -42,8 +39,8 @@ def timeline(folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int
     found = [event for path in folder.paths() if wanted(path) for event in _events(folder, path)]
     if days:
         first, last = map(dt.date.fromordinal, days)
-        found = [event for event in found if event.span.end >= first and event.span.start <= last]
-    return sorted(found, key=lambda event: (event.span.start, event.span.end, event.path, event.line))
+        found = [event for event in found if event.end >= first and event.date <= last]
+    return sorted(found, key=lambda event: (event.date, event.end, event.path, event.line))
 
 
 def _events(folder: Folder, path: str) -> Iterator[Event]:
@@ -57,19 +54,17 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
     if passage is None or when is None or only_asked(memory):
         return
     until = memory.particular("valid_until")
-    text = plain(" ".join(passage.text[: MOST + 1].split()))
-    text = text if len(passage.text) <= MOST else text[:MOST] + "…"
+    text = plain(one_line(passage.text, MOST))
     text = f"{passage.speaker}: {text}" if passage.speaker else text
-    yield Event(_told_of(memory, passage, passage.day or when.date), until, text, path, passage.line, memory.archived)
+    span = _told_of(memory, passage, passage.day or when.date)
+    yield Event(span.start, span.end, until, text, path, passage.line, memory.archived)
 
 
 def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
     """The days that a memory tells of: since when it holds, else the first date that it names, else its own."""
     since = memory.particular("valid_from")
-    if since:
-        return one_day(since)
-    if memory.kind == "sessions":
-        return one_day(day)
+    if since or memory.kind == "sessions":
+        return one_day(since or day)
     text = passage.text[:MOST]
     named = (
         nearest(mention, day)
