@@ -5,15 +5,15 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from filemem.cli.context import OPTIONS, Context, pass_call
-from filemem.cli.screen import confirmed, say, say_dim
+from filemem.cli.screen import Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, missing_extra
 from filemem.files import journal, safe
 from filemem.files.folder import StoreFolder
@@ -121,47 +121,38 @@ def hook_command(call: Context, client: str, wait: bool) -> int:
 
     try:
         said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
-        event = str(said["hook_event_name"])
-        user = call.writer()
+        event, user = str(said["hook_event_name"]), call.writer()
     except (FilememError, ValueError, KeyError, TypeError, RecursionError) as error:
-        sys.stderr.write(f"filemem: {one_line(str(error)) or 'no event'}\n")
+        say(f"filemem: {one_line(str(error)) or 'no event'}", err=True)
         return 1  # 2 would keep the agent from going on
 
-    def work() -> None:
-        """Do what the event asks for; failures are noted, and reported to nobody."""
-        failed = ""
-        try:
-            if not asks:
-                store = StoreFolder(user.store, user.trust)
-                hooks.take_in(store, user.name, client, str(said["transcript_path"]), call.now)
-            elif told := hooks.answer(user, client, said, call.now):
-                sys.stdout.write(f"{told}\n")
-        except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
-            failed = str(error) or repr(error)
-        journal.note_hook(user, event, failed)
-
-    asks = event in hooks.CLIENTS[client][:2]
-    if not asks and not wait and _left_to_another():
-        return 0
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    worker.join(PATIENCE if asks and not wait else None)
-    if worker.is_alive():
+    def give_up(*_: object) -> None:
         journal.note_hook(user, event, "it took longer than a second")
-    sys.stdout.flush()
-    os._exit(0)
+        os._exit(0)
 
-
-def _left_to_another() -> bool:
-    """Have a process of its own do the rest: Claude Code gives all hooks of a session's end a second and a half
-    (CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS), and ends then what they started."""
-    if os.fork():
-        return True
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nothing, stream)
-    return False
+    asks, failed = event in hooks.CLIENTS[client][:2], ""
+    if asks and not wait:
+        signal.signal(signal.SIGALRM, give_up)
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    elif (
+        not wait
+    ):  # Claude Code ends what its hooks have started 1.5 s after a session's end: another process does the rest
+        if os.fork():
+            return 0
+        os.setsid()
+        for stream in range(3):
+            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+    try:
+        if asks:
+            say(*filter(None, [Safe(hooks.answer(user, client, said, call.now))]))
+        else:
+            hooks.take_in(StoreFolder(user.store, user.trust), user.name, client, said["transcript_path"], call.now)
+    except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
+        failed = str(error) or repr(error)
+    if asks and not wait:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    journal.note_hook(user, event, failed)
+    return 0
 
 
 @mcp_command.command("check")
@@ -253,45 +244,33 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     """
     if click.get_current_context().invoked_subcommand:
         return
-    store = call.open_store(begins=bool(call.named_store))
-    open_to = _open_to(call, store, host)
+    store, user = call.open_store(begins=bool(call.named_store)), call.user or ""
+    if user and host not in keys.LOOPBACK:
+        what = f"--user serves without a key, so on this machine alone, not on {host}"
+        raise FilememError(f"{what}; leave one of them out.")
+    if not user and not keys.CHAT.of(store.root):
+        how = "make one with filemem serve keys add NAME, or serve one user here with --user NAME"
+        raise FilememError(f"nobody has a key yet; {how}.")
     try:
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
         from filemem.serve.chats import Chats  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
-    asked = call.model(store.folder(open_to or "anyone"), model)
-
+    asked = call.model(store.folder(user or "anyone"), model)
     name = asked.name if asked else OfflineModel.name
 
     def chats(user: str) -> Chats:
-        one_more = asked.apart if asked else OfflineModel
-        return Chats(store.folder(user), one_more, call.clock)
+        return Chats(store.folder(user), asked.apart if asked else OfflineModel, call.clock)
 
     def log(line: str) -> None:
         say_dim(f"{call.clock():%H:%M:%S} {line}")
 
     with running.bound(host, port) as (listening, where):
-        for note in [keys.EXPOSED] * (host not in keys.LOOPBACK) + [NOTICE] * (not asked):
-            say_dim(note)
-        who = f"{open_to} without a key" if open_to else "whoever has a key"
+        say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
+        say_dim("" if asked else NOTICE)
+        who = f"{user} without a key" if user else "whoever has a key"
         say(f"Serving {who} at {where}/v1, answered by {name}. End with Ctrl-C.")
-        service = app.Service(store, chats, name, log, open_to, origins)
-        running.server(service.app()).run(sockets=[listening])
-
-
-def _open_to(call: Context, store: StoreFolder, host: str) -> str:
-    """The user who needs no key, empty where everybody does; raises FilememError where nobody could ask anything."""
-    name = store.folder(call.user).name if call.user else ""
-    if name and host not in keys.LOOPBACK:
-        raise FilememError(
-            f"--user serves without a key, so on this machine alone, not on {host}; leave one of them out."
-        )
-    if not name and not keys.CHAT.of(store.root):
-        raise FilememError(
-            "nobody has a key yet; make one with filemem serve keys add NAME, or serve one user here with --user NAME."
-        )
-    return name
+        running.server(app.Service(store, chats, name, log, user, origins).app()).run(sockets=[listening])
 
 
 @serve_command.group("keys")
