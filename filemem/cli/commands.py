@@ -5,7 +5,6 @@ import importlib
 import os
 import signal
 import sys
-from typing import Any
 
 import click
 
@@ -62,17 +61,12 @@ _MEANT = {  # a command, and what people type who mean it
     "open": "cat get show view",
     "search": "find",
     "list": "ls",
-    "list 'lessons/**'": "lessons",
     "chat": "ask start talk",
-    "chat --prompt": "prompt",
     "log": "blame diff history",
     "sync": "backup",
     "status PATH": "why",
-    "report": "export graph",
-    "init": "new",
+    "report": "export",
     "init, whose filemem.yaml has every setting": "config settings",
-    "maintain": "watch",
-    "mcp install claude-code --sessions": "hook",
     "--help": "help",
 }
 MEANT = {word: meant for meant, words in _MEANT.items() for word in words.split()}
@@ -92,9 +86,6 @@ def _command(name: str) -> click.Command | None:
 
 class _Commands(click.Group):
     """A group that knows its commands' names and imports one when it runs; words that are no command go to a chat."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        return super().invoke(ctx) or 0  # a command that returns no exit code has succeeded
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -157,16 +148,10 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else the interpreter complains when it flushes at its end
         sys.exit(141)
-    except FilememError as error:
-        _leave(str(error))
-    except MemoryError:
-        _leave("the memory that this process may use is full; nothing that was on disk is lost.")
-    except RecursionError:
-        _leave(
-            "something here is nested too deeply; nothing that was on disk is lost; filemem check lists what is odd."
-        )
-    except OSError as error:
+    except (FilememError, OSError) as error:
         _leave(in_words(error))
+    except (MemoryError, RecursionError):
+        _leave("something here is too large or nested too deeply; nothing on disk is lost; see filemem check.")
     finally:  # nothing is under way any more, and the interpreter would print a traceback of its own end
         for number in ends:
             signal.signal(number, signal.SIG_DFL)

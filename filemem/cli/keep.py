@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from filemem.cli.context import Context, command, complete_path, split_line
-from filemem.cli.screen import Line, Output, Row, choose, confirmed, dim, progress, say, say_aside, say_dim
+from filemem.cli.screen import Line, Output, choose, confirmed, dim, progress, say_aside, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory, live
@@ -23,7 +23,8 @@ from filemem.remembering.consolidation import Applied, Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE, Decision
 from filemem.text.plain import counted, one_line
 
-ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
+Code = Generator[Line, None, int]
+ASK = "[a]ccept, [r]eject, [s]kip, accept a[l]l, [q]uit"
 
 
 @command(
@@ -48,18 +49,14 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
     yield from [*consolidation.said(done.decision), *done.notes]
 
 
-@command(
-    "review",
-    click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."),
-    "--json",
-)
+@command("review", click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."))
 def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
 
     Proposals come from `filemem consolidate --review`, or from every consolidation with `review: true` in
     filemem.yaml. What a model noted in a form that cannot be kept waits here too, with the reason. Each is
     shown with the turn it comes from; what you skip is asked again next time. Answers are read line by line,
-    so they can be piped. --json lists the proposals and changes nothing. Exit code 1 if nothing waits.
+    so they can be piped. Exit code 1 if nothing waits.
 
     Example: filemem review
     """
@@ -69,28 +66,20 @@ def review_command(call: Context, accept_all: bool) -> Output:
     if not waiting:
         yield "Nothing waits for review."
         return 1
-    if call.json:
-        yield from (Row(_as_json(found), []) for found in waiting)
-        return 0
     decisions, paths, answer = list[Decision](), list[str](), "l" if accept_all else ""
     with job(folder, "review", call.now, alone=False) as run:
         try:
             for number, found in enumerate(waiting, 1):
-                text = ""
                 if answer != "l":
                     yield from _shown(found, f"\n{number} of {len(waiting)}")
-                    while (answer := choose(ASK)) == "e":
-                        text = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
-                        if text not in ("", found.claim.text):
-                            break
-                        say("The text is unchanged.")
+                    answer = choose(ASK)
                 if answer == "q":
                     break
                 if answer == "r":
                     review.reject(found.claim)
                     yield "rejected"
-                elif answer in ("a", "e") or (answer == "l" and not found.because):
-                    made = review.accept(found.claim, call.now, text)
+                elif answer == "a" or (answer == "l" and not found.because):
+                    made = review.accept(found.claim, call.now)
                     decisions, paths = decisions + made.decisions, paths + made.paths
                     yield from (line for one in made.decisions for line in lines(one, whole=True))
                     yield from made.notes
@@ -112,13 +101,6 @@ def _shown(found: Proposal, place: str) -> Iterator[str]:
         yield f"  refused: {found.because}"
     for source, speaker, text in found.turns:
         yield dim(f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}")
-
-
-def _as_json(found: Proposal) -> dict[str, Any]:
-    """A proposal for a script."""
-    claim = {key: getattr(found.claim, key) for key in ("text", "kind", "importance", "confidence", "target")}
-    turns = [dict(zip(("source", "speaker", "text"), turn, strict=True)) for turn in found.turns]
-    return {"action": found.claim.action.lower(), **claim, "because": found.because, "turns": turns}
 
 
 # -- the editor --------------------------------------------------------------------------------------------------
@@ -157,33 +139,22 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     try:
         words = shlex.split(editor)
         at = [f"+{line}"] if line and os.path.basename(words[0]) in _PLUS else []
-        code = subprocess.run([*words, *at, folder.absolute(path)], check=False).returncode
+        subprocess.run([*words, *at, folder.absolute(path)], check=False)
     except (ValueError, OSError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it has a quote that is never closed"
-        raise FilememError(f"{editor} cannot be started ({why}); set EDITOR to an editor of yours.") from None
-    if code:
-        raise FilememError(f"{editor} exited with code {code}; {path} is as the editor left it.")
+        raise FilememError(f"{editor} cannot be started ({error}); set EDITOR to an editor of yours.") from None
     return Memory(path, folder.read(path)).problems
 
 
 # -- forgetting --------------------------------------------------------------------------------------------------
 
-Code = Generator[Line, None, int]
-FORGET_ASKS = (
-    "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
-)
-
 
 @command(
     "forget",
     click.argument("what", required=False, shell_complete=complete_path),
-    click.option(
-        "--about", metavar="WORDS", help="Everything that contains all these words, even if they look like a path."
-    ),
+    click.option("--about", metavar="WORDS", help="All that contains all these words, even if they look like a path."),
     click.option("--yes", is_flag=True, help="Delete without asking, and list what else holds the words."),
     "--dry-run",
     click.option("--purge-history", is_flag=True, help="Also have git filter-repo rewrite the repository without it."),
-    "--json",
 )
 def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Code:
     """Delete for good a memory, a PATH:LINE, or everything that contains some words.
@@ -201,8 +172,8 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
     if len(given) > 1 or not all(words.strip() for words in given) or not (given or call.user):
         raise FilememError("name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME.")
-    if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not call.json)):
-        raise FilememError(FORGET_ASKS)
+    if not (how["yes"] or how["dry_run"] or sys.stdin.isatty()):
+        raise FilememError("forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look.")
     user = call.the_user(must_exist=not purges)
     cut_off, begun = None, deletion.unfinished(user)
     if begun is not None and how["dry_run"]:
@@ -222,7 +193,6 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         yield from map(str, found.left)
         return 1 if cut_off is None else cut_off
     yield from (f"Git says it: {line}" for line in past)
-    yield from (Row({"event": "plan", **item._asdict()}, []) for item in found.items)
     yield from deletion.planned(found)
     return (yield from _agreed(call, user, found._replace(purge=purges), how, "Delete all this for good?"))
 
@@ -239,9 +209,17 @@ def _to_delete(user: Folder, what: str, about: str, *, gone: bool, purges: bool)
         return DeletionPlan(names={live(name): ""})
 
 
-def _owns_git(folder: Folder) -> bool:
-    """Has the user a git repository of their own?"""
-    return os.path.lexists(os.path.join(folder.root, ".git"))
+def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
+    """Delete everything of one user; of one who is gone already, what the history has."""
+    paths, purges = folder.paths(), how["purge_history"]
+    found = DeletionPlan([DeletionItem(path) for path in paths], everything=True, purge=purges)
+    what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
+    what += (", and its git repository" if purges else "; its git repository stays") if _owns_git(folder) else ""
+    if not folder.exists() and not (what := "\n".join(purge.remembers(History(folder), found))):
+        none = f"there is no user {folder.name} in {folder.store}, and no history of one"
+        raise NotFound(f"{none}; filemem users lists who there is.")
+    yield f"{what.rstrip('.')}."
+    return (yield from _agreed(call, folder, found, how, f"Delete everything of {folder.name} for good?"))
 
 
 def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, bool], question: str) -> Code:
@@ -280,28 +258,17 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
         said = purge.remembers(history, found)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
     others = deletion.search_under(os.path.realpath(folder.above), found.matcher, but=(folder.name, ".git"))
-    said += [
-        f"Outside this user's folder, and untouched, the words are in: {', '.join(one.place for one in others)}."
-    ] * bool(others)
     deletion.end(folder, found)
-    lines = deletion.report(done, folder.name) if not found.everything else [f"Deleted {done.deleted[0]}."]
-    yield Row({"event": "done", **done._asdict()}, lines)
-    for line in [*said, "Backups, where there are any, have it too."]:
-        yield Row({"event": "notice", "text": line}, [line])
+    yield from deletion.report(done, folder.name) if not found.everything else [f"Deleted {done.deleted[0]}."]
+    yield from said
+    if others:
+        places = ", ".join(one.place for one in others)
+        yield f"Outside this user's folder, and untouched, the words are in: {places}."
+    yield "Backups, where there are any, have it too."
     say_aside(done.note)
     return int(failed)
 
 
-def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
-    """Delete everything of one user; of one who is gone already, what the history has."""
-    paths, purges = folder.paths(), how["purge_history"]
-    found = DeletionPlan(everything=True, purge=purges)
-    what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
-    what += (", and its git repository" if purges else "; its git repository stays") if _owns_git(folder) else ""
-    if not folder.exists() and not (what := "\n".join(purge.remembers(History(folder), found))):
-        none = f"there is no user {folder.name} in {folder.store}, and no history of one"
-        raise NotFound(f"{none}; filemem users lists who there is.")
-    facts = {"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}
-    yield Row(facts, [f"{what.rstrip('.')}."])
-    found = found._replace(items=[DeletionItem(path) for path in paths])
-    return (yield from _agreed(call, folder, found, how, f"Delete everything of {folder.name} for good?"))
+def _owns_git(folder: Folder) -> bool:
+    """Has the user a git repository of their own?"""
+    return os.path.lexists(os.path.join(folder.root, ".git"))
