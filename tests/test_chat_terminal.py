@@ -1,6 +1,6 @@
 """A person talks with filemem in a terminal: what they type arrives as typed, what they see is plain, and no key loses a word.
 
-Where the output is no terminal it is plain text or JSON, with an exit code that a script can trust.
+Where the output is no terminal it is plain text, with an exit code that a script can trust.
 """
 
 import json
@@ -382,30 +382,6 @@ def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer
     assert not [path for path in (store / "memory_store/ann/facts").rglob("*") if "rex" in path.name]
 
 
-# -- scripts -----------------------------------------------------------------------------------------------------
-
-
-def events(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
-    server.script(calls(("grep", {"pattern": "oolong"})), say("Ool", "ong."), fail(401))
-    found = events(run(store, server, "--json", "-m", "Tea?"))
-    assert [event["event"] for event in found] == ["call", "text", "text", "answer"]
-    assert found[0]["name"] == "grep"
-    assert json.loads(found[0]["arguments"]) == {"pattern": "oolong"}
-    assert found[0]["brief"] == "1 line in 1 of 5 files"
-    assert found[-1]["text"] == "Oolong."
-    assert (store / "memory_store/ann" / found[-1]["session"]).exists()
-    failed = run(store, server, "--json", "-m", "Tea?")
-    assert failed.returncode == 2
-    assert [event["event"] for event in events(failed)] == ["error"]
-    assert failed.stderr == ""
-    commands = events(run(store, server, "--json", "-m", "/help"))
-    assert [event["event"] for event in commands] == ["notice"]
-
-
 @pytest.mark.parametrize(
     ("options", "given"),
     [(["-m", "Grüß dich, 世界"], ""), ([], "Grüß dich, 世界\n")],
@@ -418,9 +394,6 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
     done = run(store, server, *options, given=given, LANG=lang)
     assert (done.returncode, done.stdout) == (0, "你好。\n")
     assert said(server) == "Grüß dich, 世界"
-
-
-# -- messages of any length --------------------------------------------------------------------------------------
 
 
 # -- sessions and models -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The command that talks: chat, in the terminal or as JSON events."""
+"""The command that talks: chat."""
 
 import contextlib
 import datetime as dt
@@ -19,7 +19,7 @@ from filemem.chat.conversation import CITED, Conversation, Event, Notice, Text, 
 from filemem.chat.recalling import day_of
 from filemem.cli import screen
 from filemem.cli.context import Context, command, split_line, usage
-from filemem.cli.screen import Output, Row, Safe, Wrapper, say, say_dim
+from filemem.cli.screen import Output, Safe, Wrapper, say, say_dim
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
@@ -60,13 +60,13 @@ Ctrl-C stops an answer.""",
 Ctrl-C 停止正在输出的回答。""",
 )
 COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a chat has under their own names
-EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
 WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
 OFF = ("From here on nothing is kept; what was said before is.", "从现在起什么都不保存；之前说的仍然保存着。")
 KEPT = ("The conversation is in {}. ", "对话保存在 {}。")
 KNOWN = ("Facts: {}; conversations that wait for {}: {}.", "事实：{}条；等待{}的对话：{}段。")
 A_MODEL = ("a model", "一个模型")
 UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
+RESUME = "Continue a session, named by its path or part of its name; by default the last one."
 LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _SLASH = re.compile(r"/(\w+)(?: +(.*))?", re.ASCII)
@@ -82,7 +82,7 @@ class Chat:
         self._talk = talk
         self._verbose = verbose
         self._model = talk.model if isinstance(talk.model, OpenAIModel) else None
-        self._live = sys.stdout.isatty() and not call.json  # do answers stream?
+        self._live = sys.stdout.isatty()  # do answers stream?
         self._chinese = False  # is the answer to a message in Chinese?
         self._at_work = False  # does the terminal show the sign of work?
         self._calls: list[ToolCalled] = []  # not told of yet
@@ -184,10 +184,8 @@ class Chat:
 
     def _failed(self, sentence: str) -> None:
         self._stream("", end=True)
-        self._tell("error", text=sentence)
-        if not self._call.json:
-            self._put("")
-            say(Safe(click.style(screen.wrapped(escape_controls(sentence), sys.stderr), fg="red")), err=True)
+        self._put("")
+        say(Safe(click.style(screen.wrapped(escape_controls(sentence), sys.stderr), fg="red")), err=True)
 
     def _answer(self, message: str) -> int:
         self._chinese = in_chinese(message)
@@ -198,7 +196,7 @@ class Chat:
                 self._at_work = True
             said = self._talk.say(message, self._hear)
         self._stream("", end=True)
-        if not self._live and not self._call.json:
+        if not self._live:
             say(said)
         for place, number in self._numbers.items():
             when = when_of(place.rpartition(":")[0])
@@ -206,26 +204,18 @@ class Chat:
             doubt = "" if self._talk.was_shown(place) else f"  {UNSHOWN[self._chinese]}"
             self._aside(f"[{number}] {day}{place}{doubt}")
         self._numbers.clear()
-        self._tell("answer", text=said, session=self._talk.transcript.path)
         return 0
 
     # -- showing -------------------------------------------------------------------------------------------------
 
-    def _tell(self, event: str, **facts: Any) -> None:
-        """An event, for a script only."""
-        screen.show(iter([Row({"event": event, **facts}, [])]), as_json=self._call.json)
-
     def _aside(self, text: str) -> None:
-        """A notice on standard error; scripts get none."""
-        if not self._call.json:
-            self._put("")
-            say_dim(text)
+        """A notice on standard error."""
+        self._put("")
+        say_dim(text)
 
     def _hear(self, event: Event) -> None:
         """Show one event as it comes; what was called and not shown is told in one line, once an answer begins."""
-        if self._call.json:
-            self._tell(EVENTS[type(event)], **event._asdict())
-        elif isinstance(event, Text):
+        if isinstance(event, Text):
             if self._calls and event.text.strip():
                 self._aside(self._looked_at())
             if self._live:
@@ -283,13 +273,11 @@ class Chat:
                 code: int = found.invoke(context)
             talk.transcript.path = self._call.renamed.get(talk.transcript.path, talk.transcript.path)
             return code
+        if name not in ("off", "help"):
+            raise FilememError(f"there is no command /{name}; /help lists them.")
         if name == "off":
             self._talk.go_off_the_record()
-        elif name != "help":
-            raise FilememError(f"there is no command /{name}; /help lists them.")
-        said = (OFF if name == "off" else HELP)[self._chinese]
-        self._tell("notice", text=said)
-        say(*[] if self._call.json else [screen.wrapped(said, sys.stdout)])
+        say(screen.wrapped((OFF if name == "off" else HELP)[self._chinese], sys.stdout))
         return 0
 
     def _read_earlier(self, model: OpenAIModel) -> None:
@@ -337,71 +325,53 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     click.argument("text", metavar="[MESSAGE]", required=False),
     click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE."),
     "--model",
-    click.option(
-        "--resume",
-        is_flag=False,
-        flag_value="",
-        metavar="[SESSION]",
-        help="Continue a session, named by its path or part of its name; by default the last one.",
-    ),
+    click.option("--resume", is_flag=False, flag_value="", metavar="[SESSION]", help=RESUME),
     click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this chat: no turn, no recall."),
-    click.option(
-        "--prompt", is_flag=True, help="Print what the model would see, with the tokens of each section, and exit."
-    ),
+    click.option("--prompt", is_flag=True, help="Print what the model would see, with its tokens, and exit."),
     click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line."),
     click.option("-v", "--verbose", is_flag=True, help="Show each tool call."),
-    "--json --new",
+    "--new",
 )
 def chat_command(
-    call: Context,
-    text: str | None,
-    message: str | None,
-    model: str | None,
-    resume: str | None,
-    off: bool,
-    prompt: bool,
-    log: str | None,
-    verbose: bool,
+    call: Context, text: str | None, message: str | None, model: str | None, resume: str | None, **how: Any
 ) -> Output:
     """Talk with an assistant that remembers; given a MESSAGE, answer it and exit.
 
-    Without a model it quotes what it finds. Input that is piped in is one message. With --json there is one
-    event a line: text, call, notice, answer, error.
+    Without a model it quotes what it finds. Input that is piped in is one message.
 
     Example: filemem chat -m "What tea does Mara like?"
     """
     message = text if message is None else message
-    if off and log:
+    if how["off"] and how["log"]:
         raise FilememError("--log keeps what is said, --off-the-record does not; use one of them.")
-    user = call.the_user(must_exist=not prompt) if prompt or resume is not None else call.writer()
+    user = call.writer() if resume is None and not how["prompt"] else call.the_user(must_exist=not how["prompt"])
     going_on = resumed(user, resume) if resume is not None else None
-    if not (going_on or off or prompt):
+    if not (going_on or how["off"] or how["prompt"]):
         going_on = unanswered(user, call.clock().date())
     talk = Conversation(user, call.model(user, model) or OfflineModel(), call.clock, going_on, ASKED)
-    if prompt:
-        yield _prompt(talk, message or "")
+    if how["prompt"]:
+        yield from _prompt(talk, message or "")
         return 0
-    if off:
+    if how["off"]:
         talk.go_off_the_record()
     where, asks = trust.wishes(user.root), talk.model.name != OfflineModel.name and user.exists()
     if asks and core_memory.preferences(user, index.of(user).corpus(), talk.now().date()):
         call.say_unused(where, trust.WISHES, f"what {one_line(where)} says on how to talk with you", user)
-    with _recorded(talk, log):
-        chat = Chat(call, talk, verbose=verbose)
+    with _recorded(talk, how["log"]):
+        chat = Chat(call, talk, verbose=how["verbose"])
         if message is None and sys.stdin.isatty():
             return chat.run()
         return chat.once(sys.stdin.buffer.read().decode(errors="replace") if message is None else message)
 
 
-def _prompt(talk: Conversation, message: str) -> Row:
+def _prompt(talk: Conversation, message: str) -> Iterator[str]:
     """Every word that the model would see, or if the person said `message`."""
-    seen = talk.view(message)
+    seen, whole = talk.view(message), 0
     turns = [("assistant" if turn.speaker == ASSISTANT else "user", turn.text) for turn in seen.turns]
-    parts = [(name, text, count_tokens(text)) for name, text in [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]]
-    told = [f"== {name} ({size} tokens)\n{text}\n" for name, text, size in parts]
-    whole = f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)"
-    sizes = {name: count_tokens(text) for name, text in [*seen.system, *seen.beside]}
-    return Row({"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}, [*told, whole])
+    for name, text in [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]:
+        yield f"== {name} ({count_tokens(text)} tokens)\n{text}\n"
+        whole += count_tokens(text)
+    yield f"== in all ({whole} tokens, {len(talk.offered)} tools aside)"
 
 
 @contextlib.contextmanager
