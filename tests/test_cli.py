@@ -500,7 +500,6 @@ def test_completion_knows_commands_paths_and_users(home: Path) -> None:
     assert subprocess.run(["bash", "-n"], input=script, encoding="utf-8", check=False).returncode == 0
     assert completed(home, "filemem op") == ["open"]
     assert completed(home, "filemem open facts/2026/2026-03-14-p") == [FACT]
-    assert completed(home, "filemem grep --user m") == ["mara"]
     assert completed(home, "filemem open no-such") == []
 
 

@@ -20,7 +20,7 @@ COMMANDS = [
     ["remember", "I live in Porto and work at the harbour."],
     ["chat", "-m", "I moved to Ghent."],
     ["consolidate"],
-    ["compact", "--older-than", "1d"],
+    ["compact", "--older-than", "1"],
     ["sweep"],
     ["maintain"],
     ["import", "openai-jsonl", "EXPORT"],

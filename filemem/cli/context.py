@@ -232,12 +232,6 @@ def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
     return click.option(*names, expose_value=False, callback=keep, **how)
 
 
-def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """The users whose names begin so."""
-    names = StoreFolder(ctx.ensure_object(Context).folder_of_store()).users()
-    return [name for name in names if name.startswith(incomplete)]
-
-
 def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The paths of memories that begin so."""
     try:
@@ -248,7 +242,7 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 _EVERYWHERE = (
     _shared("--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}]."),
-    _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users),
+    _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user]."),
     _shared("--today", type=_day, is_eager=True, metavar="DATE", help="Take this day, or day and time, as now."),
     _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
 )
@@ -267,10 +261,11 @@ def with_shared_options(command: click.Command) -> click.Command:
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "PATH": click.argument("path", shell_complete=complete_path),
+    "[PATH]": click.argument("path", required=False, shell_complete=complete_path),
+    "--limit": click.option("--limit", "-n", type=click.IntRange(1), help="Show at most this many."),
     "--json": _shared("--json", is_flag=True, help="One JSON object a line."),
-    "--as-of": _shared(
-        "--as-of", type=_day, metavar="DATE", help="What the files said at the end of that day, from git."
-    ),
+    "--as-of": _shared("--as-of", type=_day, metavar="DATE", help="What the files said at that day's end, from git."),
     "--new": _shared("--new", is_flag=True, help="Create a new store or user, even if its name is close to another's."),
     "--all-users": _shared("--all-users", is_flag=True, help="Every user of the store."),
     "--scheduler": _shared("--scheduler", metavar="URL", help="All users on this Dask cluster: tcp://10.0.0.5:8786."),

@@ -17,15 +17,15 @@ from filemem.grep import grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
 
-_SHOWN = "path line end_line date score text archived speaker time strength note".split()  # with --json
+_SHOWN = (
+    "path line end_line date score text archived speaker time strength note title sources parts".split()
+)  # with --json
 
 
 @command(
     "search",
     click.argument("query", nargs=-1, required=True),
-    click.option("--limit", "-n", type=click.IntRange(1, 200), help="Show at most this many passages."),
-    "--path --speaker",
-    "--after --before",
+    "--limit --path --speaker --after --before",
     click.option("--explain", is_flag=True, help="Show what made each passage's score."),
     "--json --as-of",
 )
@@ -33,10 +33,9 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     """Find the passages that best answer QUERY, words or a whole question.
 
     --as-of DATE asks what the files said on a day; --today DATE what was true that day, by what is known now.
+    Exit code 1 if nothing was found.
 
     Example: filemem search "what tea does Mara like?"
-
-    Exit code 1 if nothing was found.
     """
     from filemem import index  # noqa: PLC0415  which a grep does without
     from filemem.search import search_files  # noqa: PLC0415
@@ -47,9 +46,8 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     anchor = call.today.date() if call.today else None
     found = search_files(index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters)
     for hit in found.hits if call.json else ():
-        more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
-        facts = {key: getattr(hit, key) for key in _SHOWN} | {key: value for key, value in more.items() if value}
-        yield Row({**facts, "file": f"{user.root}/{hit.path}"}, [])
+        facts = {key: getattr(hit, key) for key in _SHOWN}
+        yield Row({**facts, "superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}, [])
     yield answers.searched(found, shell=True)
     if explain:
         yield f"\n{found.certainty:.0%} certain"
@@ -86,10 +84,9 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     r"""Find the lines that match a regular expression.
 
     Newest file first, archived files last. Case matters only if PATTERN has a capital letter. \b marks the edge of a word.
+    Exit code 1 if nothing was found.
 
     Example: filemem grep "oolong|乌龙"
-
-    Exit code 1 if nothing was found.
     """
     user = call.the_user()
     said_by = None
@@ -116,7 +113,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
 
 @command(
     "open",
-    click.argument("path", shell_complete=complete_path),
+    "PATH",
     click.option("--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."),
     "--as-of",
 )
@@ -133,12 +130,7 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
     yield answers.page(user, where, line or 1, lines, 10**9, moved_from=name, whole=True)
 
 
-@command(
-    "list",
-    click.argument("glob", required=False, shell_complete=complete_path),
-    click.option("--limit", "-n", type=click.IntRange(1), help="List at most this many memories."),
-    "--json --as-of",
-)
+@command("list", click.argument("glob", required=False, shell_complete=complete_path), "--limit --json --as-of")
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.
 
@@ -146,15 +138,14 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
 
     Example: filemem list "facts/**"
     """
-    user = call.the_user()
-    wanted = globs.matcher(glob) if glob else None
-    stats = sorted((stat for stat in user.files() if wanted is None or wanted(stat.path)), key=newest_first)
-    shown = ((stat, row) for stat in stats if (row := _row(user, stat, asked=bool(glob))))
-    for stat, row in itertools.islice(shown, limit):
+    user, wanted = call.the_user(), globs.matcher(glob or "**")
+    stats = sorted((stat for stat in user.files() if wanted(stat.path)), key=newest_first)
+    shown = filter(None, (_row(user, stat, asked=bool(glob)) for stat in stats))
+    for row in itertools.islice(shown, limit):
         summed = row.get(episode.KEY, {}) if glob else {}
         more = [("outcome", summed.get("outcome")), *(("open", text) for text in summed.get("open", []))]
         lines = [f"  {key}: {one_line(text, 160)}" for key, text in more if text]
-        yield Row(row, [f"{stat.path}  {one_line(row['title'], 80)}", *lines])
+        yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}", *lines])
     return 0 if stats else 1
 
 
@@ -165,8 +156,8 @@ def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
         memory = Memory(stat.path, folder.read(stat.path, 20_000))
         if not asked and only_asked(memory):
             return {}
-        said = next((one for one in memory.passages if one.line != memory.episode_line), None)
-        title = (memory.titles[0] if memory.kind == "sessions" else "") or (said.text.split("\n")[0] if said else "")
+        said = next((one.text for one in memory.passages if one.line != memory.episode_line), "")
+        title = (memory.titles[0] if memory.kind == "sessions" else "") or said.split("\n")[0]
         summed = memory.episode.as_json()
     except FilememError as error:
         title, summed = str(error), {}

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import re
 import shlex
 import sys
 import tempfile
@@ -30,6 +29,16 @@ from filemem.overview import report, timeline
 from filemem.remembering import consolidation
 from filemem.search import question
 from filemem.text.plain import counted, one_line
+
+
+def _job(name: str, doing: str, text: str, *parameters: Any) -> click.Command:
+    """The command of a job, with `text` as its help and more parameters than all jobs have."""
+
+    def run(call: Context, **options: Any) -> Output:
+        return _run(call, name, doing, **options)
+
+    run.__doc__ = text
+    return command(name, *parameters, "--scheduler --all-users --dry-run --json")(run)
 
 
 def _run(call: Context, job: str, doing: str, **options: Any) -> Output:
@@ -80,13 +89,9 @@ def _for_each(
     return failed, count
 
 
-@command(
+consolidate_command = _job(
     "consolidate",
-    "--scheduler --all-users --dry-run",
-    click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
-    "--model --json",
-)
-def consolidate_command(call: Context, **options: Any) -> Output:
+    "remembering",
     """Have the model turn conversations into memories.
 
     Every conversation is read once, several per request; what it says becomes facts, lessons and lines of the
@@ -95,54 +100,45 @@ def consolidate_command(call: Context, **options: Any) -> Output:
     if the model could not be asked.
 
     Example: filemem consolidate --dry-run
-    """
-    return _run(call, "consolidate", "remembering", **options)
-
-
-def _age(value: str) -> int:
-    """A number of days: `30d`, `4w`, `30`."""
-    if not (match := re.fullmatch(r"(\d{1,5})([dw]?)", value)):
-        raise click.BadParameter(f"{value!r} is not an age; write it as 30d or 4w.")
-    return int(match[1]) * (7 if match[2] == "w" else 1)
-
-
-@command(
-    "compact",
-    click.option("--older-than", type=_age, metavar="AGE", help="What is older: 30d, 4w [30d, or as set]."),
-    "--model --scheduler --all-users --dry-run --json",
+    """,
+    click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
+    "--model",
 )
-def compact_command(call: Context, **options: Any) -> Output:
+compact_command = _job(
+    "compact",
+    "compacting",
     """Summarise old conversations by month, and archive them.
 
     Every line of a summary links to its source. Without a model, it quotes the most telling turns.
 
-    Example: filemem compact --older-than 60d --dry-run
-    """
-    return _run(call, "compact", "compacting", **options)
-
-
-@command("sweep", "--scheduler --all-users", "--dry-run --json")
-def sweep_command(call: Context, **options: Any) -> Output:
+    Example: filemem compact --older-than 60 --dry-run
+    """,
+    click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Sessions that old [30, or as set]."),
+    "--model",
+)
+sweep_command = _job(
+    "sweep",
+    "sweeping",
     """Archive what is no longer used; bring back what was opened or cited in the archive.
 
     Only what is over fades: summarised conversations, past events and plans, trifles. Nothing is deleted:
     what is archived is still found, and filemem restore brings it back. filemem status PATH says why.
 
     Example: filemem sweep --dry-run
-    """
-    return _run(call, "sweep", "sweeping", **options)
-
-
-@command("maintain", "--model --scheduler", "--all-users --dry-run --json")
-def maintain_command(call: Context, **options: Any) -> Output:
+    """,
+)
+maintain_command = _job(
+    "maintain",
+    "maintaining",
     """Run every job that keeps a memory in order: consolidate, compact, sweep, index. Safe to
     run at any time, from cron or a git hook.
 
     Files listed under imports: in filemem.yaml are imported first, if they are new.
 
     Example: filemem maintain --all-users --dry-run
-    """
-    return _run(call, "maintain", "maintaining", **options)
+    """,
+    "--model",
+)
 
 
 @command(
@@ -160,9 +156,7 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
     yield from jobs.restore(user, call.now, [split_line(user, path)[0] for path in paths]).said
 
 
-@command(
-    "status", click.argument("path", required=False, shell_complete=complete_path), "--scheduler --all-users --json"
-)
+@command("status", "[PATH] --scheduler --all-users --json")
 def status_command(call: Context, path: str | None) -> Output:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and the distribution of retention.
 
@@ -175,10 +169,8 @@ def status_command(call: Context, path: str | None) -> Output:
         return (yield from _run(call, "status", "looking at"))
     if call.many():
         raise click.UsageError("PATH belongs to one user; leave out --all-users.")
-    user = call.the_user()
-    name = split_line(user, path)[0]
-    said = sweeper.why(user, name, call.now.date())
-    yield Row({"path": name, "said": said}, said)
+    said = sweeper.why(call.the_user(), split_line(call.the_user(), path)[0], call.now.date())
+    yield Row({"path": path, "said": said}, said)
     return 0
 
 
@@ -268,17 +260,15 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
 
 @command(
     "log",
-    click.argument("path", required=False, shell_complete=complete_path),
+    "[PATH]",
     click.option("--about", metavar="WORDS", default="", help="Only commits that added, removed or name these words."),
-    click.option("--limit", "-n", type=click.IntRange(1), help="Show at most this many commits."),
-    "--json",
+    "--limit --json",
 )
 def log_command(call: Context, path: str | None, about: str, limit: int | None) -> Output:
     """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
+    Exit code 1 if nothing was found.
 
     Example: filemem log --about oolong
-
-    Exit code 1 if nothing was found.
     """
     found = log(History(call.the_user()), path or "", about, limit or 0)
     for commit in found:

@@ -108,7 +108,7 @@ def _shown(found: Proposal, place: str) -> Iterator[str]:
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 
 
-@command("edit", click.argument("path", shell_complete=complete_path))
+@command("edit", "PATH")
 def edit_command(call: Context, path: str) -> Output:
     """Open a memory in your editor.
 
@@ -162,11 +162,9 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     The turns that it came from go too (their lines stay and say [forgotten]), with everything derived from
     it: facts, lines of summaries and of the profile. Words match whole words; in Chinese, anywhere. --user
     NAME alone forgets the whole user. It shows a list and asks first, then searches every file for the words
-    and lists what still contains them.
+    and lists what still contains them. Exit code 1 if nothing was found or deleted, or something could not be.
 
     Example: filemem forget Bergen --dry-run
-
-    Exit code 1 if nothing was found or deleted, or something could not be.
     """
     given, purges = [words for words in (what, about) if words is not None], how["purge_history"]
     # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
