@@ -19,6 +19,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
@@ -53,6 +54,17 @@ def of(folder: Folder) -> Index:
     return found
 
 
+class _FolderListing(NamedTuple):
+    """A folder's stats, the paths of the folders in it, and of its files, with these in the same order as absolute paths, the
+    stats of each."""
+
+    own: Stats
+    folders: list[str]
+    files: list[str]
+    places: list[str]
+    stats: list[Stats]
+
+
 class Index:
     """The index of one folder. Safe to use from several threads."""
 
@@ -63,7 +75,8 @@ class Index:
         self._thread_lock = threading.Lock()
         self._corpus: Corpus | None = None
         self._known: dict[str, Stats] = {}  # by path, of the files in the snapshot
-        self._folders: dict[str, tuple[Stats, list[str], list[str]]] = {}  # by path; its stats, files and folders
+        self._files: dict[str, Stats] = {}  # by path, as they were listed last, folder by folder
+        self._folders: dict[str, _FolderListing] = {}
         self._stamp: tuple[int, ...] = ()  # tells the file that the snapshot was read from or written to; (): none
         self._hold(Snapshot())
 
@@ -72,8 +85,10 @@ class Index:
         with self._thread_lock:
             files = self._listing()
             self._load(files)
-            if files != self._known:
+            if files is not self._known and files != self._known:
                 self._update(files, progress or self.progress)
+            else:
+                self._known = files  # so that the next question finds the same, and need not compare all again
             if self._corpus is None:
                 self._corpus = Corpus(self._snapshot)
             return self._corpus
@@ -103,40 +118,50 @@ class Index:
     # -- what files there are ------------------------------------------------------------------------------------
 
     def _listing(self) -> dict[str, Stats]:
-        """The stats of every memory's file, by its path; the same files as `Folder.files` lists."""
-        found: dict[str, Stats] = {}
+        """The stats of every memory's file, by its path; the same files as `Folder.files` lists. It is the same dict as long as
+        nothing differs."""
+        found: dict[str, _FolderListing] = {}
         waiting = [""]
         while waiting:
             folder = waiting.pop()
-            with contextlib.suppress(NotFound, Refused, FileNotFoundError, NotADirectoryError, PermissionError):
-                files, folders = self._names(folder)
-                try:
-                    found.update(
-                        zip(files, map(_STATS, map(os.lstat, map(f"{self.place}/".__add__, files))), strict=True)
-                    )
-                    waiting += folders
-                except FileNotFoundError:  # the folder has changed meanwhile
-                    waiting.append(folder)
-        return found
+            with contextlib.suppress(NotADirectoryError, PermissionError, FileNotFoundError):
+                found[folder] = listing = self._look_at(folder)
+                waiting += listing.folders
+        if found != self._folders:
+            self._folders = found
+            every = found.values()
+            self._files = {path: stats for one in every for path, stats in zip(one.files, one.stats, strict=True)}
+        return self._files
 
-    def _names(self, folder: str) -> tuple[list[str], list[str]]:
-        """The paths of the files in a folder, and of the folders to look into; those that it had, where it has not changed."""
-        prefix, stats = folder and f"{folder}/", _STATS(os.lstat(f"{self.place}/{folder}"))
-        known = self._folders.pop(folder, None)
-        if not known or known[0] != stats:
-            known, settled = (stats, [], []), _is_settled(stats)
-            with os.scandir(f"{self.place}/{folder}") as entries:
-                for entry in entries:
-                    if entry.name[0] == "." or is_unprintable(entry.name):
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        known[2].extend([] if too_far(prefix + entry.name) else [prefix + entry.name])
-                    elif entry.is_file(follow_symlinks=False) and not is_temporary_name(entry.name):
-                        known[1].append(prefix + entry.name)
-            if not settled:
-                return known[1:]
-        self._folders[folder] = known
-        return known[1:]
+    def _look_at(self, folder: str) -> _FolderListing:
+        """A folder as it is now; the listing known where nothing in it has changed. Its stats tell which names it has, but not
+        whether a file was changed in its place: each file is looked at."""
+        while True:
+            own, known = _STATS(os.lstat(f"{self.place}/{folder}")), self._folders.get(folder)
+            if not known or known.own != own:
+                known = self._listed(folder, own)
+            try:
+                stats = list(map(_STATS, map(os.lstat, known.places)))
+            except FileNotFoundError:
+                self._folders.pop(folder, None)
+            else:
+                return known if stats == known.stats else known._replace(stats=stats)
+
+    def _listed(self, folder: str, own: Stats) -> _FolderListing:
+        """The names in a folder."""
+        prefix, settled = folder and f"{folder}/", _is_settled(own)
+        found = _FolderListing(own if settled else _CHANGING, [], [], [], [])
+        with os.scandir(f"{self.place}/{folder}") as entries:
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.name[0] == "." or is_unprintable(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    found.folders.extend([] if too_far(path) else [path])
+                elif entry.is_file(follow_symlinks=False) and not is_temporary_name(entry.name):
+                    found.files.append(path)
+                    found.places.append(f"{self.place}/{path}")
+        return found
 
     # -- taking changes in ---------------------------------------------------------------------------------------
 

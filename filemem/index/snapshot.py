@@ -18,11 +18,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, is_archived, pauses, when_of
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, is_archived, kind_of, pauses, when_of
 from filemem.text import terms
 from filemem.text.plain import LINK
 
-MAGIC = b"filemem index 6\n"
+MAGIC = b"filemem index 7\n"
 ARCHIVED, UNREAD, UNSETTLED = 1, 2, 4
 """Marks of a file: it lies in the archive; it could not be read; it is to be read again."""
 MOST_COUNTED = 255
@@ -32,17 +32,45 @@ Stats = tuple[int, int, int, int]
 change cannot be set by a program; it tells a restored old file, or a clock that was put back, from the file known."""
 
 
-class FileRow(NamedTuple):
-    """A file: its stats when it was read, its date as an ordinal (0: none), its marks, the number of the first of its
-    `passages`, and what its front matter says (None: nothing)."""
+class IndexedFile(NamedTuple):
+    """A file: its stats when it was read, its date as an ordinal (0: none), its marks, the number of the first of its `count`
+    passages, well-formed values of its front matter (`Memory.particulars`), dates in ISO form, and where in it each other day
+    begins: the place of the first passage, and the day as an ordinal, 0 for the file's."""
 
     path: str
     stats: Stats
     date: int
     marks: int
     first: int
-    passages: int
-    particulars: dict[str, Any] | None
+    count: int  # type: ignore[assignment]  # a tuple has a method of this name
+    particulars: dict[str, Any]
+    day_starts: list[tuple[int, int]]
+
+    @property
+    def days(self) -> list[int]:
+        """The file's day and those of its turns that were said on others, as ordinals; none where it has no date."""
+        days = dict.fromkeys([self.date, *(day for _, day in self.day_starts)])
+        return [*filter(None, days)]
+
+    def day(self, number: int) -> int:
+        """The day of a passage, as an ordinal: its own, or the file's."""
+        days = [day for place, day in self.day_starts if self.first + place <= number]
+        return (days and days[-1]) or self.date
+
+    @property
+    def archived(self) -> bool:
+        """Does it lie in the archive?"""
+        return bool(self.marks & ARCHIVED)
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its passages."""
+        return range(self.first, self.first + self.count)
+
+    @property
+    def kind(self) -> str:
+        """The kind that the path decides."""
+        return kind_of(self.path)
 
 
 class DamagedSnapshot(Exception):
@@ -68,7 +96,7 @@ class Builder:
         self.speakers: list[int] = []
         self.lengths = bytearray()
         self.flags = bytearray()
-        self.files: list[FileRow] = []
+        self.files: list[IndexedFile] = []
         self._first = first
         self._numbers = {name: number for number, name in enumerate(self.speaker_names)}
 
@@ -109,7 +137,7 @@ class Snapshot:
 
     def __init__(self) -> None:
         self.speaker_names: list[str] = [""]
-        self.files: list[FileRow] = []
+        self.files: list[IndexedFile] = []
         self.speakers = array("H")
         self.lines = array("I")
         self.lengths = b""
@@ -122,7 +150,7 @@ class Snapshot:
     @property
     def live(self) -> int:
         """How many passages belong to a file."""
-        return sum(row.passages for row in self.files)
+        return sum(row.count for row in self.files)
 
     def packed(self, version: str) -> bytes:
         """The bytes of its file."""
@@ -153,7 +181,7 @@ class Snapshot:
                 else:
                     setattr(found, name, array(_TABLES[name], raw) if _TABLES[name] else raw)
             found.speaker_names = facts["speakers"]
-            found.files = [FileRow(path, tuple(stats), *rest) for path, stats, *rest in facts["files"]]
+            found.files = [IndexedFile(path, tuple(stats), *rest) for path, stats, *rest in facts["files"]]
             if not found._fits():
                 raise DamagedSnapshot
         except (ValueError, LookupError, TypeError, RecursionError) as error:
@@ -162,7 +190,7 @@ class Snapshot:
 
     def _fits(self) -> bool:
         """Do the tables have the right lengths?"""
-        ends = [0, *(row.first + row.passages for row in self.files)]
+        ends = [0, *(row.first + row.count for row in self.files)]
         return (
             {len(self.speakers), len(self.lines), len(self.flags)} == {len(self.lengths)}
             and all(end <= row.first for end, row in zip(ends, self.files, strict=False))
@@ -179,9 +207,9 @@ class Snapshot:
         found.files = [row for place, row in enumerate(self.files) if place not in gone]
         lengths, flags, found.speakers = bytearray(self.lengths), bytearray(self.flags), self.speakers[:]
         for row in map(self.files.__getitem__, gone):
-            span = slice(row.first, row.first + row.passages)
-            lengths[span] = flags[span] = bytes(row.passages)
-            found.speakers[span] = array("H", bytes(2 * row.passages))
+            span = slice(row.first, row.first + row.count)
+            lengths[span] = flags[span] = bytes(row.count)
+            found.speakers[span] = array("H", bytes(2 * row.count))
         found.lengths, found.flags = bytes(lengths), bytes(flags)
         return found
 
@@ -235,14 +263,15 @@ def tokenize_file(builder: Builder, path: str, stats: Stats, data: bytes | None,
     first, memory = builder.next, Memory(path, data or b"")
     marks |= (ARCHIVED if is_archived(path) else 0) | (UNREAD if data is None else 0)
     particulars: dict[str, Any] = {}
+    day_starts: list[tuple[int, int]] = []
     if data is None or len(data) > LARGEST or memory.binary:
         when = when_of(path)
         date = when.date if when else None
     else:
-        date, particulars = memory.date, _particulars(memory)
+        date, particulars, day_starts = memory.date, _particulars(memory), _day_starts(memory)
         _tokenize(builder, memory, str(particulars.get("source", "")))
-    row = (date.toordinal() if date else 0, marks, first, builder.next - first, particulars or None)
-    builder.files.append(FileRow(path, stats, *row))
+    day, count = date.toordinal() if date else 0, builder.next - first
+    builder.files.append(IndexedFile(path, stats, day, marks, first, count, particulars, day_starts))
 
 
 def _tokenize(builder: Builder, memory: Memory, source: str) -> None:
@@ -285,15 +314,18 @@ def _retells(memory: Memory, source: str, text: str, window: str) -> bool:
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:
-    """What the front matter says that ranking and the sweep need, the file's other names, names given in its links, and where
-    in it each other day begins: the place of its first passage, and the day as an ordinal, 0 for the file's."""
+    """What the front matter says that ranking and the sweep need, the file's other names, and names given in its links."""
     found = dict(memory.particulars)
     if not memory.plain and memory.aliases:
         found["names"] = [memory.title, *memory.aliases]
     if "|" in memory.text and (links := [link for link in LINK.findall(memory.text) if link[1]]):
         found["links"] = [[name.strip(), shown.strip()] for name, shown in links]
-    if any(passage.day for passage in memory.passages):
-        days = [memory.passages[place].day for place, *_ in memory.windows]
-        starts = [place for place, day in enumerate(days) if day != (days[place - 1] if place else None)]
-        found["days"] = [(place, day.toordinal() if (day := days[place]) else 0) for place in starts]
     return found
+
+
+def _day_starts(memory: Memory) -> list[tuple[int, int]]:
+    if not any(passage.day for passage in memory.passages):
+        return []
+    days = [memory.passages[place].day for place, *_ in memory.windows]
+    starts = [place for place, day in enumerate(days) if day != (days[place - 1] if place else None)]
+    return [(place, day.toordinal() if (day := days[place]) else 0) for place in starts]

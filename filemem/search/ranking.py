@@ -15,7 +15,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.index.corpus import Corpus, IndexedFile
+from filemem.index.corpus import Corpus
+from filemem.index.snapshot import IndexedFile
 from filemem.search.question import Query, is_light
 from filemem.text import terms
 
@@ -367,7 +368,7 @@ class _Scorer:
         named = [self.mass * self._named(speaker, 0) for speaker in range(len(corpus.speaker_names))]
         of_days = [days] if days else list(self.query.spans)
         for entry, worth in self._files:
-            numbers, several = entry.numbers, len(entry.days) > 1
+            numbers, several = entry.numbers, bool(entry.day_starts)
             dated = self.mass * self._dated(entry.date)
             for number, near in zip(numbers, _around([own.get(number, 0.0) for number in numbers]), strict=True):
                 if not near and not self._bare:

@@ -20,7 +20,8 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, Passage, archived, kind_of
 from filemem.files.sections import parse
 from filemem.index import Index
-from filemem.index.corpus import BY_ASSISTANT, ONLY_ASKING, Corpus, IndexedFile
+from filemem.index.corpus import BY_ASSISTANT, ONLY_ASKING, Corpus
+from filemem.index.snapshot import IndexedFile
 from filemem.search import question, ranking
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
@@ -309,7 +310,7 @@ class Reader:
                 if number is None:
                     self._read[path] = self._folder.memory(path)
                 else:
-                    self._read[path] = self._shelf.memory(self._folder, path, self.corpus.stats(number))
+                    self._read[path] = self._shelf.memory(self._folder, path, self.corpus.file(number).stats)
             except FilememError:
                 self._read[path] = None
         return self._read[path]

@@ -26,7 +26,8 @@ from filemem.files import config, globs, journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.index import Index
-from filemem.index.corpus import Corpus, IndexedFile
+from filemem.index.corpus import Corpus
+from filemem.index.snapshot import IndexedFile
 from filemem.models import Embedder, ModelError
 from filemem.text.redaction import redact
 
@@ -175,7 +176,7 @@ class Semantic:
     def _listed(self, corpus: Corpus, entry: IndexedFile) -> list[str] | None:
         """The keys of a file's passages, None where it is new or has changed."""
         stats, keys = self._files.get(entry.path, ([], []))
-        return keys if stats == list(corpus.stats(entry.first)) and len(keys) == entry.count else None
+        return keys if stats == list(entry.stats) and len(keys) == entry.count else None
 
     def _missing(self, index: Index, corpus: Corpus, most: float) -> dict[str, str]:
         """Texts without a vector, by key: about so many, of the newest files; none that the settings keep here."""
@@ -189,7 +190,7 @@ class Semantic:
             if len(found) >= most:
                 break
             with contextlib.suppress(FilememError):
-                stats = corpus.stats(entry.first)
+                stats = entry.stats
                 texts = list(self._texts(index.shelf.memory(index.folder, entry.path, stats)))
                 raw = [text.encode("utf-8", "surrogatepass") for _, text in texts]
                 keys = [hashlib.blake2b(one, digest_size=16).hexdigest() for one in raw]
