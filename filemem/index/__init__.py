@@ -1,4 +1,4 @@
-"""The cache over the files: segments of postings, compared with the files at every question."""
+"""The cache over the files: a snapshot of postings, compared with the files at every question."""
 
 from filemem.index.cache import (
     FOLDER,

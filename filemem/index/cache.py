@@ -54,13 +54,11 @@ def of(folder: Folder) -> Index:
     return found
 
 
-class _FolderListing(NamedTuple):
-    """A folder's stats, the paths of the folders in it, and of its files, with these in the same order as absolute paths, the
-    stats of each."""
+class _Listing(NamedTuple):
+    """A folder's stats, the paths of the folders in it, the absolute paths of its files, and the stats of each of these."""
 
     own: Stats
     folders: list[str]
-    files: list[str]
     places: list[str]
     stats: list[Stats]
 
@@ -70,13 +68,14 @@ class Index:
 
     def __init__(self, folder: Folder) -> None:
         self.folder, self.place = folder, folder.place
-        self.shelf = MemoryCache()
         self.progress: Progress = lambda done, total: None  # told the number of files read and to read
         self._thread_lock = threading.Lock()
         self._corpus: Corpus | None = None
+        self._memories: dict[str, tuple[Stats, Memory]] = {}  # files read last
+        self._kept = 0  # their bytes, about: threads may add to it at once
         self._known: dict[str, Stats] = {}  # by path, of the files in the snapshot
-        self._files: dict[str, Stats] = {}  # by path, as they were listed last, folder by folder
-        self._folders: dict[str, _FolderListing] = {}
+        self._files: dict[str, Stats] = {}  # by path, of the files as they were listed last
+        self._folders: dict[str, _Listing] = {}  # by path, likewise
         self._stamp: tuple[int, ...] = ()  # tells the file that the snapshot was read from or written to; (): none
         self._hold(Snapshot())
 
@@ -93,10 +92,23 @@ class Index:
                 self._corpus = Corpus(self._snapshot)
             return self._corpus
 
+    def memory(self, path: str, stats: Stats) -> Memory:
+        """The memory whose file has just been listed with these stats, kept for as long as it stays so. Raises FilememError."""
+        known = self._memories.get(path)
+        if known and known[0] == stats:
+            return known[1]
+        memory = Memory(path, safe.read(f"{self.place}/{path}", LARGEST))  # no link leads there, as it was listed
+        if _is_settled(stats) and len(memory.data) == stats[2] <= MOST_KEPT:
+            if self._kept + stats[2] > MOST_KEPT:
+                self._memories, self._kept = {}, 0
+            self._memories[path] = stats, memory
+            self._kept += stats[2]
+        return memory
+
     def rest(self) -> None:
         """Free what a search has cached; the next one builds it again."""
         with self._thread_lock:
-            self._corpus, self.shelf = None, MemoryCache()
+            self._corpus, self._memories, self._kept = None, {}, 0
 
     def discard(self) -> None:
         """Delete the cache, so that nothing stays in it of files that were deleted; the next question builds it anew.
@@ -105,7 +117,7 @@ class Index:
         """
         with self._thread_lock:
             self._hold(Snapshot())
-            self._stamp, self.shelf = (), MemoryCache()
+            self._stamp, self._memories, self._kept = (), {}, 0
             if os.path.lexists(self._where):
                 with self._writing(10.0):
                     self._sweep("")
@@ -120,7 +132,7 @@ class Index:
     def _listing(self) -> dict[str, Stats]:
         """The stats of every memory's file, by its path; the same files as `Folder.files` lists. It is the same dict as long as
         nothing differs."""
-        found: dict[str, _FolderListing] = {}
+        found: dict[str, _Listing] = {}
         waiting = [""]
         while waiting:
             folder = waiting.pop()
@@ -129,11 +141,12 @@ class Index:
                 waiting += listing.folders
         if found != self._folders:
             self._folders = found
-            every = found.values()
-            self._files = {path: stats for one in every for path, stats in zip(one.files, one.stats, strict=True)}
+            above = len(self.place) + 1
+            pairs = (pair for one in found.values() for pair in zip(one.places, one.stats, strict=True))
+            self._files = {place[above:]: stats for place, stats in pairs}
         return self._files
 
-    def _look_at(self, folder: str) -> _FolderListing:
+    def _look_at(self, folder: str) -> _Listing:
         """A folder as it is now; the listing known where nothing in it has changed. Its stats tell which names it has, but not
         whether a file was changed in its place: each file is looked at."""
         while True:
@@ -147,10 +160,10 @@ class Index:
             else:
                 return known if stats == known.stats else known._replace(stats=stats)
 
-    def _listed(self, folder: str, own: Stats) -> _FolderListing:
+    def _listed(self, folder: str, own: Stats) -> _Listing:
         """The names in a folder."""
         prefix, settled = folder and f"{folder}/", _is_settled(own)
-        found = _FolderListing(own if settled else _CHANGING, [], [], [], [])
+        found = _Listing(own if settled else _CHANGING, [], [], [])
         with os.scandir(f"{self.place}/{folder}") as entries:
             for entry in entries:
                 path = prefix + entry.name
@@ -159,7 +172,6 @@ class Index:
                 if entry.is_dir(follow_symlinks=False):
                     found.folders.extend([] if too_far(path) else [path])
                 elif entry.is_file(follow_symlinks=False) and not is_temporary_name(entry.name):
-                    found.files.append(path)
                     found.places.append(f"{self.place}/{path}")
         return found
 
@@ -226,24 +238,22 @@ class Index:
 
     def _load(self, files: dict[str, Stats]) -> bool:
         """Take up the snapshot on disk if another one was written, or it was deleted, since it was last looked at."""
+        data, stamp = b"", tuple[int, ...]()
+        with (
+            contextlib.suppress(OSError, FilememError),
+            open(safe.open_regular(f"{self._where}/{_SNAPSHOT}"), "rb") as file,
+        ):
+            stamp = _STATS(os.fstat(file.fileno()))
+            if stamp != self._stamp:
+                most = _ROOM + _MOST_TIMES * sum(min(stats[2], LARGEST) for stats in files.values())
+                data = file.read(most + 1)
+        if stamp == self._stamp:
+            return False
+        self._stamp = stamp
         try:
-            fd = safe.open_regular(f"{self._where}/{_SNAPSHOT}")
-        except (OSError, FilememError):
-            if not self._stamp:
-                return False
-            self._stamp = ()
+            self._hold(Snapshot.unpacked(data, _version()))
+        except DamagedSnapshot:
             self._hold(Snapshot())
-            return True
-        with open(fd, "rb") as file:
-            stamp = _stamp(fd)
-            if stamp == self._stamp:
-                return False
-            most = _ROOM + _MOST_TIMES * sum(min(stats[2], LARGEST) for stats in files.values())
-            self._stamp = stamp
-            try:
-                self._hold(Snapshot.unpacked(file.read(most + 1), _version()))
-            except (OSError, DamagedSnapshot):
-                self._hold(Snapshot())
         return True
 
     def _save(self) -> None:
@@ -254,7 +264,7 @@ class Index:
             file.write(self._snapshot.packed(_version()))
         os.replace(new, path)
         with open(safe.open_regular(path), "rb") as file:
-            self._stamp = _stamp(file.fileno())
+            self._stamp = _STATS(os.fstat(file.fileno()))
         self._sweep(_SNAPSHOT)
 
     def _sweep(self, kept: str) -> None:
@@ -262,12 +272,6 @@ class Index:
         for name in os.listdir(self._where):
             if name not in (_LOCK, kept):
                 safe.delete(f"{self._where}/{name}")
-
-
-def _stamp(fd: int) -> tuple[int, ...]:
-    """What tells an open file from others."""
-    s = os.fstat(fd)
-    return s.st_ino, s.st_mtime_ns, s.st_ctime_ns, s.st_size
 
 
 @functools.cache
@@ -299,28 +303,3 @@ def _read_into(builder: Builder, place: str, path: str, stats: Stats) -> None:
     except OSError:
         settled = False
     tokenize_file(builder, path, stats, data, 0 if settled else UNSETTLED)
-
-
-class MemoryCache:
-    """The files read last, each kept for as long as it stays as it was, of MOST_KEPT bytes at most. Safe to use from several
-    threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._held: dict[str, tuple[Stats, Memory]] = {}
-        self._size = 0  # of their files, in bytes, or more
-
-    def memory(self, folder: Folder, path: str, stats: Stats) -> Memory:
-        """The memory whose file has just been listed with these stats. Raises FilememError."""
-        held = self._held.get(path)
-        if held and held[0] == stats:
-            return held[1]
-        memory = Memory(path, safe.read(f"{folder.place}/{path}", LARGEST))  # no link leads there, as it was listed
-        if abs(time.time_ns() - stats[1]) > COARSE and len(memory.data) == stats[2]:
-            with self._lock:
-                if self._size + stats[2] > MOST_KEPT:
-                    self._held, self._size = {}, 0
-                if stats[2] <= MOST_KEPT:
-                    self._held[path] = stats, memory
-                    self._size += stats[2]
-        return memory

@@ -29,7 +29,9 @@ class Corpus:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._tables = snapshot
+        self._concepts: dict[str, list[str]] = {}
         self._frequencies: dict[str, int] = {}
+        self._postings: dict[str, list[tuple[array[int], bytes]]] = {}
         self.kept: dict[int, Any] = {}  # what ranking keeps of passages
         self.lengths: Sequence[int] = snapshot.lengths
         self.flags = snapshot.flags
@@ -135,38 +137,39 @@ class Corpus:
 
     def concept(self, stem: str) -> list[str]:
         """The tokens that share a stem, sorted; those of captions have `[` in front."""
-        start = stem.encode() + b"\0"
-        tokens = [key[len(start) :].decode() for key in self._begun(start)]
-        return [token for token in tokens if not self._gone or self.frequency(token)]
+        known = self._concepts.get(stem)
+        if known is None:
+            start = stem.encode() + b"\0"
+            tokens = [key[len(start) :].decode() for key in self._begun(start)]
+            known = self._concepts[stem] = [token for token in tokens if not self._gone or self.frequency(token)]
+        return known
 
     def frequency(self, token: str) -> int:
         """In how many passages a token stands (1 if only in such as retell)."""
         known = self._frequencies.get(token)
         if known is None:
-            pieces = self._pieces(token)
-            count, retold = sum(piece.stop - piece.start for piece in pieces), 0
-            if self._retelling:
-                numbers = itertools.chain.from_iterable(self._tables.numbers[piece] for piece in pieces)
-                retold = sum(map(self._retelling.__getitem__, numbers))
-            known = self._frequencies[token] = max(count - retold, min(count, 1))
+            found = [numbers for numbers, _ in self.postings(token)]
+            retold = map(self._retelling.__getitem__, itertools.chain.from_iterable(found)) if self._retelling else ()
+            count = sum(map(len, found))
+            known = self._frequencies[token] = max(count - sum(retold), min(count, 1))
         return known
 
     def postings(self, token: str) -> list[tuple[array[int], bytes]]:
         """The passages that hold a token, ascending, and its counts in them; nothing where there are none."""
-        return [(self._tables.numbers[piece], self._tables.times[piece]) for piece in self._pieces(token)]
-
-    def _pieces(self, token: str) -> list[slice]:
-        """Where among the postings those of a token stand, but for the passages that are gone."""
-        tables, key, pieces = self._tables, key_of(token), list[slice]()
-        place = bisect.bisect_left(tables.keys, key)
-        if place == len(tables.keys) or tables.keys[place] != key:
-            return []
-        at, end = tables.starts[place : place + 2]
-        for first, after in self._gone:
-            gone = bisect.bisect_left(tables.numbers, first, at, end)
-            pieces.append(slice(at, gone))
-            at = bisect.bisect_left(tables.numbers, after, gone, end)
-        return [piece for piece in (*pieces, slice(at, end)) if piece.start < piece.stop]
+        known = self._postings.get(token)
+        if known is None:
+            tables, key, pieces = self._tables, key_of(token), list[slice]()
+            place = bisect.bisect_left(tables.keys, key)
+            if place < len(tables.keys) and tables.keys[place] == key:
+                at, end = tables.starts[place : place + 2]
+                for first, after in self._gone:
+                    gone = bisect.bisect_left(tables.numbers, first, at, end)
+                    pieces.append(slice(at, gone))
+                    at = bisect.bisect_left(tables.numbers, after, gone, end)
+                pieces.append(slice(at, end))
+            found = [(tables.numbers[one], tables.times[one]) for one in pieces if one.start < one.stop]
+            known = self._postings[token] = found
+        return known
 
     def near(self, word: str, count: int = 3) -> list[str]:
         """The tokens that are one edit from a folded word and begin alike, sorted."""

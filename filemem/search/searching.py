@@ -233,7 +233,7 @@ class Reader:
     ) -> None:
         self.corpus, self.today = corpus, today
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
-        self._folder, self._shelf, self._current, self._voices = index.folder, index.shelf, current, parsed.voices
+        self._index, self._folder, self._current, self._voices = index, index.folder, current, parsed.voices
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
         self._pending = journal.pending_deletions(self._folder)
@@ -310,7 +310,7 @@ class Reader:
                 if number is None:
                     self._read[path] = self._folder.memory(path)
                 else:
-                    self._read[path] = self._shelf.memory(self._folder, path, self.corpus.file(number).stats)
+                    self._read[path] = self._index.memory(path, self.corpus.file(number).stats)
             except FilememError:
                 self._read[path] = None
         return self._read[path]

@@ -191,7 +191,7 @@ class Semantic:
                 break
             with contextlib.suppress(FilememError):
                 stats = entry.stats
-                texts = list(self._texts(index.shelf.memory(index.folder, entry.path, stats)))
+                texts = list(self._texts(index.memory(entry.path, stats)))
                 raw = [text.encode("utf-8", "surrogatepass") for _, text in texts]
                 keys = [hashlib.blake2b(one, digest_size=16).hexdigest() for one in raw]
                 self._files[entry.path] = [*stats], keys
