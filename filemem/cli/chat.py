@@ -170,11 +170,8 @@ class Chat:
         slash = _SLASH.fullmatch("/help" if message.lower() in ("help", "帮助") else message)
         try:
             return self._command(slash[1], slash[2] or "") if slash else self._answer(message)
-        except KeyboardInterrupt:
-            self._failed("Stopped.")
-            return 130
-        except click.Abort:  # Ctrl-C or Ctrl-D at a question
-            self._failed("\nStopped.")
+        except (KeyboardInterrupt, click.Abort) as stop:  # the latter at a question
+            self._failed("Stopped." if isinstance(stop, KeyboardInterrupt) else "\nStopped.")
             return 130
         except click.ClickException as error:
             self._failed(usage(error))
@@ -189,6 +186,7 @@ class Chat:
 
     def _answer(self, message: str) -> int:
         self._chinese = in_chinese(message)
+        self._numbers.clear()
         with screen.progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
             if self._live and self._model:
@@ -203,7 +201,6 @@ class Chat:
             day = f"{day_of(when, chinese=self._chinese)}  " if when else ""
             doubt = "" if self._talk.was_shown(place) else f"  {UNSHOWN[self._chinese]}"
             self._aside(f"[{number}] {day}{place}{doubt}")
-        self._numbers.clear()
         return 0
 
     # -- showing -------------------------------------------------------------------------------------------------
@@ -254,8 +251,8 @@ class Chat:
 
     def _looked_at(self) -> str:
         """How many files the unreported calls looked at, in the person's language."""
+        counts = [int(one.replace(",", "")) for call in self._calls for one in _OF_FILES.findall(call.brief)]
         opened = {call.arguments for call in self._calls if call.name == "open"}
-        counts = [int(found[1].replace(",", "")) for call in self._calls if (found := _OF_FILES.search(call.brief))]
         most, self._calls = max([*counts, len(opened)]), []
         return f"查了{most:,}个文件" if self._chinese else f"searched {counted(most, 'file')}"
 

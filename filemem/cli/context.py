@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
-import getpass
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -78,7 +77,7 @@ class Context:
             return self.talking
         store, named = self.open_store(), self.user or os.environ.get("FILEMEM_USER")
         names = store.users()
-        name = named or (names[0] if len(names) == 1 else _login())
+        name = named or (names[0] if len(names) == 1 else os.environ.get("LOGNAME") or os.environ.get("USER") or "me")
         if names and name not in names and not named:
             raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
         user = store.folder(name)
@@ -175,13 +174,6 @@ def data_folder() -> str:
     if sys.platform == "darwin":
         share = os.path.join(home, "Library", "Application Support")
     return os.path.join(share, "filemem", "memory_store")
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "me"
 
 
 def split_line(folder: Folder, given: str) -> tuple[str, int | None]:

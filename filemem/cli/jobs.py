@@ -205,8 +205,7 @@ def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
 @command(
     "timeline",
     click.argument("glob", default="facts/**", shell_complete=complete_path),
-    "--after --before",
-    "--json --as-of",
+    "--after --before --json --as-of",
 )
 def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
     """Show what happened when, oldest first.
@@ -229,10 +228,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
     return 0 if events else 1
 
 
-@command(
-    "report",
-    click.option("--output", "-o", metavar="FILE", type=click.Path(), help="Write the page there, and open nothing."),
-)
+@command("report", click.option("--output", "-o", metavar="FILE", help="Write the page there, and open nothing."))
 def report_command(call: Context, output: str | None) -> Iterator[Line]:
     """Open a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
 
@@ -314,15 +310,12 @@ def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
 NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision."
-NEXT_OF_NOTES = "Next: filemem search already finds it; filemem chat answers from it."
 
 
 @command(
     "init",
     click.argument("folder", required=False, type=click.Path()),
-    click.option(
-        "--git", "with_git", is_flag=True, help="Keep the memories in git, in their own repository or the one here."
-    ),
+    click.option("--git", "with_git", is_flag=True, help="Keep the memories in git: a repository of theirs, or this."),
 )
 def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[Line]:
     """Create a store.
@@ -412,10 +405,9 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
         taken, note = imported(store, format_, file, call.now, user.name, with_secrets=with_secrets)
     as_json = {name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}
     yield Row(as_json, _taken_in(taken, dry=dry_run))
-    if not dry_run:
-        if (new := [*taken.added, *taken.updated]) and not call.json:
-            say_dim(NEXT if any(entry.turns for entry in new) else NEXT_OF_NOTES)
-        say_aside(note)
+    if not dry_run and not call.json and any(entry.turns for entry in (*taken.added, *taken.updated)):
+        say_dim(NEXT)
+    say_aside(note)
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 
 

@@ -82,20 +82,18 @@ def dim(text: str) -> Safe:
 @contextlib.contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A function of (done, total) that draws a bar on standard error, on a terminal only and for what takes a moment."""
-    began = time.monotonic()
-    with contextlib.ExitStack() as shown:
-        drawn: Any = None
+    began, bar = time.monotonic(), click.progressbar(length=1, label=label, show_pos=True, file=sys.stderr)
 
-        def show(done: int, total: int) -> None:
-            nonlocal drawn
-            if drawn is None and sys.stderr.isatty() and time.monotonic() - began > MOMENT and done < total:
-                made: Any = click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
-                drawn = shown.enter_context(made)
-            if drawn is not None:
-                drawn.length = total
-                drawn.update(done - drawn.pos)
+    def show(done: int, total: int) -> None:
+        if sys.stderr.isatty() and time.monotonic() - began > MOMENT:
+            bar.length = total
+            bar.update(done - bar.pos)
 
+    try:
         yield show
+    finally:
+        if bar.pos:
+            bar.render_finish()
 
 
 _WIDE = (

@@ -59,12 +59,6 @@ PROFILE = {
     "title": "Profile",
     "description": "Who this is, and how to talk to them: profile.md.",
 }
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {"protocolVersion": VERSIONS[-1], "capabilities": {}, "clientInfo": {"name": "check", "version": "1"}},
-}
 Message = dict[str, Any]
 
 
