@@ -112,36 +112,27 @@ class Context:
         say_dim(f"New user {user.name} in {'' if there else 'the new store '}{user.store}.")
         return user
 
-    def unsettled(self, folder: Folder | None = None) -> dict[str, Any]:
-        """The store's settings that only the person may decide and that do not count, as they have not agreed to them."""
-        from filemem.files import config  # noqa: PLC0415  loads YAML
-
-        store = self.open_store()
-        if held := config.withheld(store.root, trust=store.trust):
-            says, where = (
-                ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items()),
-                config.place(store.root),
-            )
-            self.say_unused(where, config.asked(store.root), f"{says} in {one_line(where)}", folder)
-        return held
-
     def model(self, folder: Folder, name: str | None) -> OpenAIModel | None:
         """The model that the person has named, or the settings; None, too, where the store names an endpoint that they have not
-        agreed to: no other was meant."""
+        agreed to: no other was meant. What of the settings they have not agreed to is said once."""
         from filemem.files import config  # noqa: PLC0415  loads YAML
         from filemem.models.offline import chosen_model  # noqa: PLC0415
 
-        held = self.unsettled(folder)
+        store = self.open_store()
+        where, held = config.place(store.root), config.withheld(store.root, trust=store.trust)
+        if held:
+            says = ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items())
+            self.say_unused(where, config.asked(store.root), f"{says} in {one_line(where)}", folder)
         return chosen_model(config.of(folder), name) if "base_url" not in held else None
 
-    def say_unused(self, where: str, content: Content, what: str, folder: Folder | None) -> None:
+    def say_unused(self, where: str, content: Content, what: str, folder: Folder) -> None:
         """Say once, in one line, what is not used as the person has not agreed to it, the repository too, and how to agree."""
         if self.answers.settle(where, content) or not self.answers.first(where, content) or self.told:
             return
         from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
 
         try:
-            _ = folder and History(folder).home
+            _ = History(folder).home
         except Untrusted as error:
             what += f"; {error.what}" if self.answers.first(*error.about) else ""
         except FilememError:

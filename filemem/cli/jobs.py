@@ -397,7 +397,6 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     """
     store = call.open_store()
     user = call.the_user(must_exist=False) if dry_run else call.writer()
-    call.unsettled(user)
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
     if dry_run:
         taken, note = import_file(store, format_, file, user=user.name, dry_run=True, with_secrets=with_secrets), ""
