@@ -7,7 +7,7 @@ import shlex
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
@@ -31,6 +31,44 @@ from filemem.search import question
 from filemem.text.plain import counted, one_line
 
 
+def _run(call: Context, job: str, doing: str, **options: Any) -> Output:
+    """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
+    many, store, failed = call.many(), call.open_store(), 0
+    if "model" in options:  # its name is resolved here, once, as the order travels
+        model = call.model(store.folder("all") if many else call.the_user(), options["model"])
+        options["model"] = model.name if model else ""
+    order = Order(job, store.root, call.now, options, call.trust)
+    if many:
+        users = store.users()
+        for row in _for_each(call, order, doing, users, brief=True):
+            failed += "error" in row.facts
+            yield row
+        yield f"{len(users) - failed:,} of {len(users):,} users done."
+        return 1 if failed else 0
+    user = call.the_user()
+    if job == "consolidate" and options["model"] and not options["dry_run"]:
+        cost = consolidation.cost(user)
+        say_dim(cost.text)
+        options["requests"] = cost.requests
+    with progress(f"{doing} {user.name}") as show:
+        told = JOBS[job](order, user, show)
+    yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
+    return 0
+
+
+def _for_each(call: Context, order: Order, doing: str, users: list[str], *, brief: bool) -> Iterator[Row]:
+    """What a job tells for many users, `brief`: with lines for what is news; and an error for each for whom it failed."""
+    with progress(doing) as show:
+        for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
+            for told in one.told:
+                lines = [f"{one.user}: {line}" for line in told.said if told.news] if brief else told.said
+                yield Row({"user": one.user, "job": told.job, **told.facts}, lines)
+            if one.error:
+                yield Row({"user": one.user, "error": one.error}, [])
+                say(*[] if call.json else [f"filemem: {one.user}: {one.error}"], err=True)
+            show(done, len(users))
+
+
 def _job(name: str, doing: str, text: str, *parameters: Any) -> click.Command:
     """The command of a job, with `text` as its help and more parameters than all jobs have."""
 
@@ -39,54 +77,6 @@ def _job(name: str, doing: str, text: str, *parameters: Any) -> click.Command:
 
     run.__doc__ = text
     return command(name, *parameters, "--scheduler --all-users --dry-run --json")(run)
-
-
-def _run(call: Context, job: str, doing: str, **options: Any) -> Output:
-    """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
-    many, order = call.many(), _order(call, job, options)
-    if many:
-        users = call.open_store().users()
-        failed, _ = yield from _for_each(call, order, doing, users, brief=True)
-        yield f"{len(users) - failed:,} of {len(users):,} users done."
-        return 1 if failed else 0
-    user = call.the_user()
-    if job == "consolidate" and order.options["model"] and not order.options["dry_run"]:
-        cost = consolidation.cost(user)
-        say_dim(cost.text)
-        order.options["requests"] = cost.requests
-    with progress(f"{doing} {user.name}") as show:
-        told = JOBS[job](order, user, show)
-    yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
-    return 0
-
-
-def _order(call: Context, job: str, options: dict[str, Any]) -> Order:
-    """The order that every worker gets; the model's name is resolved here, once."""
-    store = call.open_store()
-    if "model" in options:
-        model = call.model(store.folder("all") if call.all_users else call.the_user(), options["model"])
-        options["model"] = model.name if model else ""
-    return Order(job, store.root, call.now, options, call.trust)
-
-
-def _for_each(
-    call: Context, order: Order, doing: str, users: list[str], *, brief: bool
-) -> Generator[Row, None, tuple[int, int]]:
-    """Do a job for many users, `brief`: telling only what is news, and name those for whom it failed; returns how many these
-    are, and of how much the rest told."""
-    count, failed = 0, 0
-    with progress(doing) as show:
-        for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
-            for told in one.told:
-                lines = [f"{one.user}: {line}" for line in told.said if told.news] if brief else told.said
-                yield Row({"user": one.user, "job": told.job, **told.facts}, lines)
-                count += "followed" not in told.facts
-            if one.error:
-                failed += 1
-                yield Row({"user": one.user, "error": one.error}, [])
-                say(*[] if call.json else [f"filemem: {one.user}: {one.error}"], err=True)
-            show(done, len(users))
-    return failed, count
 
 
 consolidate_command = _job(
@@ -185,12 +175,12 @@ def check_command(call: Context) -> Output:
     store = call.open_store()
     named = not call.many() and (call.user or os.environ.get("FILEMEM_USER"))
     names = [call.the_user().name] if named else store.users()
-    found = list(_settings_problems(store))
-    yield from (Row({"user": "", **problem._asdict()}, [str(problem)]) for problem in found)
-    failed, count = yield from _for_each(call, _order(call, "check", {}), "checking", names, brief=False)
-    problems, files = len(found) + count, sum(1 for name in names for _ in store.folder(name).files())
+    found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in _settings_problems(store)]
+    found += _for_each(call, Order("check", store.root, call.now, {}, call.trust), "checking", names, brief=False)
+    yield from found
+    problems, files = sum("what" in row.facts for row in found), sum(len(store.folder(name).paths()) for name in names)
     yield f"{counted(files, 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."
-    return 1 if failed or problems else 0
+    return 1 if problems or any("error" in row.facts for row in found) else 0
 
 
 def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
