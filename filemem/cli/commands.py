@@ -67,7 +67,7 @@ _MEANT = {  # a command, and what people type who mean it
     "status PATH": "why",
     "report": "export",
     "init, whose filemem.yaml has every setting": "config settings",
-    "--help": "help",
+    "COMMAND --help": "help",
 }
 MEANT = {word: meant for meant, words in _MEANT.items() for word in words.split()}
 
@@ -117,8 +117,8 @@ class _Commands(click.Group):
         formatter.write("Everywhere: --store FOLDER, --user NAME, --today DATE, --trust, -h; --version.\n")
 
 
-_COLOURS = {"color": False} if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else {}
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, **_COLOURS}
+_NO_COLOUR = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "color": False if _NO_COLOUR else None}
 
 
 @click.group(cls=_Commands, context_settings=_SETTINGS)

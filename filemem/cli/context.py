@@ -61,8 +61,7 @@ class Context:
         if begins and not self.new and not os.path.isdir(store.root):
             asks, question = sys.stdin.isatty() and sys.stderr.isatty(), f"Begin a new store in {store.root}?"
             if not (asks and screen.confirmed(question, default=not self.named_store, err=True)):
-                where = one_line(store.root)
-                raise FilememError(f"there is no store {where}; make it with filemem init, or add --new.")
+                raise FilememError(f"there is no store {store.root}; make it with filemem init, or add --new.")
         if self.trust:
             from filemem.files import config  # noqa: PLC0415  loads YAML
 
@@ -82,9 +81,10 @@ class Context:
             raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
         user = store.folder(name)
         if must_exist and not user.exists():
-            known = f"its users are {first_few(names, 8)}" if names else "begin with: filemem chat"
-            what = f"user {user.name} in the store" if os.path.isdir(store.root) else "store"
-            raise FilememError(f"there is no {what} {store.root}; {known}, or name another --store.")
+            known = (
+                f"which has {first_few(names, 8) or 'nobody'}; name another --user or --store, or begin by filemem chat"
+            )
+            raise FilememError(f"there is no user {user.name} in {store.root}, {known}.")
         if (at := self.as_of) is None:
             return user
         from filemem.history.diary import as_of  # noqa: PLC0415  loads what runs git
@@ -103,8 +103,7 @@ class Context:
             return user
         if near := "" if self.new else mistyped(user.name, self.open_store().users()):
             raise FilememError(
-                f"there is no user {user.name} in {user.store}, but {near}; "
-                f"use --user {near}, or add --new to begin anew as {user.name}."
+                f"there is no user {user.name}, but {near}; use --user {near}, or add --new for a new one."
             )
         there = os.path.isdir(user.store)
         self.open_store(begins=True)
@@ -182,8 +181,7 @@ def usage(error: click.ClickException) -> str:
     """What is wrong with a command's arguments, and where its help is."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "filemem"
-    said = error.format_message().rstrip(".").strip()
-    return f"{said}." if said.endswith("--help") else f"{said}; see {path} --help."
+    return f"{error.format_message().rstrip('.').strip()}; see {path} --help."
 
 
 # -- options -----------------------------------------------------------------------------------------------------

@@ -17,9 +17,7 @@ from filemem.grep import grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
 
-_SHOWN = (
-    "path line end_line date score text archived speaker time strength note title sources parts".split()
-)  # with --json
+_SHOWN = "path line end_line date score text archived speaker time strength note title sources parts".split()
 
 
 @command(

@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -23,7 +23,6 @@ from filemem.remembering.consolidation import Applied, Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE, Decision
 from filemem.text.plain import counted, one_line
 
-Code = Generator[Line, None, int]
 ASK = "[a]ccept, [r]eject, [s]kip, accept a[l]l, [q]uit"
 
 
@@ -156,7 +155,7 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     "--dry-run",
     click.option("--purge-history", is_flag=True, help="Also have git filter-repo rewrite the repository without it."),
 )
-def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Code:
+def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Output:
     """Delete for good a memory, a PATH:LINE, or everything that contains some words.
 
     The turns that it came from go too (their lines stay and say [forgotten]), with everything derived from
@@ -207,7 +206,7 @@ def _to_delete(user: Folder, what: str, about: str, *, gone: bool, purges: bool)
         return DeletionPlan(names={live(name): ""})
 
 
-def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
+def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Output:
     """Delete everything of one user; of one who is gone already, what the history has."""
     paths, purges = folder.paths(), how["purge_history"]
     found = DeletionPlan([DeletionItem(path) for path in paths], everything=True, purge=purges)
@@ -220,7 +219,7 @@ def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
     return (yield from _agreed(call, folder, found, how, f"Delete everything of {folder.name} for good?"))
 
 
-def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, bool], question: str) -> Code:
+def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, bool], question: str) -> Output:
     """Carry out a plan that was shown, once the person means it."""
     if how["dry_run"]:
         return 0
@@ -237,7 +236,7 @@ def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, b
     return (yield from _do(call, folder, deletion.start(folder, found)))
 
 
-def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
+def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
     owned = found.everything and _owns_git(folder)
     done = delete(folder, found, call.now)

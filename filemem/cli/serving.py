@@ -90,11 +90,11 @@ def token_command(call: Context, revoke: bool) -> None:
     Example: filemem mcp token --user mara
     """
     user = call.the_user()
-    had = keys.MCP.remove(user.store, user.name)
+    keys.MCP.remove(user.store, user.name)
     if revoke:
-        say(f"{user.name} had {'a' if had else 'no'} token{'; it is no longer valid' if had else ''}.")
+        say(f"No token of {user.name}'s is valid any more.")
         return
-    say_dim(f"The token of {user.name}, shown only now{'; the earlier one is no longer valid' if had else ''}:")
+    say_dim(f"The token of {user.name}, shown only now; no earlier one is valid any more:")
     say(keys.MCP.add(user.store, user.name, call.now))
 
 
