@@ -1,7 +1,5 @@
 """A grep pattern: Python's `re` with smart case, matched line by line, and never able to hang or exhaust the program."""
 
-import bisect
-import contextlib
 import itertools
 import re
 import threading
@@ -13,16 +11,15 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any, TypeVar
 
 from filemem.errors import FilememError
-from filemem.grep.matcher import MEMORY, Child
+from filemem.grep.matcher import MEMORY, match_apart
 
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
-STARTING = 10.0  # seconds that a child may take to begin
 SECONDS = 3.5  # that matching may take in all
 PACE = 5e-8  # seconds a character that matching may take besides: what goes as fast as reading may go on for as long
-STEPS = 10_000_000  # of matching that one line may need at worst to be matched in this process: under half a second
+STEPS = 200_000_000  # of matching that one line may need at worst to be matched in this process: under a second
 MOST_PLACES = 5  # in one line that are told
-BATCH_LINES, BATCH_CHARS = 4_096, 1 << 18  # matched at a time
+BATCH = 1 << 21  # characters matched at a time
 CLASS_WEIGHT = 4_000_000  # characters that all sets of a pattern may name; `re.compile` walks through every one of them
 
 Key = TypeVar("Key")
@@ -53,21 +50,18 @@ Nodes = Iterable[tuple[Any, Any]]
 """A parsed sequence: pairs of an operation of `re._constants` and its argument."""
 
 ENDLESS = 10**12
-"""Steps that no one waits for; bounds are not counted further."""
+"""Ways that no one waits for; bounds are not counted further."""
+FEW = 10
+"""Rounds of a repeat: with fewer it is written out, with as many there may be as many as a line has characters."""
 
 _REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
-_BODIES = {op.SUBPATTERN: 3, op.ASSERT: 1, op.ASSERT_NOT: 1, op.ATOMIC_GROUP: 0, **dict.fromkeys(_REPEATS, 2)}
-"""Where in its argument an operation has what it holds."""
 
 
-def _inside(operation: Any, argument: Any) -> list[Any]:
-    """The sequences that a node holds: one of them matches, in its place."""
-    if operation is op.BRANCH:
-        return list(argument[1])
-    if operation is op.GROUPREF_EXISTS:
-        return [branch or () for branch in argument[1:]]
-    place = _BODIES.get(operation)
-    return [] if place is None else [argument if operation is op.ATOMIC_GROUP else argument[place]]
+def _inside(argument: Any) -> list[Any]:
+    """The sequences that an operation has in its argument: one of them matches, in its place."""
+    if isinstance(argument, _parser.SubPattern):
+        return [argument]
+    return [body for part in argument for body in _inside(part)] if isinstance(argument, list | tuple) else []
 
 
 def _weight(nodes: Nodes) -> int:
@@ -76,43 +70,28 @@ def _weight(nodes: Nodes) -> int:
     for operation, argument in nodes:
         if operation is op.IN:
             found += sum(value[1] - value[0] for kind, value in argument if kind is op.RANGE)
-        found += sum(map(_weight, _inside(operation, argument)))
+        found += sum(map(_weight, _inside(argument)))
     return found
 
 
-def _longest_line(nodes: Nodes, steps: int) -> int:
-    """The longest line, in characters (a power of two up to 2**24), that is searched within `steps` steps;
-    -1 where not even an empty one is."""
-    nodes = list(nodes)
-    powers = bisect.bisect_right(range(25), steps, key=lambda power: (2**power + 1) * _cost(nodes, 2**power)[1])
-    return 2 ** (powers - 1) if powers else -1
-
-
-def _cost(nodes: Nodes, length: int) -> tuple[int, int]:
-    """(ways, steps): upper bounds, at one place of a line of `length` characters, on the ways to match there and on
-    the single tests that a backtracking search makes until it has tried them all. Both are at most ENDLESS.
+def _ways(nodes: Nodes) -> tuple[int, int]:
+    """(ways, power): at one place of a line there are at most `ways` × length ** `power` ways to match, all of which a
+    backtracking search may try, each in as many steps as the pattern has characters.
 
     A sequence multiplies ways, a branch adds them up, a repeat raises them to the power of its count.
     """
-    ways, steps = 1, 0
+    ways, power = 1, 0
     for operation, argument in nodes:
-        inner = [_cost(body, length) for body in _inside(operation, argument)]
-        more_ways = sum(count for count, _ in inner) or 1
-        more_steps = 1 + len(inner) + sum(count for _, count in inner)
-        if operation is op.IN:
-            more_steps += len(argument) // 16  # outside the first 65,536 they are looked up range by range
-        elif operation is op.GROUPREF:
-            more_steps += length
-        elif operation in _REPEATS:
-            least, most, body = argument
-            # A round that matches nothing ends an open repeat; only the rounds that must be are made all the same.
-            rounds = max(least, min(most, length // max(1, body.getwidth()[0]) + 1))
-            within = more_ways ** min(rounds + 1, 40)  # the sum of its powers up to the number of rounds is less
-            more_steps *= rounds + 1 if more_ways == 1 else within
-            more_ways = rounds - least + 1 if more_ways == 1 else within
-        steps = min(ENDLESS, steps + ways * more_steps)
-        ways = min(ENDLESS, ways * more_ways)
-    return ways, steps
+        inner = [_ways(body) for body in _inside(argument)]
+        count, within = sum(count for count, _ in inner) or 1, max((more for _, more in inner), default=0)
+        if operation in _REPEATS and argument[1] < FEW and not within:
+            ways *= (count + 1) ** argument[1]
+        elif operation in _REPEATS:  # of one thing, or a repeat inside a repeat
+            ways, power = ways if (count, within) == (1, 0) else ENDLESS, power + 1
+        else:
+            ways, power = ways * count, power + within + (operation is op.GROUPREF)
+        ways = min(ENDLESS, ways)
+    return ways, power
 
 
 # -- patterns -----------------------------------------------------------------------------------------------------------
@@ -128,7 +107,9 @@ class Pattern:
     def __init__(self, text: str, regex: re.Pattern[str], nodes: Nodes) -> None:
         self.text = text
         self._regex = regex
-        self._longest = _longest_line(nodes, STEPS)  # longer ones are matched in a child
+        ways, power = _ways(nodes)
+        self._longest = int((STEPS / ways / max(1, len(text))) ** (1 / (power + 1))) - 1
+        """Characters of a line that is matched in this process; a longer one is matched in a child."""
 
     def places(self, line: str) -> list[tuple[int, int]]:
         """Where a matching line matches, MOST_PLACES at most; where finding that out might take long, where words of the
@@ -143,58 +124,44 @@ class Pattern:
         """The key of each line that matches, in order, some lines at a time.
 
         Lines come without their line ending. Only the first LONGEST_LINE characters of a line are searched. Raises
-        PatternError when matching has taken `seconds`, PACE aside, or one line needs more than MEMORY bytes. One child serves
-        the whole search, so that many files are best searched as one stream of lines.
+        PatternError when matching has taken `seconds`, PACE aside, or one line needs more than MEMORY bytes. A child may be
+        started for each batch, so that many files are best searched as one stream of lines.
         """
-        with contextlib.ExitStack() as held:
-            child: Child | None = None
-            for batch in _batches(lines):
-                far = [line for _, line in batch if len(line) > self._longest]
-                if far and child is None:
-                    child = held.enter_context(contextlib.closing(self._child()))
-                started = time.monotonic()
-                seconds += PACE * sum(len(line) for _, line in batch)
-                there = iter(self._there(child, far, seconds) if child and far else b"")
-                found = []
-                for key, line in batch:
-                    if time.monotonic() - started > seconds:
-                        raise PatternError(_TOO_LONG)
-                    if next(there) if len(line) > self._longest else self._regex.search(line):
-                        found.append(key)
-                seconds -= time.monotonic() - started
-                yield from found
+        for batch in _batches(lines):
+            started = time.monotonic()
+            seconds += PACE * sum(len(line) for _, line in batch)
+            far = [line for _, line in batch if len(line) > self._longest]
+            there = iter(self._apart(far, seconds) if far else b"")
+            found = []
+            for key, line in batch:
+                if time.monotonic() - started > seconds:
+                    raise PatternError(_TOO_LONG)
+                if next(there) if len(line) > self._longest else self._regex.search(line):
+                    found.append(key)
+            seconds -= time.monotonic() - started
+            yield from found
 
-    def _child(self) -> Child:
-        """A child that has begun: how long a process takes for that says nothing of the pattern."""
+    def _apart(self, lines: list[str], seconds: float) -> bytes:
+        """One byte a line, 1 where it matches, else 0, from a process of its own."""
         try:
-            child = Child()
-        except OSError as error:
-            raise PatternError(f"pattern: no process can be started to match it ({error}); simplify it") from None
-        self._there(child, [], STARTING)
-        return child
-
-    def _there(self, child: Child, lines: list[str], left: float) -> bytes:
-        """One byte a line, 1 where it matches, else 0, from the child process; within the seconds left."""
-        try:
-            answer = child.ask((self._regex.pattern, self._regex.flags, lines), left)
+            return match_apart(self._regex.pattern, self._regex.flags, lines, seconds)
         except TimeoutError:
             raise PatternError(_TOO_LONG) from None
+        except MemoryError:
+            more = f"matching takes more than {MEMORY >> 20} MB"
+            raise PatternError(f"pattern: {more}; simplify it: write [ab]* for (a|b)*, for example") from None
         except OSError as error:
             raise PatternError(f"pattern: the process that matches it failed ({error}); simplify it") from None
-        if answer is None:
-            more = f"matching takes more than {MEMORY >> 20} MB"
-            raise PatternError(f"pattern: {more}; simplify it: write [ab]* for (a|b)*, for example")
-        return answer
 
 
 def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
-    """The lines, BATCH_LINES or BATCH_CHARS of them at a time."""
+    """The lines, BATCH characters of them at a time."""
     batch: list[tuple[Key, str]] = []
     size = 0
     for key, line in lines:
         batch.append((key, line[:LONGEST_LINE]))
-        size += len(line)
-        if size >= BATCH_CHARS or len(batch) >= BATCH_LINES:
+        size += len(line) + 1
+        if size >= BATCH:
             yield batch
             batch, size = [], 0
     if batch:
