@@ -181,7 +181,7 @@ def _replace_environment(env: dict[str, str]) -> None:
 
 def _warm() -> None:
     """Import what the commands do, and have the tables read by some of them in a folder of their own."""
-    for module, _ in COMMANDS.values():
+    for module in set(COMMANDS.values()):
         importlib.import_module(f"filemem.cli.{module}")
     importlib.import_module("openai.resources.chat")
     with tempfile.TemporaryDirectory() as folder:

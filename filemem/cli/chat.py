@@ -332,9 +332,10 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
 def chat_command(
     call: Context, text: str | None, message: str | None, model: str | None, resume: str | None, **how: Any
 ) -> Output:
-    """Talk with an assistant that remembers; given a MESSAGE, answer it and exit.
+    """Talk with an assistant that remembers.
 
-    Without a model it quotes what it finds. Input that is piped in is one message.
+    Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds. Input that is piped in is one
+    message.
 
     Example: filemem chat -m "What tea does Mara like?"
     """

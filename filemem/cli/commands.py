@@ -12,49 +12,15 @@ from filemem.cli.context import usage, with_shared_options
 from filemem.errors import FilememError, in_words
 from filemem.text.plain import escape_controls, nearest, one_line
 
-# Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest. By groups of the help.
-GROUPS = {
-    "Every day": {
-        "chat": ("chat", "Talk with an assistant that remembers."),
-        "remember": ("keep", "Keep one fact."),
-        "search": ("find", "Find the passages that best answer a question."),
-        "open": ("find", "Read a memory by line."),
-        "edit": ("keep", "Open a memory in your editor."),
-        "forget": ("keep", "Delete something for good, with what derives from it."),
-    },
-    "Talk": {
-        "consolidate": ("jobs", "Have the model turn conversations into memories."),
-        "review": ("keep", "Decide what is remembered, one proposal at a time."),
-    },
-    "Find": {
-        "grep": ("find", "Find the lines that match a regular expression."),
-        "list": ("find", "List memories, newest first."),
-        "timeline": ("jobs", "Show what happened when, oldest first."),
-        "report": ("jobs", "Write one page to read, with what fades and why."),
-        "call": ("find", "Call one of the four tools as an agent does."),
-    },
-    "Care": {
-        "status": ("jobs", "Show counts, sizes and what fades; or one memory's state."),
-        "check": ("jobs", "List every problem in the files, with its remedy."),
-        "maintain": ("jobs", "Run all the jobs below, and consolidate: for cron."),
-        "compact": ("jobs", "Summarise old conversations, and archive them."),
-        "sweep": ("jobs", "Archive what has faded."),
-        "restore": ("jobs", "Bring memories back from the archive."),
-    },
-    "History": {
-        "log": ("jobs", "Show the diary that git keeps of the memories."),
-        "undo": ("jobs", "Undo what one commit did."),
-        "sync": ("jobs", "Share the memories with your other machines through git."),
-    },
-    "Set up": {
-        "init": ("jobs", "Create a store."),
-        "users": ("jobs", "List the users of the store."),
-        "import": ("jobs", "Import conversations and notes from elsewhere."),
-        "mcp": ("serving", "Serve an agent that speaks MCP, or set up a client."),
-        "serve": ("serving", "Give any chat client a memory: an OpenAI endpoint."),
-    },
+GROUPS = {  # by module, which is imported when its command is asked for: `filemem grep` does not pay for the rest
+    "Every day": "chat.chat keep.remember find.search find.open keep.edit keep.forget",
+    "Talk": "jobs.consolidate keep.review",
+    "Find": "find.grep find.list jobs.timeline jobs.report find.call",
+    "Care": "jobs.status jobs.check jobs.maintain jobs.compact jobs.sweep jobs.restore",
+    "History": "jobs.log jobs.undo jobs.sync",
+    "Set up": "jobs.init jobs.users jobs.import serving.mcp serving.serve",
 }
-COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
+COMMANDS = {place.partition(".")[2]: place.partition(".")[0] for group in GROUPS.values() for place in group.split()}
 _MEANT = {  # a command, and what people type who mean it
     "remember": "add note save",
     "forget": "delete remove rm",
@@ -76,7 +42,7 @@ MEANT = {word: meant for meant, words in _MEANT.items() for word in words.split(
 def _command(name: str) -> click.Command | None:
     """The command of that name, with the options that all commands take; it may come from an installed package."""
     if name in COMMANDS:
-        module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
+        module = importlib.import_module(f"filemem.cli.{COMMANDS[name]}")
         return with_shared_options(getattr(module, f"{name}_command"))
     from importlib import metadata  # noqa: PLC0415  slow to load, and needed for other people's commands only
 
@@ -112,8 +78,10 @@ class _Commands(click.Group):
         formatter.write("\n")
         for heading, group in GROUPS.items():
             formatter.write(f"{heading}:\n")
+            names = [place.partition(".")[2] for place in group.split()]
+            found = [(name.ljust(11), one.get_short_help_str(65)) for name in names if (one := _command(name))]
             with formatter.indentation():
-                formatter.write_dl([(name.ljust(11), text) for name, (_, text) in group.items()])
+                formatter.write_dl(found)
         formatter.write("Everywhere: --store FOLDER, --user NAME, --today DATE, --trust, -h; --version.\n")
 
 

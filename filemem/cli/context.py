@@ -81,9 +81,7 @@ class Context:
             raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
         user = store.folder(name)
         if must_exist and not user.exists():
-            known = (
-                f"which has {first_few(names, 8) or 'nobody'}; name another --user or --store, or begin by filemem chat"
-            )
+            known = f"which has {first_few(names, 8) or 'nobody'}; name another --user or --store, or begin a chat"
             raise FilememError(f"there is no user {user.name} in {store.root}, {known}.")
         if (at := self.as_of) is None:
             return user
@@ -102,9 +100,7 @@ class Context:
         if user.exists():
             return user
         if near := "" if self.new else mistyped(user.name, self.open_store().users()):
-            raise FilememError(
-                f"there is no user {user.name}, but {near}; use --user {near}, or add --new for a new one."
-            )
+            raise FilememError(f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one.")
         there = os.path.isdir(user.store)
         self.open_store(begins=True)
         user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
@@ -213,14 +209,6 @@ def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
     return click.option(*names, expose_value=False, callback=keep, **how)
 
 
-def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """The paths of memories that begin so."""
-    try:
-        return [path for path in ctx.ensure_object(Context).the_user().paths() if path.startswith(incomplete)]
-    except FilememError:
-        return []
-
-
 _EVERYWHERE = (
     _shared("--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}]."),
     _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user]."),
@@ -242,8 +230,8 @@ def with_shared_options(command: click.Command) -> click.Command:
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "PATH": click.argument("path", shell_complete=complete_path),
-    "[PATH]": click.argument("path", required=False, shell_complete=complete_path),
+    "PATH": click.argument("path", type=click.Path()),
+    "[PATH]": click.argument("path", type=click.Path(), required=False),
     "--limit": click.option("--limit", "-n", type=click.IntRange(1), help="Show at most this many."),
     "--json": _shared("--json", is_flag=True, help="One JSON object a line."),
     "--as-of": _shared("--as-of", type=_day, metavar="DATE", help="What the files said at that day's end, from git."),

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import Context, command, complete_path, split_line
+from filemem.cli.context import Context, command, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, progress, say_dim
 from filemem.errors import FilememError
 from filemem.files import episode, globs
@@ -28,7 +28,7 @@ _SHOWN = "path line end_line date score text archived speaker time strength note
     "--json --as-of",
 )
 def search_command(call: Context, query: tuple[str, ...], explain: bool, **filters: Any) -> Output:
-    """Find the passages that best answer QUERY, words or a whole question.
+    """Find the passages that best answer a question.
 
     --as-of DATE asks what the files said on a day; --today DATE what was true that day, by what is known now.
     Exit code 1 if nothing was found.
@@ -81,8 +81,8 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
 def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
     r"""Find the lines that match a regular expression.
 
-    Newest file first, archived files last. Case matters only if PATTERN has a capital letter. \b marks the edge of a word.
-    Exit code 1 if nothing was found.
+    Newest file first, archived files last. Case matters only if PATTERN has a capital letter. \b marks the edge of a
+    word. Exit code 1 if nothing was found.
 
     Example: filemem grep "oolong|乌龙"
     """
@@ -128,7 +128,7 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
     yield answers.page(user, where, line or 1, lines, 10**9, moved_from=name, whole=True)
 
 
-@command("list", click.argument("glob", required=False, shell_complete=complete_path), "--limit --json --as-of")
+@command("list", click.argument("glob", required=False), "--limit --json --as-of")
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.
 

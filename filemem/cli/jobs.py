@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from filemem import jobs
-from filemem.cli.context import Context, command, complete_path, split_line
+from filemem.cli.context import Context, command, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
 from filemem.files import config, globs, safe, trust
@@ -109,7 +109,7 @@ compact_command = _job(
 sweep_command = _job(
     "sweep",
     "sweeping",
-    """Archive what is no longer used; bring back what was opened or cited in the archive.
+    """Archive what is no longer used, and bring back what is.
 
     Only what is over fades: summarised conversations, past events and plans, trifles. Nothing is deleted:
     what is archived is still found, and filemem restore brings it back. filemem status PATH says why.
@@ -120,10 +120,10 @@ sweep_command = _job(
 maintain_command = _job(
     "maintain",
     "maintaining",
-    """Run every job that keeps a memory in order: consolidate, compact, sweep, index. Safe to
-    run at any time, from cron or a git hook.
+    """Run consolidate, compact and sweep, and update the index.
 
-    Files listed under imports: in filemem.yaml are imported first, if they are new.
+    Safe to run at any time, from cron or a git hook. Files listed under imports: in filemem.yaml are imported first,
+    if they are new.
 
     Example: filemem maintain --all-users --dry-run
     """,
@@ -131,14 +131,12 @@ maintain_command = _job(
 )
 
 
-@command(
-    "restore",
-    click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_path),
-)
+@command("restore", click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()))
 def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
-    """Bring memories back from the archive, to where they were, byte for byte. Counts as a recall.
+    """Bring memories back from the archive.
 
-    A session also gets back turns that an editor saved over; filemem check names them.
+    They go where they were, byte for byte; this counts as a recall. A session also gets back turns that an editor
+    saved over; filemem check names them.
 
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
@@ -148,10 +146,10 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
 
 @command("status", "[PATH] --scheduler --all-users --json")
 def status_command(call: Context, path: str | None) -> Output:
-    """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and the distribution of retention.
+    """Show counts, sizes and what fades; or one memory's state.
 
-    With PATH, show how that memory stands: why it is where it is and when it will fade. With --all-users, show a line of
-    counts for each user.
+    That is by kind, with the tokens in the prompt and the distribution of retention. With PATH, show how that memory
+    stands: why it is where it is and when it will fade. With --all-users, show a line of counts for each user.
 
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md
     """
@@ -192,11 +190,7 @@ def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
         yield Problem(config.NAME, *error.fault)
 
 
-@command(
-    "timeline",
-    click.argument("glob", default="facts/**", shell_complete=complete_path),
-    "--after --before --json --as-of",
-)
+@command("timeline", click.argument("glob", default="facts/**"), "--after --before --json --as-of")
 def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
     """Show what happened when, oldest first.
 
@@ -220,7 +214,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
 
 @command("report", click.option("--output", "-o", metavar="FILE", help="Write the page there, and open nothing."))
 def report_command(call: Context, output: str | None) -> Iterator[Line]:
-    """Open a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
+    """Open one page to read, with what fades and why.
 
     It is one HTML file without scripts or network access, in a temporary folder, or where -o says; only an
     earlier report is overwritten there.
@@ -251,8 +245,9 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
     "--limit --json",
 )
 def log_command(call: Context, path: str | None, about: str, limit: int | None) -> Output:
-    """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
-    Exit code 1 if nothing was found.
+    """Show the diary that git keeps of the memories.
+
+    It says who changed them, when and why; of one file or folder where PATH is given. Exit code 1 if nothing was found.
 
     Example: filemem log --about oolong
     """
@@ -284,9 +279,10 @@ def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
 
 @command("sync", click.argument("remote", required=False))
 def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
-    """Sync these memories with your other machines: fetch, merge and push with a git REMOTE.
+    """Share the memories with your other machines through git.
 
-    Nothing is ever forced. If two machines changed the same line, the file keeps both versions, and is named.
+    This fetches, merges and pushes, with a REMOTE where one is named. Nothing is ever forced. If two machines changed
+    the same line, the file keeps both versions, and is named.
 
     Example: filemem sync origin
     """
@@ -313,8 +309,8 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
     It is created in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, with a file of
     all settings, commented out.
 
-    With --git (in your present store if you name no other), a commit follows each conversation and job; only memories are
-    ever committed.
+    With --git (in your present store if you name no other), a commit follows each conversation and job; only memories
+    are ever committed.
 
     Example: filemem init ~/memories --git
     """
@@ -354,7 +350,7 @@ def _settings() -> str:
 
 @command("users", "--json")
 def users_command(call: Context) -> Iterator[Line]:
-    """List the users of the store, each with the number of their memories.
+    """List the users of the store, and count their memories.
 
     Example: filemem users
     """
@@ -379,8 +375,8 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     """Import conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is chatgpt or claude (the export as it came: zip, folder or
-    conversations.json), openai-jsonl (messages by line), claude-code or codex (one of their sessions, or the folder of them),
-    markdown (a folder of notes), or a format that an installed package adds. Secrets are left out, and the
+    conversations.json), openai-jsonl (messages by line), claude-code or codex (one of their sessions, or the folder
+    of them), markdown (a folder of notes), or a format that an installed package adds. Secrets are left out, and the
     report says so, unless you give --with-secrets. Exit code 1 if there was nothing to import.
 
     Example: filemem import chatgpt conversations.json

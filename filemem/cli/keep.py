@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import Context, command, complete_path, split_line
+from filemem.cli.context import Context, command, split_line
 from filemem.cli.screen import Line, Output, choose, confirmed, dim, progress, say_aside, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.folder import Folder
@@ -149,19 +149,20 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
 
 @command(
     "forget",
-    click.argument("what", required=False, shell_complete=complete_path),
+    click.argument("what", type=click.Path(), required=False),
     click.option("--about", metavar="WORDS", help="All that contains all these words, even if they look like a path."),
     click.option("--yes", is_flag=True, help="Delete without asking, and list what else holds the words."),
     "--dry-run",
     click.option("--purge-history", is_flag=True, help="Also have git filter-repo rewrite the repository without it."),
 )
 def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Output:
-    """Delete for good a memory, a PATH:LINE, or everything that contains some words.
+    """Delete something for good, with what derives from it.
 
-    The turns that it came from go too (their lines stay and say [forgotten]), with everything derived from
-    it: facts, lines of summaries and of the profile. Words match whole words; in Chinese, anywhere. --user
-    NAME alone forgets the whole user. It shows a list and asks first, then searches every file for the words
-    and lists what still contains them. Exit code 1 if nothing was found or deleted, or something could not be.
+    That is a memory, a PATH:LINE, or everything that contains some words. The turns that it came from go too (their
+    lines stay and say [forgotten]), with facts, lines of summaries and of the profile that rest on it. Words match
+    whole words; in Chinese, anywhere. --user NAME alone forgets the whole user. It shows a list and asks first, then
+    searches every file for the words and lists what still contains them. Exit code 1 if nothing was found or deleted,
+    or something could not be.
 
     Example: filemem forget Bergen --dry-run
     """
@@ -238,11 +239,10 @@ def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, b
 
 def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
-    owned = found.everything and _owns_git(folder)
     done = delete(folder, found, call.now)
     call.renamed = found.names
     history, said, failed = History(folder), list[str](), bool(done.stayed)
-    if found.purge and not owned and history.home:
+    if found.purge and history.home:
         say_dim("Rewriting the history …")
         said = purge.purge(history, found)
         deletion.clear_records(folder, found)
@@ -251,7 +251,7 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
         said += [f"Git still says it: {line}" for line in held]
         if not held and found.matcher:
             said.append("Nothing of this user's in git says it any more: every object and every file was read.")
-    elif not (found.purge and owned):
+    else:
         said = purge.remembers(history, found)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
     others = deletion.search_under(os.path.realpath(folder.above), found.matcher, but=(folder.name, ".git"))

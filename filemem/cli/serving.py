@@ -48,7 +48,7 @@ def program() -> str:
 @OPTIONS["--new"]
 @pass_call
 def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool, write: bool) -> None:
-    """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
+    """Serve an agent that speaks MCP, or set up a client.
 
     Your client starts this itself once you have run filemem mcp install. It gets the four tools, the memories
     as resources and the profile as a prompt; with --write, also tools that write. Over HTTP a token
@@ -223,9 +223,10 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
 @OPTIONS["--new"]
 @pass_call
 def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
-    """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
+    """Give any chat client a memory: an OpenAI endpoint.
 
-    Each user has a key (`filemem serve keys add NAME`). With --user, on this machine only, that user needs no key.
+    It is at http://HOST:PORT/v1. Each user has a key (`filemem serve keys add NAME`). With --user, on this machine
+    only, that user needs no key.
 
     Example: filemem serve --user mara
     """
