@@ -209,7 +209,7 @@ def test_a_slip_in_the_stores_name_makes_no_new_store(here: Path, words: list[st
     assert not (here / "memroy_store").exists()
     if words[0] not in ("import", "serve", "mcp"):
         made = run(*words, "--store", "new", "--user", "ann", "--new", FILEMEM_TRUST="1").stderr
-        assert made.startswith(f"New user ann in the new store {here}/new.\n")
+        assert made.startswith(f"New user ann in {here}/new.\n")
     run("init", "other")
     assert "New user ann in" in run("remember", "A", "--store", "other", "--user", "ann").stderr
 

@@ -40,7 +40,7 @@ class Agent:
     def told(self, event: str, **said: Any) -> str:
         """What a hook puts into the session."""
         done = self.hook(event, **said)
-        assert done.returncode == 0 and done.stderr in ("", f"New user mara in the new store {self.store}.\n")
+        assert done.returncode == 0 and done.stderr in ("", f"New user mara in {self.store}.\n")
         text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
         self.put.append(text)
         return str(text)

@@ -130,7 +130,7 @@ class Conversation:
         self.does = does  # what the program does itself where a message asks it to; without, that is the model's
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
-        self.log: Callable[[dict[str, Any]], None] | None = None  # gets every request with its reply
+        self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done: list[str] = []  # what the program did about the last message
         self._taken_back = ""  # the turn that asked for it, while a message is answered that takes something back

@@ -380,11 +380,7 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
         if log is not None:
             opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             file = stack.enter_context(open(opened, "a", encoding="utf-8", errors="replace", buffering=1))
-
-            def keep(step: dict[str, Any]) -> None:
-                file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
-
-            talk.log = keep
+            talk.log = lambda step: file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
         run = stack.enter_context(job(talk.user, "chat", talk.now(), alone=False))
         try:
             yield

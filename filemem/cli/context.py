@@ -101,10 +101,9 @@ class Context:
             return user
         if near := "" if self.new else mistyped(user.name, self.open_store().users()):
             raise FilememError(f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one.")
-        there = os.path.isdir(user.store)
         self.open_store(begins=True)
         user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
-        say_dim(f"New user {user.name} in {'' if there else 'the new store '}{user.store}.")
+        say_dim(f"New user {user.name} in {user.store}.")
         return user
 
     def model(self, folder: Folder, name: str | None) -> OpenAIModel | None:
@@ -145,12 +144,11 @@ class Context:
         return (self.today or self.as_of or dt.datetime.now()).astimezone()
 
     def many(self) -> bool:
-        """Is this command for all users? Raises FilememError where its options contradict each other."""
-        if self.all_users and self.user:
+        """Is this command for all users, as one on a cluster is? Raises FilememError where --user says whose, too."""
+        every = self.all_users or bool(self.scheduler)
+        if every and self.user:
             raise FilememError("--user and --all-users exclude each other; give one of them.")
-        if self.scheduler and not self.all_users:
-            raise FilememError("--scheduler is for many users; add --all-users.")
-        return self.all_users
+        return every
 
 
 def data_folder() -> str:
@@ -248,16 +246,14 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
 """What several commands take, by name."""
 
 
-def command(
-    name: str, *parameters: str | Callable[[Any], Any]
-) -> Callable[[Callable[..., Iterator[Line]]], click.Command]:
-    """A command: a function of its Context and parameters, some by their name in OPTIONS, that yields what there is to tell, and
-    returns the exit code or None.
+def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = click) -> Callable[[Any], Any]:
+    """A command, or one `within` a group: a function of its Context and parameters, some by their name in OPTIONS, that yields
+    what there is to tell, and returns the exit code or None.
 
     One printer shows that to a person, or as JSON with --json.
     """
 
-    def made(function: Callable[..., Any]) -> click.Command:
+    def made(function: Callable[..., Iterator[Line]]) -> Any:
         @pass_call
         @functools.wraps(function)
         def run(call: Context, *given: Any, **options: Any) -> int:
@@ -267,6 +263,6 @@ def command(
         built: Any = run
         for parameter in reversed([one for some in named for one in some]):
             built = parameter(built)
-        return click.command(name)(built)
+        return within.command(name)(built)
 
     return made

@@ -86,24 +86,22 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
 
     Example: filemem grep "oolong|乌龙"
     """
-    user = call.the_user()
-    said_by = None
+    user, said_by = call.the_user(), None
     if asked["speaker"]:
         from filemem import index  # noqa: PLC0415  which a grep for words does without
         from filemem.search import question  # noqa: PLC0415
 
         said_by = question.said_by(index.of(user).corpus(), asked["speaker"])
-    how = {"path": asked["path"], "context": asked["context"], "offset": offset}
-    found = grep(user, pattern, said_by=said_by, page=200 if sys.stdout.isatty() and not call.json else 10**9, **how)
-    if not call.json:
-        given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
-        yield answers.grepped(user, found, given, whole=True)
-        return 0 if found.total else 1
-    for line in found.lines:
+    page = 200 if sys.stdout.isatty() and not call.json else 10**9
+    found = grep(user, pattern, said_by=said_by, page=page, path=asked["path"], context=asked["context"], offset=offset)
+    for line in found.lines if call.json else ():
         if line.matches:
             facts = {"path": line.path, "line": line.line, "text": line.text, "archived": is_archived(line.path)}
             yield Row(facts, [])
-    if found.next_offset:
+    if not call.json:
+        given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
+        yield answers.grepped(user, found, given, whole=True)
+    elif found.next_offset:
         left = found.total - found.next_offset
         say_dim(f"{left:,} more lines match; --offset {found.next_offset} shows the next.")
     return 0 if found.total else 1

@@ -31,7 +31,7 @@ from filemem.search import question
 from filemem.text.plain import counted, one_line
 
 
-def _run(call: Context, job: str, doing: str, **options: Any) -> Output:
+def _run(call: Context, job: str, **options: Any) -> Output:
     """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
     many, store, failed = call.many(), call.open_store(), 0
     if "model" in options:  # its name is resolved here, once, as the order travels
@@ -40,7 +40,7 @@ def _run(call: Context, job: str, doing: str, **options: Any) -> Output:
     order = Order(job, store.root, call.now, options, call.trust)
     if many:
         users = store.users()
-        for row in _for_each(call, order, doing, users, brief=True):
+        for row in _for_each(call, order, users, brief=True):
             failed += "error" in row.facts
             yield row
         yield f"{len(users) - failed:,} of {len(users):,} users done."
@@ -50,15 +50,15 @@ def _run(call: Context, job: str, doing: str, **options: Any) -> Output:
         cost = consolidation.cost(user)
         say_dim(cost.text)
         options["requests"] = cost.requests
-    with progress(f"{doing} {user.name}") as show:
+    with progress(f"{job} {user.name}") as show:
         told = JOBS[job](order, user, show)
     yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
     return 0
 
 
-def _for_each(call: Context, order: Order, doing: str, users: list[str], *, brief: bool) -> Iterator[Row]:
+def _for_each(call: Context, order: Order, users: list[str], *, brief: bool) -> Iterator[Row]:
     """What a job tells for many users, `brief`: with lines for what is news; and an error for each for whom it failed."""
-    with progress(doing) as show:
+    with progress(order.job) as show:
         for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
             for told in one.told:
                 lines = [f"{one.user}: {line}" for line in told.said if told.news] if brief else told.said
@@ -69,11 +69,11 @@ def _for_each(call: Context, order: Order, doing: str, users: list[str], *, brie
             show(done, len(users))
 
 
-def _job(name: str, doing: str, text: str, *parameters: Any) -> click.Command:
+def _job(name: str, text: str, *parameters: Any) -> Any:
     """The command of a job, with `text` as its help and more parameters than all jobs have."""
 
     def run(call: Context, **options: Any) -> Output:
-        return _run(call, name, doing, **options)
+        return _run(call, name, **options)
 
     run.__doc__ = text
     return command(name, *parameters, "--scheduler --all-users --dry-run --json")(run)
@@ -81,7 +81,6 @@ def _job(name: str, doing: str, text: str, *parameters: Any) -> click.Command:
 
 consolidate_command = _job(
     "consolidate",
-    "remembering",
     """Have the model turn conversations into memories.
 
     Every conversation is read once, several per request; what it says becomes facts, lessons and lines of the
@@ -96,7 +95,6 @@ consolidate_command = _job(
 )
 compact_command = _job(
     "compact",
-    "compacting",
     """Summarise old conversations by month, and archive them.
 
     Every line of a summary links to its source. Without a model, it quotes the most telling turns.
@@ -108,7 +106,6 @@ compact_command = _job(
 )
 sweep_command = _job(
     "sweep",
-    "sweeping",
     """Archive what is no longer used, and bring back what is.
 
     Only what is over fades: summarised conversations, past events and plans, trifles. Nothing is deleted:
@@ -119,7 +116,6 @@ sweep_command = _job(
 )
 maintain_command = _job(
     "maintain",
-    "maintaining",
     """Run consolidate, compact and sweep, and update the index.
 
     Safe to run at any time, from cron or a git hook. Files listed under imports: in filemem.yaml are imported first,
@@ -154,9 +150,7 @@ def status_command(call: Context, path: str | None) -> Output:
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md
     """
     if path is None:
-        return (yield from _run(call, "status", "looking at"))
-    if call.many():
-        raise click.UsageError("PATH belongs to one user; leave out --all-users.")
+        return (yield from _run(call, "status"))
     said = sweeper.why(call.the_user(), split_line(call.the_user(), path)[0], call.now.date())
     yield Row({"path": path, "said": said}, said)
     return 0
@@ -174,7 +168,7 @@ def check_command(call: Context) -> Output:
     named = not call.many() and (call.user or os.environ.get("FILEMEM_USER"))
     names = [call.the_user().name] if named else store.users()
     found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in _settings_problems(store)]
-    found += _for_each(call, Order("check", store.root, call.now, {}, call.trust), "checking", names, brief=False)
+    found += _for_each(call, Order("check", store.root, call.now, {}, call.trust), names, brief=False)
     yield from found
     problems, files = sum("what" in row.facts for row in found), sum(len(store.folder(name).paths()) for name in names)
     yield f"{counted(files, 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."

@@ -173,10 +173,8 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     if not (how["yes"] or how["dry_run"] or sys.stdin.isatty()):
         raise FilememError("forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look.")
     user = call.the_user(must_exist=not purges)
-    cut_off, begun = None, deletion.unfinished(user)
-    if begun is not None and how["dry_run"]:
-        yield "An earlier deletion was cut off; the next one without --dry-run finishes it first."
-    elif begun is not None:
+    cut_off, begun = None, None if how["dry_run"] else deletion.unfinished(user)
+    if begun is not None:
         yield "Finishing a deletion that was cut off."
         cut_off = yield from _do(call, user, begun)
     if purges and (given or not _owns_git(user)):

@@ -7,13 +7,13 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
-from filemem.cli.context import OPTIONS, Context, pass_call
-from filemem.cli.screen import Safe, confirmed, say, say_dim
+from filemem.cli.context import OPTIONS, Context, command, pass_call
+from filemem.cli.screen import Line, Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, missing_extra
 from filemem.files import journal, safe
 from filemem.files.folder import StoreFolder
@@ -81,10 +81,8 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     over_http.serve(users, store.root, call.user, host, port, lambda at: say_dim(f"Serving at {at}; Ctrl-C ends."))
 
 
-@mcp_command.command("token")
-@click.option("--revoke", is_flag=True, help="Take the user's token away.")
-@pass_call
-def token_command(call: Context, revoke: bool) -> None:
+@command("token", click.option("--revoke", is_flag=True, help="Take the user's token away."), within=mcp_command)
+def token_command(call: Context, revoke: bool) -> Iterator[Line]:
     """Make a user's token for filemem mcp --http and print it, only this once: just a hash is kept.
 
     Example: filemem mcp token --user mara
@@ -92,18 +90,20 @@ def token_command(call: Context, revoke: bool) -> None:
     user = call.the_user()
     keys.MCP.remove(user.store, user.name)
     if revoke:
-        say(f"No token of {user.name}'s is valid any more.")
+        yield f"No token of {user.name}'s is valid any more."
         return
     say_dim(f"The token of {user.name}, shown only now; no earlier one is valid any more:")
-    say(keys.MCP.add(user.store, user.name, call.now))
+    yield keys.MCP.add(user.store, user.name, call.now)
 
 
-@mcp_command.command("hook")
-@click.argument("client", type=click.Choice(list(HOOKS)))
-@click.option("--wait", is_flag=True, help="End once the session is imported, and not before.")
-@OPTIONS["--new"]
-@pass_call
-def hook_command(call: Context, client: str, wait: bool) -> int:
+@command(
+    "hook",
+    click.argument("client", type=click.Choice(list(HOOKS))),
+    click.option("--wait", is_flag=True, help="End once the session is imported, and not before."),
+    "--new",
+    within=mcp_command,
+)
+def hook_command(call: Context, client: str, wait: bool) -> Output:
     """Answer a hook of a coding agent, which runs this with the event as JSON on standard input.
 
     When a session begins, the agent gets the profile and the plans; with a prompt, what a search for it
@@ -138,7 +138,7 @@ def hook_command(call: Context, client: str, wait: bool) -> int:
             os.dup2(os.open(os.devnull, os.O_RDWR), stream)
     try:
         if asks:
-            say(*filter(None, [Safe(hooks.answer(user, client, said, call.now))]))
+            yield from filter(None, [Safe(hooks.answer(user, client, said, call.now))])
         else:
             hooks.take_in(StoreFolder(user.store, user.trust), user.name, client, said["transcript_path"], call.now)
     except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
@@ -149,9 +149,8 @@ def hook_command(call: Context, client: str, wait: bool) -> int:
     return 0
 
 
-@mcp_command.command("check")
-@pass_call
-def check_command(call: Context) -> int:
+@command("check", within=mcp_command)
+def check_command(call: Context) -> Output:
     """Try every hook as a coding agent runs it; each has one second. Exit code 1 if one fails.
 
     Example: filemem mcp check
@@ -164,19 +163,21 @@ def check_command(call: Context) -> int:
         for one in hooks.tried(user, client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]):
             failed += bool(one.failed)
             what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
-            say(f"{client} {one.event}: {what}, {one.seconds:.2f} s")
+            yield f"{client} {one.event}: {what}, {one.seconds:.2f} s"
     return int(failed > 0)
 
 
-@mcp_command.command("install")
-@click.argument("client", type=click.Choice(list(clients.CLIENTS)), metavar="CLIENT")
-@click.option("--name", default="filemem", show_default=True, help="What the client calls it.")
-@click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known.")
-@_write_option
-@OPTIONS["--new"]
-@pass_call
-def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> None:
+@command(
+    "install",
+    click.argument("client", type=click.Choice(list(clients.CLIENTS)), metavar="CLIENT"),
+    click.option("--name", default="filemem", show_default=True, help="What the client calls it."),
+    click.option("--yes", is_flag=True, help="Write without asking."),
+    click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known."),
+    _write_option,
+    "--new",
+    within=mcp_command,
+)
+def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> Iterator[Line]:
     """Add this server to a client: show the entry, ask, and write it into the client's settings. Nothing else
     there changes, and a copy of the settings is kept beside them. Without a terminal it only prints. What
     hooks import becomes facts with the next filemem maintain or consolidate.
@@ -194,18 +195,18 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
             raise FilememError(f"{client} has no hooks; list its sessions under imports: in filemem.yaml.")
         called = [program(), "mcp", "hook", client, "--store", user.store, "--user", user.name, "--new"]
         say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
-        say(hooks.settings(client, shlex.join(called)))
+        yield hooks.settings(client, shlex.join(called))
         return
     where = clients.expanded(kind.path)
-    command = [program(), "mcp", "--store", user.store, "--user", user.name, *["--write"] * write, *["--new"] * begins]
+    started = [program(), "mcp", "--store", user.store, "--user", user.name, *["--write"] * write, *["--new"] * begins]
     if client == "project":  # which others share: each has a store of their own
-        command = ["filemem", "mcp", *command[6:]]
-    say(clients.entry(kind, name, command).rstrip("\n"))
+        started = ["filemem", "mcp", *started[6:]]
+    yield clients.entry(kind, name, started).rstrip("\n")
     if not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
         return
     before = safe.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
-    after = clients.settings(kind, name, command, before)
+    after = clients.settings(kind, name, started, before)
     if after == before:
         say_dim(f"{where} has it already.")
     elif yes or confirmed(f"Write this into {where}?"):
@@ -266,12 +267,16 @@ def keys_group() -> None:
     """Manage who may ask: one key per user. Only their hashes are kept."""
 
 
-@keys_group.command("add")
-@click.argument("name")
-@click.option("--program", "programs", multiple=True, metavar="TEXT", help="A prompt that begins so is a program's.")
-@OPTIONS["--new"]
-@pass_call
-def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
+@command(
+    "add",
+    click.argument("name"),
+    click.option(
+        "--program", "programs", multiple=True, metavar="TEXT", help="A prompt that begins so is a program's."
+    ),
+    "--new",
+    within=keys_group,
+)
+def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Iterator[Line]:
     """Make a key for a user, and print it once.
 
     A prompt that a program writes, such as one for a chat's title, is passed on without being kept or searched with.
@@ -280,24 +285,21 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
     """
     store = call.open_store(begins=bool(call.named_store))
     user = store.folder(name).name
-    say(keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()]))
+    yield keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()])
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
-@keys_group.command("list")
-@pass_call
-def list_command(call: Context) -> None:
+@command("list", within=keys_group)
+def list_command(call: Context) -> Iterator[Line]:
     """Show who has a key, and since when."""
     for one in sorted(keys.CHAT.of(call.open_store().root).values(), key=lambda one: (one["user"], one["made"])):
-        say(f"{one['user']}  since {one['made']}")
+        yield f"{one['user']}  since {one['made']}"
 
 
-@keys_group.command("remove")
-@click.argument("name")
-@pass_call
-def remove_command(call: Context, name: str) -> None:
+@command("remove", click.argument("name"), within=keys_group)
+def remove_command(call: Context, name: str) -> Iterator[Line]:
     """Take all keys of a user away; the next request with one is refused."""
     gone = keys.CHAT.remove(call.open_store().root, name)
     if not gone:
         raise NotFound(f"{name} has no key here; filemem serve keys list shows who has.")
-    say(f"Took {gone} key{'s' * (gone != 1)} of {name} away.")
+    yield f"Took {gone} key{'s' * (gone != 1)} of {name} away."
