@@ -192,8 +192,7 @@ class User:
         found = deletion.plan(self.folder, path, about=about)
         if not found:
             raise NotFound(f"nothing contains all the words of {path or about!r}; name other words, or a path.")
-        done = forget(self.folder, found, _local(None))
-        return [*done.deleted, *done.redacted]
+        return forget(self.folder, found, _local(None)).gone
 
     # -- the rest ------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,6 @@ from filemem import importers, index
 from filemem.chat.conversation import Does
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, journal, trust
-from filemem.files.facts import set_front
 from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
 from filemem.files.memory import LARGEST, PROFILE, archived, counterpart, live
 from filemem.files.trust import Trust
@@ -328,10 +327,6 @@ def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
     found = [folder.locate(path) for path in paths]
     said, alive = sweeper.restore(folder, paths, at), [live(path) for path in found]
     journal.release(folder, found, at)
-    for path in alive:
-        with contextlib.suppress(FilememError, ValueError):
-            if folder.memory(path).front.get(journal.MARK):
-                folder.edit(path, lambda data, path=path: set_front(path, data, journal.MARK, "false"))  # type: ignore[misc]
     both = [*alive, *map(archived, alive)]
     return JobDone("restore", said, {"paths": alive}, both, f"Restore {first_few(alive)}")
 

@@ -119,7 +119,7 @@ def test_what_was_forgotten_before_can_be_purged_later(mara: Folder, named: list
     """By the same words, or the path that it had."""
     where = top(mara)
     run(mara, "--about", WORD, "--yes")
-    assert saying(where) and "Deleted" not in run(mara, *named, "--yes").output
+    assert saying(where) and "Forgot" not in run(mara, *named, "--yes").output
     result = run(mara, *named, "--yes", "--purge-history")
     assert result.exit_code == 0, (result.output, result.exception)
     assert "Git says it: " in result.output

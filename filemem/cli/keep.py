@@ -15,7 +15,7 @@ from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory, live
 from filemem.forgetting import deletion, purge
-from filemem.forgetting.deletion import DeletionItem, DeletionPlan
+from filemem.forgetting.deletion import DeletionPlan, Finding
 from filemem.history import History
 from filemem.jobs import committed, delete, job, lines, remembered
 from filemem.remembering import consolidation
@@ -208,7 +208,7 @@ def _to_delete(user: Folder, what: str, about: str, *, gone: bool, purges: bool)
 def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Output:
     """Delete everything of one user; of one who is gone already, what the history has."""
     paths, purges = folder.paths(), how["purge_history"]
-    found = DeletionPlan([DeletionItem(path) for path in paths], everything=True, purge=purges)
+    found = DeletionPlan([Finding(path) for path in paths], everything=True, purge=purges)
     what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
     what += (", and its git repository" if purges else "; its git repository stays") if _owns_git(folder) else ""
     if not folder.exists() and not (what := "\n".join(purge.remembers(History(folder), found))):
@@ -254,10 +254,9 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
     others = deletion.search_under(os.path.realpath(folder.above), found.matcher, but=(folder.name, ".git"))
     deletion.end(folder, found)
-    yield from deletion.report(done, folder.name) if not found.everything else [f"Deleted {done.deleted[0]}."]
-    yield from said
+    yield from (*done.said, *said)
     if others:
-        places = ", ".join(one.place for one in others)
+        places = ", ".join(one_line(one.place) for one in others)
         yield f"Outside this user's folder, and untouched, the words are in: {places}."
     yield "Backups, where there are any, have it too."
     say_aside(done.note)

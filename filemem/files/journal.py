@@ -20,7 +20,7 @@ from filemem.text.plain import digest
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
 ARCHIVED = "archived"  # no recall
 MINUTE = "%Y-%m-%dT%H:%M"  # with which a line begins
-MARK = "withheld"  # of what waits for its deletion, in the log and in the front matter of the memory itself
+MARK = "withheld"  # of what waits for its deletion
 
 
 def line(value: Any) -> bytes:

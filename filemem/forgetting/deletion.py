@@ -9,7 +9,6 @@ looks. Each step may be taken twice, so one that is cut off is finished by the n
 import contextlib
 import datetime as dt
 import functools
-import itertools
 import json
 import os
 import re
@@ -22,8 +21,8 @@ from typing import NamedTuple
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import journal, safe
-from filemem.files.facts import set_front, sources
-from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress
+from filemem.files.facts import sources
+from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress, numbered
 from filemem.files.memory import (
     ASSISTANT,
     LARGEST,
@@ -34,7 +33,6 @@ from filemem.files.memory import (
     Passage,
     archived,
     decode,
-    kind_of,
     live,
     slug,
 )
@@ -105,9 +103,10 @@ def folded(text: str) -> str:
 # -- the plan ------------------------------------------------------------------------------------------------------
 
 
-class DeletionItem(NamedTuple):
-    """What goes, and why: the lines `old` from `line` on (counted from 1), the first of which becomes `new` and the others
-    empty; or with line 0 a whole file, `old` being the digest of its bytes.
+class Finding(NamedTuple):
+    """A place that holds what is looked for: a line (counted from 1) with its text; with line 0 a whole file, or its name, or why
+    it was not searched. Of what goes, `why`; of lines that go the lines `old`, the first of which becomes `new` and the others
+    empty; of a file that goes the digest of its bytes as the only `old`.
     """
 
     path: str
@@ -119,24 +118,11 @@ class DeletionItem(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The path, with the line where only lines go."""
+        """The path, with the line where it is one."""
         return f"{self.path}:{self.line}" if self.line else self.path
 
-
-class Occurrence(NamedTuple):
-    """A place that holds what is looked for, with that line; or, with line 0, a file's name, or why it was not searched."""
-
-    path: str
-    line: int
-    text: str
-
-    @property
-    def place(self) -> str:
-        """The path, with its line if it has one."""
-        return f"{one_line(self.path)}{f':{self.line}' * bool(self.line)}"
-
     def __str__(self) -> str:
-        return f"{self.place}: {one_line(self.text, 80)}"
+        return f"{one_line(self.place)}: {one_line(self.text, 80)}"
 
 
 class DeletionPlan(NamedTuple):
@@ -145,10 +131,10 @@ class DeletionPlan(NamedTuple):
     No default is ever changed.
     """
 
-    items: list[DeletionItem] = []
+    items: list[Finding] = []
     names: dict[str, str] = {}
     matcher: TextMatcher = TextMatcher()
-    left: list[Occurrence] = []
+    left: list[Finding] = []
     records: list[str] = []
     everything: bool = False
     purge: bool = False
@@ -165,7 +151,7 @@ class DeletionPlan(NamedTuple):
 def from_json(text: str | bytes) -> DeletionPlan:
     """The plan that was written down; raises ValueError, TypeError or the like where it is none."""
     items, names, matcher, *rest = json.loads(text)
-    kept = [DeletionItem(path, line, text, why, tuple(old), new) for path, line, text, why, old, new in items]
+    kept = [Finding(path, line, text, why, tuple(old), new) for path, line, text, why, old, new in items]
     return DeletionPlan(kept, names, TextMatcher(*matcher), *rest)
 
 
@@ -186,7 +172,7 @@ def plan(folder: Folder, *what: str, about: str = "", progress: Progress = no_pr
 
 def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     """The plan extended to what it had left in readable files: their lines go too."""
-    items, left = list(found.items), list[Occurrence]()
+    items, left = list(found.items), list[Finding]()
     for one in found.left:
         try:
             data = safe.read(f"{folder.place}/{one.path}", LARGEST) if one.line else b""
@@ -196,7 +182,7 @@ def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     return found._replace(items=items, left=left)
 
 
-def matching(memory: Memory, matcher: TextMatcher) -> list[DeletionItem]:
+def matching(memory: Memory, matcher: TextMatcher) -> list[Finding]:
     """What of one memory holds all the words: its passages and the lines outside them, such as headings and front matter; the
     whole where it is one statement. The names of other memories in a text do not count."""
 
@@ -221,21 +207,20 @@ def named(path: str, matcher: TextMatcher, lines: Iterable[str] = ()) -> bool:
 
 def neutral_path(path: str, taken: Iterable[str]) -> str:
     """The path of a dated file with a name that says nothing; `taken` are live paths."""
-    start, ending, known = _DATED.match(os.path.basename(path)), os.path.splitext(path)[1], set(taken)
-    beginning = path.removesuffix(os.path.basename(path)) + (start[0] if start else "") + NAMELESS
-    found = (f"{beginning}{f'-{n}' * (n > 1)}{ending}" for n in itertools.count(1))
-    return next(candidate for candidate in found if live(candidate) not in known)
+    above, start, known = path.removesuffix(name := os.path.basename(path)), _DATED.match(name), set(taken)
+    neutral = f"{above}{start[0] if start else ''}{NAMELESS}{os.path.splitext(name)[1]}"
+    return next(one for one in numbered(neutral) if live(one) not in known)
 
 
-def _items(memory: Memory, told: Iterable[Passage]) -> list[DeletionItem]:
+def _items(memory: Memory, told: Iterable[Passage]) -> list[Finding]:
     """Passages of a memory; the whole of it for none, and where it is one statement: a fact, a lesson, or front matter alone."""
     bare = bool(memory.passages) and memory.passages[-1].line < memory.front_end
     if memory.kind not in ("facts", "lessons") and not memory.is_yaml and not bare and (found := list(told)):
         return [_lines_of(memory, passage) for passage in found]
-    return [DeletionItem(memory.path, 0, memory.passages[0].text if memory.passages else "")]
+    return [Finding(memory.path, 0, memory.passages[0].text if memory.passages else "")]
 
 
-def _lines_of(memory: Memory, told: Passage) -> DeletionItem:
+def _lines_of(memory: Memory, told: Passage) -> Finding:
     """Lines of a memory: of front matter the value goes, of a summary or the profile all, else all but the head of the
     first. Raises IndexError where there is no such line."""
     (lines, _), line, end = _lines(memory.data), told.line, told.end_line
@@ -246,10 +231,10 @@ def _lines_of(memory: Memory, told: Passage) -> DeletionItem:
     else:
         head, gone = _HEAD.match(lines[line - 1]), memory.kind == "summaries" or memory.path == PROFILE
         new = "" if gone else f"{(head[0] if head else '').rstrip()} {FORGOTTEN}".lstrip()
-    return DeletionItem(memory.path, line, told.text, old=tuple(lines[line - 1 : end]), new=new)
+    return Finding(memory.path, line, told.text, old=tuple(lines[line - 1 : end]), new=new)
 
 
-def _episode(memory: Memory) -> list[DeletionItem]:
+def _episode(memory: Memory) -> list[Finding]:
     """The line of a conversation's episode, which may tell any turn in other words, and is made anew of the rest."""
     line = memory.episode_line if memory.episode.text else 0
     return [_lines_of(memory, Passage(line, line, "", "", memory.lines[line - 1]))] if line else []
@@ -270,8 +255,8 @@ class _Cascade:
     def __init__(self, folder: Folder, progress: Progress = no_progress) -> None:
         self.folder, self.matcher = folder, TextMatcher()
         self.memories = dict[str, Memory]()
-        self.going = dict[str, dict[int, DeletionItem]]()
-        self.left = list[Occurrence]()
+        self.going = dict[str, dict[int, Finding]]()
+        self.left = list[Finding]()
         paths = folder.paths()
         for number, path in enumerate(paths, 1):
             progress(number, len(paths))
@@ -279,7 +264,7 @@ class _Cascade:
                 data = folder.read(path, LARGEST + 1)  # one that is larger has no text here, and can go as a whole
                 self.memories[path] = Memory(path, data if len(data) <= LARGEST else b"")
 
-    def at(self, what: str) -> list[DeletionItem]:
+    def at(self, what: str) -> list[Finding]:
         """The memory that a text names, or what stands at its lines; nothing where the text is words."""
         path, lines = _place(what)
         try:
@@ -295,7 +280,7 @@ class _Cascade:
             raise NotFound(f"{what.strip()} says nothing; filemem open {memory.path} shows its lines.")
         return _items(memory, found)
 
-    def plan(self, asked: list[DeletionItem]) -> DeletionPlan:
+    def plan(self, asked: list[Finding]) -> DeletionPlan:
         """The plan for what was asked for, with all that goes with it, and with what else the folder has of it."""
         for item in asked:
             self._ask(item)
@@ -311,7 +296,7 @@ class _Cascade:
             if one.path.startswith(f"{BOOKKEEPING}/"):
                 records |= {one.path: None} if one.path.split("/")[1] not in CACHES else {}
             elif one.path not in self.memories and is_temporary_name(os.path.basename(one.path)):
-                copy = DeletionItem(one.path, why="a copy that a program has left")
+                copy = Finding(one.path, why="a copy that a program has left")
                 items += [copy] if copy not in items else []
             elif (one.path, one.line) not in gone and (one.line or live(one.path) not in names):
                 self.left += [one] if names.get(live(one.path)) != "" else []
@@ -321,7 +306,7 @@ class _Cascade:
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         return DeletionPlan(items, names, self.matcher, self.left, list(records))
 
-    def _ask(self, item: DeletionItem) -> None:
+    def _ask(self, item: Finding) -> None:
         """Take what was named, and the turns that it came from, or the facts that a line of the profile rests on."""
         memory, text, cited = self.memories[item.path], "\n".join(item.old), list[str]()
         if self._take(item) and memory.kind != "sessions":
@@ -334,11 +319,11 @@ class _Cascade:
             with contextlib.suppress(FilememError):
                 for source in self.at(entry):
                     if not _place(entry)[1] and item.path != PROFILE:
-                        self.left.append(Occurrence(source.path, 0, "is named as its source, without a line"))
+                        self.left.append(Finding(source.path, 0, "is named as its source, without a line"))
                     elif FORGOTTEN not in source.text:
                         self._ask(source._replace(why=f"the source of {item.place}"))
 
-    def _take(self, item: DeletionItem) -> bool:
+    def _take(self, item: Finding) -> bool:
         """Mark it to go; False if it is marked already."""
         found = self.going.setdefault(item.path, {})
         if 0 in found or item.line in found:
@@ -396,7 +381,7 @@ def _lines(data: bytes) -> tuple[list[str], str]:
         raise Refused("the file is broken UTF-16; save it as UTF-8, then try again.") from None
 
 
-def without(data: bytes, items: Iterable[DeletionItem]) -> bytes:
+def without(data: bytes, items: Iterable[Finding]) -> bytes:
     """The file without these lines, wherever they are now: a person may have moved them meanwhile."""
     lines, codec = list(_lines(data)[0]), _lines(data)[1]
     for item in items:
@@ -455,24 +440,24 @@ def version_after(own: str, data: bytes, found: DeletionPlan) -> bytes:
 # -- where it stands -----------------------------------------------------------------------------------------------
 
 
-def search(folder: Folder, matcher: TextMatcher) -> list[Occurrence]:
+def search(folder: Folder, matcher: TextMatcher) -> list[Finding]:
     """Every place in the user's own folder, git's aside, that holds it; and every file that cannot be searched."""
     return search_under(folder.place, matcher, but=(f"{BOOKKEEPING}/{MARK}", ".git"))
 
 
-def search_under(top: str, matcher: TextMatcher, but: Collection[str] = ()) -> list[Occurrence]:
+def search_under(top: str, matcher: TextMatcher, but: Collection[str] = ()) -> list[Finding]:
     """Every place under a folder that holds it, those paths aside, and what cannot be searched: what is packed, too large, not to
     be read, or a repository of its own. Links are not followed."""
 
     def closed(path: str, entry: "os.DirEntry[str]") -> bool:
         return entry.name == ".git" or safe.too_far(path) or not os.access(entry.path, os.R_OK | os.X_OK)
 
-    found = list[Occurrence]()
+    found = list[Finding]()
     enters = safe.walk(top, lambda path, entry: path not in but and not closed(path, entry))
     for path, entry in enters if matcher else ():
         if path in but:
             continue
-        found += [Occurrence(path, 0, entry.name)] if matcher.in_name(entry.name) else []
+        found += [Finding(path, 0, entry.name)] if matcher.in_name(entry.name) else []
         lost, data = entry.is_dir(follow_symlinks=False) and closed(path, entry), b""
         if entry.is_file(follow_symlinks=False):
             try:
@@ -481,8 +466,8 @@ def search_under(top: str, matcher: TextMatcher, but: Collection[str] = ()) -> l
                 lost = len(data) > safe.MOST or _PACKED.match(data) is not None
             except OSError:
                 lost = os.path.lexists(entry.path)
-        found += [Occurrence(path[:200], 0, LOST)] if lost else []
-        found += (Occurrence(path, line, text) for line, text in in_bytes(b"" if lost else data, matcher))
+        found += [Finding(path[:200], 0, LOST)] if lost else []
+        found += (Finding(path, line, text) for line, text in in_bytes(b"" if lost else data, matcher))
     return sorted(found)
 
 
@@ -498,14 +483,12 @@ def in_bytes(data: bytes, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
 
 
 class DeletionReport(NamedTuple):
-    """What went: whole files, lines as path:line, records beside the memories; what stayed and why; the places in the user's
-    folder that still hold it, None where it is too short to be looked for; the commit's subject and paths; a word about git."""
+    """What became of a deletion: the files that went and the lines, as path:line; what stayed, and why; all of it in sentences,
+    with the places in the user's folder that still hold it; the commit's subject and paths; a word about git."""
 
-    deleted: list[str]
-    redacted: list[str]
-    beside: list[str]
+    gone: list[str]
     stayed: list[str]
-    left: list[Occurrence] | None
+    said: list[str]
     subject: str
     paths: list[str]
     note: str = ""
@@ -538,42 +521,67 @@ def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
 def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
     """Carry a plan out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
     has saved since stays, and is named. To be called while no other job is at work; see `jobs.delete`."""
-    deleted, redacted, stayed = list[str](), list[str](), list[str]()
-    paths = list(dict.fromkeys(item.path for item in found.items))
+    gone, stayed, items = list[str](), list[str](), dict[str, list[Finding]]()
+    for item in found.items:
+        items.setdefault(item.path, []).append(item)
+    paths = list(items)
     with folder.locked():
         if found.everything:
-            for name in os.listdir(folder.place):
-                if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
-                    safe.remove(f"{folder.place}/{name}")
-            safe.sync_folder(folder.root)
-            who = f"{one_line(folder.name)}, {counted(len(paths), 'memory', 'memories')}"
-            return DeletionReport([who], [], [], [], [], "Forget the memories of one user", paths)
-        beside, known = clear_records(folder, found), set(folder.paths())
-        for path in dict.fromkeys([*paths, *(known if found.names else ())]):
-            items = [item for item in found.items if item.path == path]
-            change = functools.partial(_after, items=items, names=found.names)
+            return _without_user(folder, found)
+        beside = clear_records(folder, found)
+        for path in dict.fromkeys([*paths, *folder.paths()]):
             try:
-                if safe.through_link(where := f"{folder.place}/{path}"):
-                    raise Refused("a symbolic link leads there, which is not followed; delete that link.")
-                if items and not items[0].line:
-                    safe.delete_if(where, functools.partial(_unchanged, items[0]))
-                    deleted.append(path)
-                elif safe.edit(where, change):
-                    redacted += [item.place for item in items]
+                if _reach(f"{folder.place}/{path}", items.get(path, []), found.names):
+                    gone += [item.place for item in items.get(path, ())]
                     paths.append(path)
             except (NotFound, FileNotFoundError):  # moved, or gone, when the job was cut off
                 continue
             except (FilememError, OSError) as error:
                 stayed.append(f"{path} stays as it is: {error}")
-        paths += _move(folder, found.names)
+        for old, new in (
+            (pre + old, pre + new) for old, new in found.names.items() if new for pre in ("", archived(""))
+        ):
+            paths += [old, new]
+            with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
+                if os.path.lexists(f"{folder.place}/{old}"):
+                    folder.move(old, new)
         indexes.of(folder).discard()
         for name in CACHES:
             with contextlib.suppress(NotFound, FileNotFoundError):
                 safe.remove(folder.bookkeeping(name))
+    said = [f"Forgot {place}." for place in gone] + [f"Cleared {', '.join(beside)}."] * bool(beside) + stayed
     counts = Counter("passage" if item.line else "file" for item in found.items)
+    left = search(folder, found.matcher)
+    said += [f"Still says it: {one}" for one in left]
+    if not found.matcher and counts:
+        said.append("It is too short to be looked for elsewhere.")
+    elif not left:
+        said.append(f"Nothing in {one_line(folder.name)}'s folder says it any more.")
     subject = f"Forget {' and '.join(counted(counts[one], one) for one in sorted(counts)) or 'what records told'}"
-    left = search(folder, found.matcher) if found.matcher or not counts else None
-    return DeletionReport(deleted, redacted, beside, stayed, left, subject, paths)
+    return DeletionReport(gone, stayed, said, subject, paths)
+
+
+def _without_user(folder: Folder, found: DeletionPlan) -> DeletionReport:
+    """Delete all of a user but the bookkeeping, in which the plan lies, and, unless it is to be purged, their repository."""
+    for name in os.listdir(folder.place):
+        if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
+            safe.remove(f"{folder.place}/{name}")
+    safe.sync_folder(folder.root)
+    said = f"Deleted {one_line(folder.name)}, {counted(len(found.items), 'memory', 'memories')}."
+    return DeletionReport([], [], [said], "Forget the memories of one user", [item.path for item in found.items])
+
+
+def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
+    """Delete a file that goes, or take out of it the lines that go and the names of files; did that change anything? Raises
+    Changed for a file that a person has saved since."""
+    if safe.through_link(where):
+        raise Refused("a symbolic link leads there, which is not followed; delete that link.")
+    if items and not items[0].line:
+        safe.delete_if(where, lambda where: safe.digest(where) == items[0].old[0])
+        return True
+    return safe.edit(
+        where, lambda data: renamed(without(data, items), names) if items or len(data) <= LARGEST else data
+    )
 
 
 def end(folder: Folder, found: DeletionPlan) -> None:
@@ -589,32 +597,14 @@ def end(folder: Folder, found: DeletionPlan) -> None:
         safe.sync_folder(folder.above)
 
 
-def _unchanged(item: DeletionItem, where: str) -> bool:
-    return safe.digest(where) == item.old[0]
-
-
-def _after(data: bytes, items: list[DeletionItem], names: dict[str, str]) -> bytes:
-    return renamed(without(data, items), names) if items or len(data) <= LARGEST else data
-
-
-def _move(folder: Folder, names: dict[str, str]) -> list[str]:
-    """Rename files; returns the old and new paths."""
-    moves = [(pre + old, pre + new) for old, new in names.items() if new for pre in ("", archived(""))]
-    for old, new in moves:
-        with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
-            if os.path.lexists(f"{folder.place}/{old}"):
-                folder.move(old, new)
-    return [path for move in moves for path in move]
-
-
 def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
-    """Take it out of every record of the program's own; that of a conversation which loses something goes."""
-    said, touched = list[str](), {PurePath(item.path).stem for item in found.items}
+    """Take it out of every record of the program's own; says which."""
+    said = list[str]()
     for path, entry in safe.walk(folder.bookkeeping(), lambda path, _: path not in CACHES):
         where = folder.bookkeeping(path)
         if entry.is_file(follow_symlinks=False) and path != MARK and not path.endswith("lock"):
             with contextlib.suppress(NotFound, Refused):  # too large, say, which the search names
-                if found.matcher.in_name(path) or ("/" in path and PurePath(path).stem in touched):
+                if found.matcher.in_name(path):
                     safe.delete(where)
                     said.append(f"{BOOKKEEPING}/{path}")
                 elif safe.edit(where, lambda data: record_without(data, found)):
@@ -626,10 +616,8 @@ def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
 
 
 def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) -> list[str]:
-    """Keep back the exchange before the last turn, which asks for it, and what was made of it; returns their places.
-
-    Facts and lessons go to the archive, marked, and their lines leave the profile. The note comes first, so what is cut off
-    is kept back already. Nothing is deleted.
+    """Keep back the exchange before the last turn, which asks for it, and what was made of it, whose lines leave the profile;
+    returns their places. The note comes first, so what is cut off is kept back already. Nothing is deleted.
     """
     request, before = turns[-1], turns[:-1]
     said = next((n for n in range(len(before) - 1, -1, -1) if before[n].speaker == request.speaker), None)
@@ -639,22 +627,9 @@ def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) 
     places, by = [item.place for item in found.items], f"{path}:{request.line}"
     with folder.locked():
         journal.hold_back(folder, by, dict.fromkeys([*places, by]), at)
-        memories = [path for path in places if kind_of(path) in ("facts", "lessons")]
-        for memory in memories:
-            with contextlib.suppress(ValueError, FilememError):
-                folder.edit(memory, lambda data, path=memory: set_front(path, data, journal.MARK, "true"))  # type: ignore[misc]
-        gone = set(map(live, memories))
         with contextlib.suppress(FilememError):
-            folder.edit(PROFILE, lambda data: _without(data, gone))
-        journal.archive(folder, [path for path in memories if path == live(path)], at)
+            folder.edit(PROFILE, lambda data: without(data, [one for one in found.items if one.path == PROFILE]))
     return places
-
-
-def _without(data: bytes, paths: set[str]) -> bytes:
-    """The profile without the program's lines that rest on some memories."""
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    kept = [line for line in lines if not ((rests := SOURCE_MARK.search(line)) and rests[1] in paths)]
-    return "\n".join(kept).encode("utf-8", "surrogateescape")
 
 
 # -- in sentences --------------------------------------------------------------------------------------------------
@@ -662,23 +637,9 @@ def _without(data: bytes, paths: set[str]) -> bytes:
 
 def planned(found: DeletionPlan) -> Iterator[str]:
     """What would go, one line each, and what would be left."""
-    whole, lines = ([item for item in found.items if bool(item.line) == some] for some in (False, True))
-    for heading, items in (("These files go:", whole), ("These passages go, their lines stay:", lines)):
-        yield from [heading] * bool(items)
-        yield from (f"  {one.place}  {one_line(one.text, 80)}".rstrip() + f"  ({one.why})" for one in items)
+    yield from ["These files go, and these lines say [forgotten]:"] * bool(found.items)
+    yield from (f"  {one}  ({one.why})" for one in found.items)
     yield from (f"  {old} is renamed {new}, as its name told of it" for old, new in found.names.items() if new)
     yield from [f"Lines go from {', '.join(found.records)}."] * bool(found.records)
     yield from ["These hold it too, and stay unless you delete them:"] * bool(found.left)
     yield from (f"  {one}" for one in found.left)
-
-
-def report(done: DeletionReport, name: str) -> Iterator[str]:
-    """Sentences on what was deleted, and what of it is still to be found in the folder of the user of this name."""
-    yield from (f"Deleted {path}." for path in done.deleted)
-    yield from [f"Redacted {', '.join(done.redacted)}."] * bool(done.redacted)
-    yield from [f"Cleared {', '.join(done.beside)}."] * bool(done.beside)
-    yield from done.stayed
-    yield from (f"Still says it: {one}" for one in done.left or ())
-    if not done.left:
-        nowhere = f"Nothing in {one_line(name)}'s folder says it any more."
-        yield "It is too short to be looked for elsewhere." if done.left is None else nowhere

@@ -126,9 +126,7 @@ class Writing:
             if list(deletion.planned(found)) == shown:
                 done = forget(self._folder, found, at)
                 past = ["git's history keeps it; filemem forget --purge-history rewrites that."]
-                return "\n".join(
-                    [*deletion.report(done, self._folder.name), *(past if History(self._folder).home else [])]
-                )
+                return "\n".join([*done.said, *(past if History(self._folder).home else [])])
         if bool(path) == bool(about):
             raise FilememError("forget takes a path, or what it is about, or only the token that it answered with.")
         shown, token = list(deletion.planned(self._plan(path, about))), secrets.token_hex(8)

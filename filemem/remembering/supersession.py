@@ -136,7 +136,7 @@ class KnownMemories:
 
     def _read(self, path: str) -> None:
         memory = self.folder.find(path)
-        if memory is None or memory.binary or memory.particular("superseded_by") or memory.front.get(journal.MARK):
+        if memory is None or memory.binary or memory.particular("superseded_by"):
             return
         own, known = self.log.untouched(path, memory.data), live(path) in self.log.written
         named, when = tuple(facts.sources(memory)), when_of(path)

@@ -324,7 +324,7 @@ def test_forget_shows_what_would_go_and_does_it_at_the_second_call_alone(place: 
         (facts / "2026-06-02-more.md").write_text("The kayak is green.\n")
         again = talk.tool("forget", token=token(first))  # what would go has changed: asked anew
         assert "2026-06-02-more.md" in again and (facts / "2026-06-01-kayak.md").exists()
-        assert "Deleted facts/2026/2026-06-01-kayak.md." in talk.tool("forget", token=token(again))
+        assert "Forgot facts/2026/2026-06-01-kayak.md." in talk.tool("forget", token=token(again))
         assert not list(facts.glob("2026-06-*"))
         assert talk.tool("forget", token=token(again)).startswith("Error: ")
         assert talk.tool("forget").startswith("Error: ")
