@@ -132,15 +132,12 @@ def test_the_running_session_is_left_out_of_what_its_own_prompts_find(agent: Age
     assert "Parafuso" in agent.told("UserPromptSubmit", session_id="s-2", prompt=question)
 
 
-def test_a_hook_that_fails_says_nothing_to_the_agent_and_check_tells_it(agent: Agent) -> None:
+def test_a_hook_that_fails_says_nothing_to_the_agent(agent: Agent) -> None:
     (agent.store / "mara").mkdir(parents=True)
     event = "PreCompact"
     for said in ({}, {"transcript_path": str(agent.home / "none")}, {"transcript_path": 5}):
         done = agent.hook(event, session_id="s", **said)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        assert "the hook PreCompact of a coding agent failed" in agent.check()
-    agent.session(1, [SAID[0]])
-    assert "PreCompact" not in agent.check()
+        assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
     for given in ("", "[1]", "{}"):  # no event: never the exit code that would keep the agent from going on
         done = filemem("mcp", "hook", agent.client, "--store", str(agent.store), env=clean(agent.home), given=given)
         assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1

@@ -15,7 +15,7 @@ import click
 from filemem.cli.context import OPTIONS, Context, command, pass_call
 from filemem.cli.screen import Line, Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, missing_extra
-from filemem.files import journal, safe
+from filemem.files import safe
 from filemem.files.folder import StoreFolder
 from filemem.mcp import clients
 from filemem.models.offline import NOTICE, OfflineModel
@@ -109,7 +109,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     When a session begins, the agent gets the profile and the plans; with a prompt, what a search for it
     finds, if that is strong. When a session ends or is compacted, it is imported. The plugin for Claude Code
     sets this up; filemem mcp install CLIENT --sessions prints what other clients need. A failure disturbs no
-    session; filemem check shows it.
+    session; filemem mcp check tries the hooks.
 
     Example: filemem mcp hook claude-code
     """
@@ -122,13 +122,9 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         say(f"filemem: {one_line(str(error)) or 'no event'}", err=True)
         return 1  # 2 would keep the agent from going on
 
-    def give_up(*_: object) -> None:
-        journal.note_hook(user, event, "it took longer than a second")
-        os._exit(0)
-
-    asks, failed = event in hooks.CLIENTS[client][:2], ""
+    asks = event in hooks.CLIENTS[client][:2]
     if asks and not wait:
-        signal.signal(signal.SIGALRM, give_up)
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
     elif not wait:
         if os.fork():  # Claude Code ends what its hooks have started 1.5 s after a session's end, but no other session
@@ -139,13 +135,12 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     try:
         if asks:
             yield from filter(None, [Safe(hooks.answer(user, client, said, call.now))])
+            signal.setitimer(signal.ITIMER_REAL, 0)
         else:
             hooks.take_in(StoreFolder(user.store, user.trust), user.name, client, said["transcript_path"], call.now)
     except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
-        failed = str(error) or repr(error)
-    if asks and not wait:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    journal.note_hook(user, event, failed)
+        say(f"filemem: {one_line(str(error) or repr(error))}", err=True)
+        return 1
     return 0
 
 
@@ -160,7 +155,7 @@ def check_command(call: Context) -> Output:
     user, failed = call.writer(), 0
     shared = ["--store", user.store, "--user", user.name]
     for client in hooks.CLIENTS:
-        for one in hooks.tried(user, client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]):
+        for one in hooks.tried(client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]):
             failed += bool(one.failed)
             what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
             yield f"{client} {one.event}: {what}, {one.seconds:.2f} s"

@@ -40,14 +40,6 @@ def values(place: str) -> Iterator[Any]:
             yield json.loads(text)
 
 
-def rewrite(place: str, entries: Iterable[Any]) -> None:
-    """Replace a log's entries with these, durably; without any, delete it."""
-    if lines := b"".join(map(line, entries)):
-        safe.write(place, lines)
-    elif os.path.lexists(place):
-        safe.delete(place)
-
-
 def rows(folder: Folder, name: str) -> Iterator[list[str]]:
     """The fields of a log's lines, which tabs separate. Raises FilememError where it cannot be read."""
     with contextlib.suppress(NotFound):
@@ -169,7 +161,7 @@ def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -
         said = noted_turns(folder)
         if gone & {*said}:
             kept = ({"session": path, "turn": turn} for path in said if path not in gone for turn in said[path])
-            rewrite(folder.bookkeeping(SAID), kept)
+            safe.write(folder.bookkeeping(SAID), b"".join(map(line, kept)))
 
 
 def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
@@ -249,27 +241,6 @@ class Origins:
         with contextlib.suppress(FilememError):
             return str(Memory(path, self.folder.read(path, 8192)).front.get("origin", ""))
         return ""
-
-
-# -- hooks of other programs, each with why it failed when it was called last --------------------------------------------
-
-HOOKS = "hooks.jsonl"
-
-
-def note_hook(folder: Folder, event: str, error: str) -> None:
-    """Note how a hook ended, `error` being empty where it did what it should."""
-    now = failed_hooks(folder)
-    if folder.exists() and now.get(event, "") != error:
-        now[event] = error
-        folder.make()
-        rewrite(folder.bookkeeping(HOOKS), [{"event": name, "error": text} for name, text in now.items() if text])
-
-
-def failed_hooks(folder: Folder) -> dict[str, str]:
-    """The hooks that failed when they were called last, and why."""
-    with contextlib.suppress(FilememError, OSError, TypeError, KeyError):
-        return {str(entry["event"]): str(entry["error"]) for entry in values(folder.bookkeeping(HOOKS))}
-    return {}
 
 
 # -- the running summary of a conversation ---------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
 
 def _beside(folder: Folder) -> Iterator[Problem]:
     """What is wrong with the bookkeeping, and what its logs say is amiss: a forgetting that was killed, turns that an editor has
-    saved over, a coding agent's hooks, which never say a word there."""
+    saved over."""
     place = folder.bookkeeping()
     if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
         yield Problem(BOOKKEEPING, 1, "this is not a folder, so nothing can be kept here", "rename it")
@@ -55,9 +55,6 @@ def _beside(folder: Folder) -> Iterator[Problem]:
         mine = f"if you deleted them yourself, delete {BOOKKEEPING}/{journal.SAID}"
         remedy = f"put back with filemem restore {one_line(path)}, or {mine}"
         yield Problem(path, 1, f"{count} not in it any more, saved over by an editor perhaps: {first}", remedy)
-    for event, failure in journal.failed_hooks(folder).items():
-        what = f"the hook {one_line(event, 40)} of a coding agent failed: {one_line(failure)}"
-        yield Problem(f"{BOOKKEEPING}/{journal.HOOKS}", 1, what, "try the hooks with filemem mcp check")
 
 
 def _references(folder: Folder, memory: Memory, lengths: dict[str, int | None]) -> Iterator[Problem]:
