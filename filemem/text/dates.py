@@ -37,20 +37,16 @@ def one_day(day: date) -> Span:
     return Span(day, day)
 
 
-def whole_months(index: int, count: int = 1) -> Span:
-    """`count` whole months from month `index`, which is 12 × year + month - 1."""
-    start, end = (date(at // 12, at % 12 + 1, 1) for at in (index, index + count))
-    return Span(start, end - timedelta(1))
+def months(index: int, count: int = 1, first: int = 1, last: int = 31) -> Span:
+    """`count` months from month `index`, which is 12 × year + month - 1, from day `first` of the first to day `last` of the last
+    one, cut at its end; ValueError where there is no day `first`."""
+    start, after = (date(at // 12, at % 12 + 1, 1) for at in (index, index + count))
+    end = after - timedelta(1)
+    return Span(start.replace(day=first), end.replace(day=min(last, end.day)))
 
 
 def month_index(day: date) -> int:
     return day.year * 12 + day.month - 1
-
-
-def in_month(index: int, first: int = 1, last: int = 31) -> Span:
-    """Days `first` to `last` of a month, cut at its end; ValueError where it has no day `first`."""
-    start, end = whole_months(index)
-    return Span(start.replace(day=first), end.replace(day=min(last, end.day)))
 
 
 def calendar_unit(unit: str, offset: int, today: date) -> Span:
@@ -58,9 +54,9 @@ def calendar_unit(unit: str, offset: int, today: date) -> Span:
     if unit in ("day", "天"):
         return one_day(today + timedelta(offset))
     if unit in ("month", "月"):
-        return whole_months(month_index(today) + offset)
+        return months(month_index(today) + offset)
     if unit in ("year", "年"):
-        return whole_months((today.year + offset) * 12, 12)
+        return months((today.year + offset) * 12, 12)
     monday = today + timedelta(7 * offset * (2 if unit == "fortnight" else 1) - today.weekday())
     return Span(monday + timedelta(5 if unit == "weekend" else 0), monday + timedelta(6))
 
@@ -221,12 +217,12 @@ def _within_year(e: _Expression) -> Callable[[int], Span]:
     """The span that it names of a year."""
     if e["month"]:
         month, days = number(e["month"]), _days(e)
-        return lambda year: in_month(year * 12 + month - 1, *days)
+        return lambda year: months(year * 12 + month - 1, 1, *days)
     first, last = _part(e["part"], "year part") if e["part"] else (1, 12)
     if e["season"]:
         first = _table("season")[e["season"]]
         last = first + 2
-    return lambda year: whole_months(year * 12 + first - 1, last - first + 1)
+    return lambda year: months(year * 12 + first - 1, last - first + 1)
 
 
 def _year(word: str, today: date) -> tuple[int, int | None]:
@@ -245,7 +241,7 @@ def _read_date(e: _Expression, year: str = "") -> Mention | None:
         return None
     if e["which"] in _table("offset"):  # 上个月底
         month, offset = month_index(e.today), _table("offset")[e["which"]]
-        return e.names(in_month(month + offset, *_days(e)), annotated=offset != 0)
+        return e.names(months(month + offset, 1, *_days(e)), annotated=offset != 0)
     make = _within_year(e)
     if year := year or e["year"]:
         of, distance = _year(year, e.today)
@@ -278,9 +274,9 @@ def _read_year(e: _Expression) -> Mention | None:
     far = e["year"].isdecimal() and int(e["year"]) > e.today.year + 10
     if (far and not e.behind("year cue")) or (e["year"].isdecimal() and e.behind("no year cue")):
         return None
-    return (
-        e.names(Span(date(int(e["year"]), 1, 1), date(int(e["last"]), 12, 31)), False) if e["last"] else _read_date(e)
-    )
+    if e["last"]:
+        return e.names(Span(date(int(e["year"]), 1, 1), date(int(e["last"]), 12, 31)), False)
+    return _read_date(e)
 
 
 def _read_ago(e: _Expression) -> Mention:
@@ -363,7 +359,7 @@ def _read_dayword(e: _Expression) -> Mention | None:
 
 def _read_monthday(e: _Expression) -> Mention:
     """on the 11th, 19号: a day of a month that nothing names."""
-    past, coming = recurring(lambda at: in_month(at, *_days(e)), month_index(e.today), "", e.today)
+    past, coming = recurring(lambda at: months(at, 1, *_days(e)), month_index(e.today), "", e.today)
     return e.names(past, other=coming)
 
 
@@ -448,10 +444,8 @@ def parse_bound(text: str, today: date, end: bool) -> date:
         if len(mentions) == 1 and mentions[0].end == len(phrase):
             small = phrase[: mentions[0].start].lower().split()
             if set(small) <= {"in", "on", "the", "since", "until", "from", "by", "before", "after"}:
-                last, near = mentions[0].span, nearest(mentions[0], today)
-                span = (
-                    last if (last.end - last.start).days > 7 else near
-                )  # "in June" looks back; "Oct 7" may be to come
+                span = mentions[0].span  # "in June" looks back; "Oct 7" may be to come
+                span = span if (span.end - span.start).days > 7 else nearest(mentions[0], today)
                 return span.end if end else span.start
     raise ValueError(
         f"{text.strip()[:40]!r} is not a date: give one such as 2023-05-07, 2023-05, 2023, May 2023, Oct 7, yesterday, "

@@ -4,7 +4,8 @@ Whose words a sentence is when nothing marks it, a model says; nobody guesses it
 """
 
 import re
-import unicodedata
+
+from filemem.text import terms
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile("[\"“„][^\"“”„]+[\"”]|「[^「」]+」|『[^『』]+』|(?<!\\w)'[^'\n]{12,}'(?!\\w)|《[^《》]+》")
@@ -62,10 +63,8 @@ _BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")
 
 def comparable(text: str) -> str:
     """Letters and digits alone, in one form: width, case, accents, thousands (9 thousand, 9,000), what stands in brackets."""
-    folded = unicodedata.normalize("NFKC", _BRACKETS.sub(" ", text.replace("[[", "").replace("]]", ""))).casefold()
-    folded = "".join(one for one in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(one))
-    folded = one_form_of_numbers(folded)
-    return re.sub(r"[\W_]+", "", folded)
+    folded = terms.fold(_BRACKETS.sub(" ", text.replace("[[", "").replace("]]", "")))
+    return re.sub(r"[\W_]+", "", one_form_of_numbers(folded))
 
 
 def one_form_of_numbers(text: str) -> str:

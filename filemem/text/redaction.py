@@ -28,7 +28,6 @@ Span = tuple[int, int]
 Find = Callable[[str], Iterator[Span]]
 Match = re.Match[str]
 Check = Callable[[Match, str, str], bool]  # of a match, its value and what follows
-_HAN = re.compile("[\u3400-\u9fff]")
 
 
 # -- all of them -------------------------------------------------------------------------------------------------------
@@ -54,11 +53,10 @@ def redact(text: str) -> tuple[str, list[Redaction]]:
                 found += [Redaction(kind, start, end) for start, end in here]
                 seen, spans = _blanked(seen, here), [*spans, *here]
     found.sort(key=lambda at: at.start)
-    pieces, done = [], 0
+    pieces = list(text)
     for at in found:
-        pieces += [text[done : at.start], f"[redacted: {at.kind}]"]
-        done = at.end
-    return "".join([*pieces, text[done:]]), found
+        pieces[at.start : at.end] = [f"[redacted: {at.kind}]", *[""] * (at.end - at.start - 1)]
+    return "".join(pieces), found
 
 
 def kinds(found: list[Redaction]) -> str:
@@ -67,12 +65,11 @@ def kinds(found: list[Redaction]) -> str:
 
 
 def _blanked(text: str, spans: list[Span]) -> str:
-    """The text with NUL for every character of the spans, which are in order."""
-    pieces, done = [], 0
+    """The text with NUL for every character of the spans."""
+    characters = list(text)
     for start, end in spans:
-        pieces += [text[done:start], "\0" * (end - start)]
-        done = end
-    return "".join([*pieces, text[done:]])
+        characters[start:end] = "\0" * (end - start)
+    return "".join(characters)
 
 
 @cache
@@ -91,16 +88,15 @@ def _plain() -> dict[int, str]:
 @cache
 def _words(role: str) -> frozenset[str]:
     """The words that do this in a sentence."""
-    lines = (line.partition(": ") for line in terms.table_lines("secret-words.txt"))
-    return frozenset(word for name, _, words in lines if name == role for word in words.split(", "))
+    return frozenset(terms.table_words("secret-words.txt").get(role, ()))
 
 
 @cache
 def _parts() -> dict[str, str]:
     """The patterns by name, and by each role one for any of its words, the longest first, in lower case."""
     parts = {}
-    for role in {line.partition(": ")[0] for line in terms.table_lines("secret-words.txt")}:
-        found = sorted(_words(role), key=lambda word: (-len(word), word))
+    for role, words in terms.table_words("secret-words.txt").items():
+        found = sorted(words, key=lambda word: (-len(word), word))
         parts[role] = "(?:" + "|".join(re.escape(word).replace(r"\ ", r"[ _-]?") for word in found) + ")"
     return parts | terms.table_parts("secret-patterns.txt")
 
@@ -160,7 +156,7 @@ def _by_chance(value: str) -> bool:
 
 def _counts(rest: str) -> bool:
     """Whether what follows a value says that it is a number of something."""
-    return bool(re.match(rf"(?i)[\"'”)\s-]*(?:{_parts()['unit']}(?![a-z])|[%°€$])", rest)) or _is("zh unit", rest)
+    return _pattern("[\"'”)\\s-]*(?:‹unit›(?![a-z])|[%°€$])|‹zh unit›").match(rest) is not None
 
 
 def _strong(value: str) -> bool:
@@ -235,16 +231,8 @@ _CHECKS: dict[str, Check] = {
     "made_up": lambda match, value, rest: _hard(value),
     "resident": lambda match, value, rest: _resident(value.replace(" ", "").upper()),
     # Twelve words behind the name of a seed phrase, of which two at most are common.
-    "seed": lambda match, value, rest: (
-        sum(word in _words("function") for word in re.findall("[a-z]+", value.lower())) <= 2
-    ),
-    **{
-        "password": _password,
-        "strong_said": _strong_said,
-        "phrase": _phrase,
-        "behind_name": _behind_name,
-        "code": _code,
-    },
+    "seed": lambda match, value, rest: sum(map(_words("function").__contains__, value.lower().split())) <= 2,
+    **{check.__name__.strip("_"): check for check in (_password, _strong_said, _phrase, _behind_name, _code)},
 }
 
 
@@ -257,8 +245,8 @@ _EDGE = "\"'`“”‘’()[]{}<>,;:.?!*"
 
 def _near_password(value: str, before: str, after: str) -> bool:
     """Letters with digits or signs, as no usual name is written; a word with a number is one behind an article or such."""
-    name = rf"(?i)(?<![a-z])(?:{_parts()['my']}|its|for|in|on|of|at)\s+$"
-    if re.fullmatch(r"[A-Za-z]?[a-z]+\d{1,4}", value) and re.search(name, before):
+    name = _pattern(r"(?<![a-z])(?:‹my›|its|for|in|on|of|at)\s+$")
+    if re.fullmatch(r"[A-Za-z]?[a-z]+\d{1,4}", value) and name.search(before):
         return False
     return _made_up(value) or bool(len(value) >= 6 and re.search("[A-Za-z]{3}", value) and not _usual_name(value))
 
@@ -273,8 +261,8 @@ def _near_key(value: str, before: str, after: str) -> bool:
 
 def _near_number(value: str, before: str, after: str) -> bool:
     """Four digits or more to which the words before it lead."""
-    led = re.search(rf"(?i)(?:[:=*]|(?<![a-z]){_parts()['leads']},?)\s*[\"'“(*]?$", before)
-    return bool(_pattern("‹number›").fullmatch(value) and led)
+    led = _pattern("(?:[:=*]|(?<![a-z])‹leads›,?)\\s*[\"'“(*]?$")
+    return bool(_pattern("‹number›").fullmatch(value) and led.search(before))
 
 
 _NEAR = {  # the roles whose words tell a value, its kind, and what it must be beside what stands before and behind it

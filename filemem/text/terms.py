@@ -9,7 +9,7 @@ import itertools
 import operator
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 # -- the tables in `data/`, which are there to be read and changed: words, and patterns put together of named parts ----------
@@ -24,22 +24,21 @@ def table_lines(name: str) -> tuple[str, ...]:
     return tuple(line for line in text.splitlines() if line and line[0] != "#")
 
 
-def _blocks(name: str) -> Iterator[tuple[str, list[str]]]:
-    """Each line that begins at the margin, and those that are indented under it."""
-    for block in re.findall(r"^(\S.*)((?:\n +.*)*)", "\n".join(table_lines(name)), re.MULTILINE):
-        yield block[0], [line.strip() for line in block[1].split("\n")[1:]]
-
-
 @functools.cache
 def table_rows(name: str) -> tuple[tuple[str, ...], ...]:
     """The rows of a table, columns two or more spaces apart; the indented lines under a row are its last column."""
-    return tuple((*re.split(" {2,}", head), *filter(None, ["".join(under)])) for head, under in _blocks(name))
+    blocks = re.findall(r"^(\S.*)((?:\n +.*)*)", "\n".join(table_lines(name)), re.MULTILINE)
+    return tuple((*re.split(" {2,}", head), *filter(None, [re.sub(r"\n +", "", under)])) for head, under in blocks)
 
 
 @functools.cache
 def table_words(name: str) -> dict[str, list[str]]:
-    """The words that are indented under each head of a table."""
-    return {head: " ".join(under).split() for head, under in _blocks(name)}
+    """The words of a table by their heads, of which each may begin several lines: `head: word, word`."""
+    found: dict[str, list[str]] = {}
+    for line in table_lines(name):
+        head, _, words = line.partition(": ")
+        found.setdefault(head, []).extend(words.split(", "))
+    return found
 
 
 def table_parts(name: str) -> dict[str, str]:
@@ -258,7 +257,9 @@ def related(token: str) -> tuple[list[str], list[str]]:
 # list of exceptions (the file same.txt takes their place) and with -ily as -y, so that `happily` meets `happy`.
 
 _VOWEL = "[aeiouy]"
-_REGION = re.compile(f"{_VOWEL}[^aeiouy]")
+_REGION = re.compile(
+    f"{_VOWEL}[^aeiouy]"
+)  # behind the first of these the first region begins, behind the next the second
 _SHORT_END = re.compile("(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$")
 _HAS_VOWEL = re.compile(_VOWEL)
 _CONSONANT_Y = re.compile(f"(^|{_VOWEL})y")
@@ -290,8 +291,8 @@ def porter(word: str) -> str:
     if len(word) < 3 or word.isdigit():
         return word
     word = _CONSONANT_Y.sub(r"\1Y", word)
-    first = _after(word, 0)
-    second = _after(word, first)
+    ends = [*(match.end() for match in _REGION.finditer(word)), len(word), len(word)]
+    first, second = ends[:2]
     word = _past(_plural(word), first)
     if len(word) > 2 and word[-1] in "yY" and word[-2] not in "aeiouy":
         word = word[:-1] + "i"
@@ -305,12 +306,6 @@ def porter(word: str) -> str:
     return word.lower()
 
 
-def _after(word: str, start: int) -> int:
-    """Where the region after the first vowel and consonant from `start` on begins."""
-    match = _REGION.search(word, start)
-    return match.end() if match else len(word)
-
-
 def _plural(word: str) -> str:
     if word.endswith("sses"):
         return word[:-2]
@@ -322,18 +317,17 @@ def _plural(word: str) -> str:
 
 
 def _past(word: str, first: int) -> str:
-    for suffix in ("eedly", "eed"):
-        if word.endswith(suffix):
-            return word[: -len(suffix)] + "ee" if len(word) - len(suffix) >= first else word
-    for suffix in ("ingly", "edly", "ing", "ed"):
-        if word.endswith(suffix) and _HAS_VOWEL.search(word[: -len(suffix)]):
-            word = word[: -len(suffix)]
-            if word.endswith(("at", "bl", "iz")):
-                return word + "e"
-            if word[-2:] in {"bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"}:
-                return word[:-1]
-            return word + "e" if len(word) <= first and _SHORT_END.search(word) else word
-    return word
+    suffix = next(filter(word.endswith, ("eedly", "ingly", "edly", "eed", "ing", "ed")), "")
+    rest = word.removesuffix(suffix)
+    if suffix in ("eedly", "eed"):
+        return rest + "ee" if len(rest) >= first else word
+    if not suffix or not _HAS_VOWEL.search(rest):
+        return word
+    if rest.endswith(("at", "bl", "iz")):
+        return rest + "e"
+    if rest[-2:] in {"bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"}:
+        return rest[:-1]
+    return rest + "e" if len(rest) <= first and _SHORT_END.search(rest) else rest
 
 
 def _replace(word: str, suffixes: dict[str, str], first: int, second: int = 0) -> str:
