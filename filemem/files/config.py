@@ -163,8 +163,9 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise wrong(f"{key} is {given}", f"it takes {_WORDS[type(default)]} such as {default!r}")
-    if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < math.inf:
-        raise wrong(f"{key} is {value}", "it must be a number above 0")
+    below = 1 if key == "threshold" else math.inf
+    if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < below:
+        raise wrong(f"{key} is {value}", f"it must be a number above 0{' and below 1' * (below == 1)}")
     if value not in CHOICES.get(key, (value,)):
         raise wrong(f"{key} is {value!r}", f"it is {' or '.join(CHOICES[key])}")
     return value

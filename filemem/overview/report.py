@@ -20,7 +20,7 @@ from filemem.files import config, journal, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.memory import IMPORTANCE, LARGEST, PROFILE, SOURCE_MARK, Memory, Passage, live
-from filemem.forgetting.sweeper import YOUNG, Curve, MemoryStatus, Strength, after, curve, days_until, standings
+from filemem.forgetting.sweeper import YOUNG, MemoryStatus, Strength, after, days_until, standings
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line
@@ -76,14 +76,14 @@ def _table(
 def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> tuple[str, int]:
     """The whole page as of `now`, and how many memories it is on; `progress` is told the files checked, which takes longest."""
     today = now.date()
-    found = sorted(standings(folder, today), key=lambda one: (-one.entry.date, live(one.entry.path)))
-    threshold = curve(config.of(folder)).threshold
+    found = sorted(standings(folder, today), key=lambda one: (-one.date.toordinal() if one.date else 0, live(one.path)))
+    threshold = config.of(folder).threshold
     fading = sorted(
-        (one.strength.left(threshold, today), one.entry.path, one.strength)
+        (one.strength.left(threshold, today), one.path, one.strength)
         for one in found
-        if one.strength and not one.entry.archived and one.reason in ("", YOUNG)
+        if one.strength and not one.archived and one.reason in ("", YOUNG)
     )
-    archived = [one for one in found if one.entry.archived]
+    archived = [one for one in found if one.archived]
     figures = {
         "live": len(found) - len(archived),
         "archived": len(archived),
@@ -164,10 +164,10 @@ def _profile(folder: Folder) -> list[Html]:
 def _facts(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
     """The live facts and lessons that tell how things stand, the newest first: what is known of the person, and how to talk."""
     holding = [
-        one.entry.path
+        one.path
         for one in found
-        if one.entry.kind in ("facts", "lessons") and not one.entry.archived
-        if not any(map(one.entry.particulars.get, ("kind", "superseded_by"))) and not one.over
+        if one.kind in ("facts", "lessons") and not one.archived
+        if not any(map(one.particulars.get, ("kind", "superseded_by"))) and not one.over
     ]
     rows: dict[str, list[list[str]]] = {"facts": [], "lessons": []}
     for memory, said, where in (_first(folder, path) for path in holding[:FACTS]):
@@ -180,8 +180,8 @@ def _facts(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
 
 def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
     """Events, plans and changes, newest first."""
-    happened = [one for one in found if one.entry.kind == "facts" and any(map(one.entry.particulars.get, CHANGES))]
-    wanted = {one.entry.path for one in happened[:EVENTS]}
+    happened = [one for one in found if one.kind == "facts" and any(map(one.particulars.get, CHANGES))]
+    wanted = {one.path for one in happened[:EVENTS]}
     events = timeline.timeline(folder, wanted.__contains__)[::-1]
     rows = ([one.day(), str(one.until or ""), _bdi(one.text), f"{one.path}:{one.line}"] for one in events)
     heads, none = ["#When", "#Until", "Memory", "Where"], "Nothing that has a day yet."
@@ -190,16 +190,18 @@ def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
 
 def _fading(folder: Folder, fading: list[tuple[float, str, Strength]], today: dt.date) -> list[Html]:
     """The curve; what the sweep archives next, unless it is recalled, and when."""
-    drawn = _curve(curve(config.of(folder)), [strength for *_, strength in fading[:FADING]])
+    drawn = _curve(config.of(folder), [strength for *_, strength in fading[:FADING]])
     shown = [(left, _first(folder, path)) for left, path, _ in fading[:FADING]]
     rows = ([said, str(after(today, max(0, math.ceil(left)))), where] for left, (_, said, where) in shown)
     caption, none = "What fades next, unless it is recalled", "Nothing fades: what is known holds until replaced."
     return [drawn, *_table(caption, ["Memory", "#On", "Where"], rows, len(fading), "filemem status", none)]
 
 
-def _curve(shape: Curve, next_: list[Strength]) -> Html:
+def _curve(shape: config.Config, next_: list[Strength]) -> Html:
     """How retention falls without recall, by importance, down to the threshold; a dot for each of those that fade next."""
-    until = {importance: days_until(shape.stability * importance / IMPORTANCE, shape.threshold) for importance in DRAWN}
+    until = {
+        importance: days_until(shape.stability_days * importance / IMPORTANCE, shape.threshold) for importance in DRAWN
+    }
     end, least = max(until.values()), shape.threshold
 
     def at(days: float, left: float) -> list[str]:
@@ -228,15 +230,15 @@ def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
     summarised = journal.compacted(folder)
 
     def why(one: MemoryStatus) -> str:
-        if by := one.entry.particulars.get("superseded_by"):
+        if by := one.particulars.get("superseded_by"):
             return f"superseded by {by}"
-        compacted = summarised.get(live(one.entry.path))
+        compacted = summarised.get(live(one.path))
         if compacted and compacted.state == journal.DONE:
             return f"summarised in {compacted.summary}"
         return "not recalled for long" if one.trail.archived else "put there by hand"
 
-    when = {one.entry.path: one.trail.archived[:10] for one in archived}
-    latest = sorted(archived, key=lambda one: when[one.entry.path], reverse=True)[:ARCHIVED]
-    rows = ([_first(folder, path)[1], when[path], why(one), path] for one in latest for path in [one.entry.path])
+    when = {one.path: one.trail.archived[:10] for one in archived}
+    latest = sorted(archived, key=lambda one: when[one.path], reverse=True)[:ARCHIVED]
+    rows = ([_first(folder, path)[1], when[path], why(one), path] for one in latest for path in [one.path])
     caption, how = "In the archive, where it still answers", 'filemem list "archive/**"'
     return _table(caption, ["Memory", "#Since", "Why", "Where"], rows, len(archived), how, "Nothing is in the archive.")

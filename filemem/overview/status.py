@@ -8,7 +8,7 @@ from typing import NamedTuple
 from filemem.chat.conversation import Conversation
 from filemem.files import config
 from filemem.files.folder import Folder, Progress, no_progress
-from filemem.forgetting.sweeper import YOUNG, curve, standings
+from filemem.forgetting.sweeper import YOUNG, standings
 from filemem.models.offline import OfflineModel
 from filemem.text.plain import count_tokens
 
@@ -33,21 +33,21 @@ class Status(NamedTuple):
 def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Status:
     """How the memories stand now."""
     kinds, staying, fading = dict[str, dict[str, int]](), Counter[str](), []
-    spread, today, threshold = [0] * BARS, now.date(), curve(config.of(folder)).threshold
-    for entry, size, reason, strength, *_ in standings(folder, today, progress):
-        kind = kinds.setdefault(entry.kind, {"live": 0, "live_bytes": 0, "archived": 0, "archived_bytes": 0})
-        where = "archived" if entry.archived else "live"
+    spread, today, threshold = [0] * BARS, now.date(), config.of(folder).threshold
+    for one in standings(folder, today, progress):
+        kind = kinds.setdefault(one.kind, {"live": 0, "live_bytes": 0, "archived": 0, "archived_bytes": 0})
+        where = "archived" if one.archived else "live"
         kind[where] += 1
-        kind[f"{where}_bytes"] += size
-        if entry.archived:
+        kind[f"{where}_bytes"] += one.size
+        if one.archived:
             continue
-        if reason and reason != YOUNG:
-            staying[reason] += 1
-        elif strength:
-            spread[min(BARS - 1, int(strength.retention * BARS))] += 1
-            left = math.ceil(strength.left(threshold, today))
+        if one.reason and one.reason != YOUNG:
+            staying[one.reason] += 1
+        elif one.strength:
+            spread[min(BARS - 1, int(one.strength.retention * BARS))] += 1
+            left = math.ceil(one.strength.left(threshold, today))
             if left <= SOON:
-                fading.append((today + dt.timedelta(max(0, left)), entry.path))
+                fading.append((today + dt.timedelta(max(0, left)), one.path))
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
     counted = {name: count_tokens(text) for name, text in system}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
