@@ -43,7 +43,7 @@ class Talk:
         (root / "filemem.yaml").write_text(settings)
         self.root = root / "ann"
         self.events: list[Event] = []
-        model = OpenAIModel("gpt-x", base_url, KEY, timeout, on_notice=lambda text: self.events.append(Notice(text)))
+        model = OpenAIModel("gpt-x", base_url, KEY, timeout)
         self.conversation = Conversation(Store(root).user("ann").folder, model, lambda: NOW)
 
     def say(self, text: str) -> str:

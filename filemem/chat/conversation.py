@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from filemem.chat import recalling
-from filemem.chat.core_memory import CoreMemory, core_memory, preferences_section
+from filemem.chat.core_memory import core_memory, preferences_section
 from filemem.chat.written_calls import CallFilter
 from filemem.errors import FilememError
 from filemem.files import config, journal
@@ -16,9 +16,21 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, Passage
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.grep import lines_of
-from filemem.models import Model, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, offline, prompt
+from filemem.models import (
+    Messages,
+    Model,
+    ModelError,
+    OnText,
+    OpenAIModel,
+    Reply,
+    ToolCall,
+    Tools,
+    ToolsRefused,
+    offline,
+    prompt,
+)
 from filemem.models.offline import OfflineModel
-from filemem.text.plain import clip_tokens, count_tokens, one_line
+from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds, redact
 from filemem.tools.answers import spelt
 from filemem.tools.toolbox import Toolbox
@@ -27,6 +39,7 @@ LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 LONGEST_KEPT = 200  # characters of a fact that are said again
 UNSEEN = " [?]"  # follows a citation of something that the model was not shown
 NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
+CALLED = "tool_calls"  # why a reply ended that called tools, or wrote a call into its text
 _KIND = r"(?:archive/)?(?:facts|sessions|lessons|summaries)/"
 CITED = re.compile(  # in a language without spaces, words may touch the path
     rf"(?:{_KIND}[\w./\-]+?|(?<![\w./\-])(?![\w./\-]*?{_KIND})\w[\w./\-]*)\.(?:md|ya?ml|txt):\d+"
@@ -34,11 +47,10 @@ CITED = re.compile(  # in a language without spaces, words may touch the path
 _MARKED = re.compile(CITED.pattern + re.escape(UNSEEN))
 _PROGRAM = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
 _REMEMBER = re.compile(
-    r"\s*(?:please,?\s+)?(?:remember|don['’]?t forget)\b(?!\s+to\b)(?:\s+that\b)?[\s:,—-]*"
+    r"\s*(?:please,?\s+)?(?:remember|don['’]?t forget)\b(?P<to>\s+to\b)?(?:\s+that\b)?[\s:,—-]*"
     r"|\s*(?:请|請)?(?:你)?(?:记住|記住|别忘了|別忘了)[\s:：,，]*",
     re.IGNORECASE,
 )
-_REMEMBER_TO = re.compile(r"\s*(?:please,?\s+)?(?:remember|don['’]?t forget)\s+to\b", re.IGNORECASE)
 _FORGET = re.compile(
     r"(?:please\s+)?(?:forget (?:that|this|it)|(?:don['’]?t|do not) keep (?:that|this))(?:,? please)?"
     r"|(?:请)?(?:忘了吧|忘掉吧|忘了它|忘掉它|把它忘了|别记了|不要记)",
@@ -72,20 +84,20 @@ class Notice(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """What a model sees: `system` and the turns change little from one request to the next, so that endpoints can cache them;
-    `beside` stands with the last message. A part is its name and its text."""
+    """What a model sees of a message: `system` and the turns change little from one request to the next, so that endpoints can
+    cache them; `beside` stands with the last message. A part is its name and its text."""
 
     system: list[tuple[str, str]]
     turns: list[Passage]
     beside: list[tuple[str, str]]
 
-    def messages(self) -> list[prompt.Message]:
-        """The request: one system message, then the turns; turns of one role in a row become one message."""
-        out: list[prompt.Message] = [{"role": "system", "content": "\n\n".join(text for _, text in self.system)}]
+    def messages(self, opened: str) -> Messages:
+        """The request with the open files: one system message, then the turns; those of one role in a row become one message."""
+        out: Messages = [{"role": "system", "content": "\n\n".join(text for _, text in self.system)}]
         for place, turn in enumerate(self.turns, 1):
             role = "assistant" if turn.speaker == ASSISTANT else "user"
-            beside = [text for _, text in self.beside] if place == len(self.turns) and role == "user" else []
-            text = "\n\n".join([*beside, _PROGRAM.sub("&lt;", turn.text)])
+            beside = [opened, *(text for _, text in self.beside)] if place == len(self.turns) and role == "user" else []
+            text = "\n\n".join(filter(None, [*beside, _PROGRAM.sub("&lt;", turn.text)]))
             if out[-1]["role"] == role:
                 out[-1]["content"] += f"\n\n{text}"
             else:
@@ -130,19 +142,14 @@ class Conversation:
         self.does = does  # what the program does itself where a message asks it to; without, that is the model's
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
+        self.options: dict[str, Any] = {}  # what else an endpoint is told, such as a temperature
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done: list[str] = []  # what the program did about the last message
-        self._taken_back = ""  # the turn that asked for it, while a message is answered that takes something back
         self._summary = ""  # of the turns that have left the prompt
         self._start = 0  # index of the first turn in it
         self._toolless: Model | None = None  # the model that was found to use no tools
-        self._recalled: dict[bool, str] = {}  # what a search found; True: for a model without tools
-        self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
-        self._told = set[tuple[str, str]]()  # what calls for the last message opened, as they showed it
         self._shown = ""  # what the last request said, without citations that were marked
-        self._wrote_call = False  # was a call written into the last reply's text?
-        self._last = False  # is this the request after which no call can be made?
 
     def say(self, text: str, listen: Listener = lambda event: None) -> str:
         """Keep what the person said, answer it, keep the answer; returns the answer. `listen` gets it piece by piece.
@@ -170,25 +177,23 @@ class Conversation:
                 said.append(event.text)
             listen(event)
 
-        self._recalled.clear()
-        self._taken_back = ""
-        self._done, quotes = self._do(self._turns()), self.model.name == OfflineModel.name
+        turns = self._turns()
+        self._done, taken_back = self._do(turns)
         try:
-            answer = self._quoted(tell) if quotes else self._answer(tell)
+            answer = self._quoted(tell) if self.offline else self._answer(tell)
             line = self.keep(ASSISTANT, answer)
-            if self._taken_back:  # which the answer may tell of
-                journal.hold_back(self.user, self._taken_back, [f"{self.transcript.path}:{line}"], self.now())
+            if taken_back:  # which the answer may tell of
+                path = self.transcript.path
+                journal.hold_back(self.user, f"{path}:{turns[-1].line}", [f"{path}:{line}"], self.now())
         except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
             partial = "".join(said).rstrip()  # a session never holds a question alone
             failed = isinstance(error, ModelError) and not partial
             self.keep(ASSISTANT, NO_ANSWER if failed else f"{partial} {INTERRUPTED}".strip())
             raise
         finally:
-            self._stands = None
-            self._told.clear()
             if self._paused is not None:
                 self.transcript, self._paused, self.tools.noting = self._paused, None, True
-            for told in [] if quotes else self._done:
+            for told in [] if self.offline else self._done:
                 listen(Notice(told))
         return answer
 
@@ -206,6 +211,11 @@ class Conversation:
         """Is what is being said kept?"""
         return not isinstance(self.transcript, OffTheRecord)
 
+    @property
+    def offline(self) -> bool:
+        """Is there no model, so that quotes answer?"""
+        return isinstance(self.model, OfflineModel)
+
     def go_off_the_record(self) -> None:
         """Keep nothing from now on: no turn, no recall."""
         self.transcript = OffTheRecord(self.user, self.transcript.turns())
@@ -213,30 +223,28 @@ class Conversation:
 
     # -- what the program does itself ----------------------------------------------------------------------------------
 
-    def _do(self, turns: list[Passage]) -> list[str]:
-        """Do what the last message asks of the program, to remember it or to take back what came before; sentences on it."""
+    def _do(self, turns: list[Passage]) -> tuple[list[str], bool]:
+        """Do what the last message asks of the program, to remember it or to take back what came before; sentences on it, and
+        whether something was taken back."""
         said, line, path = turns[-1].text, turns[-1].line, self.transcript.path
-        chinese = offline.in_chinese(said)
-        words, forget = to_remember(said), to_forget(said)
+        chinese, words = offline.in_chinese(said), to_remember(said) if self.does else ""
         if self.does and words and self.kept:
             try:
                 fact, written, notes = self.does.remember(self.user, words, self.now(), f"{path}:{line}")
             except FilememError as error:
-                return [offline.NOT_KEPT[chinese].format(error)]
+                return [offline.NOT_KEPT[chinese].format(error)], False
             self.written += written
-            return ["\n".join([offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), fact), *notes])]
-        if self.does and forget:
+            return ["\n".join([offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), fact), *notes])], False
+        if self.does and to_forget(said):
             places = self.does.take_back(self.user, path, turns, self.now()) if self.kept else []
             if not places:
-                return [offline.NOTHING_SAID[chinese]]
-            self._taken_back = f"{path}:{line}"
+                return [offline.NOTHING_SAID[chinese]], False
             said_here = [place for place in places if place.startswith(path)] or places[:1]
             how = [offline.DELETE[chinese].format(place) for place in said_here]
-            return ["\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how])]
-        if self.model.name == OfflineModel.name and _FORGET_WHAT.match(said) and not said.endswith(("?", "？")):
-            return [offline.TO_FORGET[chinese]]
-        unkept = (self.does and words) or (self._paused and self.model.name != OfflineModel.name)
-        return [offline.UNRECORDED[chinese]] if unkept else []
+            return ["\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how])], True
+        if self.offline and _FORGET_WHAT.match(said) and not said.endswith(("?", "？")):
+            return [offline.TO_FORGET[chinese]], False
+        return [offline.UNRECORDED[chinese]] if words or (self._paused and not self.offline) else [], False
 
     def _quoted(self, listen: Listener) -> str:
         """The answer without a model: what the program did, or else the best quotes."""
@@ -257,7 +265,7 @@ class Conversation:
         start = self._window(turns)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(self.transcript.path, turns[start].line)
-        stands = self._stands or core_memory(self.user, self.now().date())
+        stands = core_memory(self.user, self.now().date())
         name, how = prompt.contained(self.user.name), prompt.template("tools" if self.offered else "passages").strip()
         said = "".join(f"{prompt.MARK.sub('&lt;', one)}\n" for one in self._done)
         system = [
@@ -266,9 +274,7 @@ class Conversation:
             ("profile", prompt.data(PROFILE, stands.profile) if stands.profile else ""),
             ("earlier in this conversation", prompt.data("summary", self._summary) if self._summary else ""),
         ]
-        pages = [page for page in self.tools.pages() if page not in self._told]  # what changed since is shown anew
         beside = [
-            ("open files", "\n".join(prompt.data(path, text) for path, text in pages)),
             ("recalled", self._recall(turns)),
             ("program", f"<program>\n{said}Now it is {spelt(self.now().date())} {self.now():%H:%M}.\n</program>"),
         ]
@@ -278,15 +284,13 @@ class Conversation:
         """The best passages for the last message, which the model need not ask for; more of them where it has no tools."""
         alone = not self.offered
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
-        if self.model.name == OfflineModel.name or not said or not (alone or config.of(self.user).recall == "both"):
+        if self.offline or not said or not (alone or config.of(self.user).recall == "both"):
             return ""
         if to_remember(said[-1]) or to_forget(said[-1]):
             return ""  # which asks for nothing that was
-        if alone not in self._recalled:
-            room, sure = (recalling.ALONE, 0) if alone else (recalling.BESIDE_TOOLS, recalling.SURE)
-            today, current = self.now().date(), self.tools.current
-            self._recalled[alone] = recalling.recall(self.user, said, today, current, room, weak=alone, sure=sure)
-        found = self._recalled[alone]
+        room, sure = (recalling.ALONE, 0) if alone else (recalling.BESIDE_TOOLS, recalling.SURE)
+        today, current = self.now().date(), self.tools.current
+        found = recalling.recall(self.user, said, today, current, room, weak=alone, sure=sure)
         return prompt.data("search_files", found) if found else ""
 
     @property
@@ -338,71 +342,69 @@ class Conversation:
     def _answer(self, listen: Listener) -> str:
         """Ask the model until it stops calling tools, at most `steps` times and then once more without; the open files are
         re-read every time. Where all that comes to no answer, the best quotes are it."""
-        worked, spoken, last = list[prompt.Message](), list[str](), ""
-        self._stands = core_memory(self.user, self.now().date())
-        for left in range(config.of(self.user).steps, -1, -1):
-            if not left:
-                worked.append({"role": "user", "content": NO_MORE})
+        seen, worked, spoken, last, called = self.view(), Messages(), list[str](), "", False
+        left = config.of(self.user).steps
+        while True:
             try:
-                reply = self._fitting(worked, listen, with_tools=left > 0)
+                reply = self._reply(seen, worked, listen, last=not left)
+            except ToolsRefused:
+                self._toolless = self.model  # from now on
+                how = "gets the best passages of the memory with each message"
+                listen(Notice(f"{self.model.name} takes no tools, so it {how}."))
+                seen = self.view()
+                continue
             except ModelError as error:
                 if left:
                     raise
                 listen(Notice(str(error)))
                 last = ""
                 break
-            last = "" if self._wrote_call else reply.text.strip()
-            spoken += filter(None, [reply.text.strip()])
-            if reply.text and (reply.calls or self._wrote_call):
+            called, text = reply.finish == CALLED, reply.text.strip()
+            last = "" if called else text
+            spoken += [text] if text else []
+            if reply.text and called:
                 listen(Text("\n\n"))
             if not reply.calls:
                 break
             worked += [_assistant(reply), *(self._run(call, listen) for call in reply.calls)]
-        if not (last or worked or self._wrote_call):
+            left -= 1
+            if not left:
+                worked.append({"role": "user", "content": NO_MORE})
+        if not (last or worked or called):
             raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
         answer = self._marked("\n\n".join(spoken))
         return answer if last else "\n\n".join(filter(None, [answer, self._quoted(listen)]))
 
-    def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
-        """Ask for one reply, which may call tools or, not `with_tools`, may not."""
-        self._last = not with_tools
-        while True:
-            messages = self.view().messages() + worked
-            self._shown = _MARKED.sub("", "\n".join(str(message.get("content") or "") for message in messages))
-            try:
-                return self._ask(messages, listen, self.offered)
-            except ToolsRefused:
-                self._toolless = self.model  # from now on
-                how = "gets the best passages of the memory with each message"
-                listen(Notice(f"{self.model.name} takes no tools, so it {how}."))
+    def _reply(self, seen: Prompt, worked: Messages, listen: Listener, *, last: bool) -> Reply:
+        """One reply to a prompt and the calls since, with the open files as they are now, but those that a call just showed."""
+        shown = [one["content"] for one in worked if one["role"] == "tool"]
+        pages = [page for page in self.tools.pages() if not any(escape_controls(page[1]) in one for one in shown)]
+        messages = seen.messages("\n".join(prompt.data(*page) for page in pages)) + worked
+        self._shown = _MARKED.sub("", "\n".join(str(message.get("content") or "") for message in messages))
+        return self._ask(messages, listen, self.offered, last=last)
 
-    def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
-        """One reply, whose text streams up to the first call that is written in it. The last time tools are still named, as the
-        turns have calls of them."""
-        screen, model = CallFilter(lambda text: listen(Text(text))), self.model
-        options = model.options if isinstance(model, OpenAIModel) else {}
-        if self._last and tools and isinstance(model, OpenAIModel):
-            model.options = {**options, "tool_choice": "none"}
+    def _ask(self, messages: Messages, listen: Listener, tools: Tools, *, last: bool) -> Reply:
+        """One reply, whose text streams up to the first call that is written in it. The `last` time no call can be made, yet
+        tools are named, as the turns have calls of them."""
+        screen = CallFilter(lambda text: listen(Text(text)))
+        options = {**self.options, "tool_choice": "none"} if last and tools else self.options
         try:
-            reply = self._request(messages, tools, screen.feed)
-        except ModelError:
-            screen.end()  # shows what waited to be told from a call
-            raise
+            reply = self._request(messages, tools, screen.feed, **options)
         finally:
-            if isinstance(model, OpenAIModel):
-                model.options = options
-        text, self._wrote_call = screen.end(), screen.found
+            text = screen.end()  # shows what waited to be told from a call
+        if reply.finish == "length":
+            listen(Notice(f"{self.model.name}: the answer was cut at the endpoint's limit on length."))
         written = [ToolCall(f"written_{len(messages)}_{n}", *call) for n, call in enumerate(screen.calls)]
         calls = reply.calls or tuple(written if tools else ())
-        return reply._replace(text=text, calls=() if self._last else calls)
+        finish = CALLED if reply.calls or screen.found else reply.finish.replace(CALLED, "stop")
+        return reply._replace(text=text, calls=() if last else calls, finish=finish)
 
-    def _request(
-        self, messages: list[prompt.Message], tools: list[dict[str, Any]], on_text: Callable[[str], None]
-    ) -> Reply:
-        """Ask the model, and log the request with what came of it."""
+    def _request(self, messages: Messages, tools: Tools, on_text: OnText, **options: Any) -> Reply:
+        """Ask the model, one of an endpoint's with `options`, and log the request with what came of it."""
+        ask: Callable[..., Reply] = self.model.ask
         step = {"at": f"{self.now():%Y-%m-%dT%H:%M:%S}", "model": self.model.name, "messages": messages, "tools": tools}
         try:
-            reply = self.model.ask(messages, tools, on_text)
+            reply = ask(messages, tools, on_text, **(options if isinstance(self.model, OpenAIModel) else {}))
             step |= {"text": reply.text, "calls": [call._asdict() for call in reply.calls], **reply.usage._asdict()}
             return reply
         except ModelError as error:
@@ -415,8 +417,6 @@ class Conversation:
     def _run(self, call: ToolCall, listen: Listener) -> prompt.Message:
         """Make one call; its answer as a message."""
         answer = self.tools.call(call.name, call.arguments)
-        if call.name == "open" and not answer.startswith("Error: "):
-            self._told.add(self.tools.pages()[-1])
         listen(ToolCalled(call.name, call.arguments, one_line(answer.split("\n", 1)[0], 160)))
         return {"role": "tool", "tool_call_id": call.id, "content": answer}
 
@@ -433,25 +433,20 @@ class Conversation:
     def was_shown(self, place: str) -> bool:
         """Is `path:line` a line of a memory that the model saw something of before it answered?"""
         path = place.rpartition(":")[0]
-        return re.search(rf"(?<![\w./-]){re.escape(path)}\b", self._shown) is not None and self.exists(place)
-
-    def exists(self, place: str) -> bool:
-        """Does the line `path:line` exist?"""
-        path, _, line = place.rpartition(":")
         try:
-            return 0 < int(line) <= len(lines_of(self.user, self.user.locate(path)))
+            lines = len(lines_of(self.user, self.user.locate(path)))
         except FilememError:
             return False
+        shown = re.search(rf"(?<![\w./-]){re.escape(path)}\b", self._shown)
+        return shown is not None and 0 < int(place.rpartition(":")[2]) <= lines
 
 
 def to_remember(message: str) -> str:
     """What a message asks to be remembered, in its own words; empty where it asks for nothing, or a question."""
     if message.rstrip().endswith(("?", "？")):
         return ""
-    if _REMEMBER_TO.match(message):
-        return message.strip()
     opening = _REMEMBER.match(message)
-    return message[opening.end() :].strip() if opening else ""
+    return message[0 if opening["to"] else opening.end() :].strip() if opening else ""
 
 
 def to_forget(message: str) -> bool:

@@ -15,19 +15,17 @@ WAITS = 400  # characters behind what may begin a call, in which it must show th
 LONGEST = 20_000  # characters of a call that are read
 _KEYS = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in Toolbox.schemas}
 _TOOL = rf"(?<![\w/-])(?:\w+\.)*({'|'.join(_KEYS)})\b"
-_KEY = "|".join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
+_KEY = rf"(?:arguments|parameters|{'|'.join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))})"
 _OPENS = re.compile(
     rf"(?<=\n)[ \t]*(?:`{{3,}}|~{{3,}})|`*\[?\s*\{{|<(?:tool_call|function|invoke|[|｜]\w|/?{_TOOL})|\[TOOL_CALL"
     rf"|(?<=\n)[^\w\n]*(?:{_TOOL}|(?:Action|Tool|Function)\b)"
 )
 _MAY_OPEN = re.compile(r"(?:<[^<>\s]{0,30}|`+|~+|\[(?:\s*|[A-Z_]*)|(?<=\n)[^\w\n]*(?:[a-zAFT][a-z_.]{0,20})?)\Z")
-_CALL = re.compile(
-    rf"""["'](?:name|tool|tool_name|function|action)["']\s*:\s*["']{_TOOL}["']"""
-    r"""|["']name["']\s*:\s*["'][\w.]+["']\s*,\s*["'](?:arguments|parameters)["']\s*:"""
-    rf"""|{_TOOL}[^{{}}]{{0,60}}\{{\s*["'](?:{_KEY})["']\s*:|{_TOOL}\w*(?:\.\w+)?\(\s*(?:{_KEY})\s*="""
-    rf"""|<(?:tool_call|function=|invoke\b|[|｜]\w)|<{_TOOL}>\s*<(?:{_KEY})>|\[TOOL_CALL"""
+_CALL = re.compile(  # a tool's name and the first of its arguments, or a tag that nothing else has
+    rf"""{_TOOL}.{{0,80}}?(?:[{{(<]\s*\W{{0,2}}|,\s*["']){_KEY}(?:\W{{0,2}}\s*[:=]|>)"""
+    r"""|<(?:tool_call|function=|invoke\b|[|｜]\w)|\[TOOL_CALL""",
+    re.DOTALL,
 )
-_BARE_LABEL = re.compile(r"(?<=\n)[^\w\n]*(?:Action|Tool|Function)\b[\w ]{0,12}:\W*\Z")
 
 
 class CallFilter:
@@ -52,7 +50,7 @@ class CallFilter:
                 return
             at = opens.end()
         if not self.found:
-            waits = _BARE_LABEL.search(self._waiting, 1) if end else _MAY_OPEN.search(self._waiting, at)
+            waits = None if end else _MAY_OPEN.search(self._waiting, at)
             self._pass(waits.start() if waits else len(self._waiting))
 
     def _pass(self, length: int) -> None:
@@ -64,12 +62,13 @@ class CallFilter:
     def end(self) -> str:
         """The end of the reply; returns all that was passed on."""
         self.feed("", end=True)
-        for name, given in _calls(self._waiting[:LONGEST]) if self.found else ():
-            self.calls.append((name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)))
+        if self.found:
+            read = _calls(self._waiting[:LONGEST])
+            self.calls = [(name, json.dumps(given, ensure_ascii=False)) for name, given in read]
         return "".join(self._shown)
 
 
-def _calls(text: str) -> Iterator[tuple[str, Any]]:
+def _calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """The calls in a text: JSON that names a tool or stands behind its name."""
     decoder, names, at = json.JSONDecoder(strict=False), list(re.finditer(_TOOL, text)), 0
     while (at := text.find("{", at)) >= 0:
@@ -81,20 +80,17 @@ def _calls(text: str) -> Iterator[tuple[str, Any]]:
             at += 1
 
 
-def _in(value: Any, before: str) -> Iterator[tuple[str, Any]]:
-    """The calls in a JSON value, at any depth; `before` is the tool that was named last, whose arguments it may be."""
-    if isinstance(value, list):
+def _in(value: Any, tool: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls in a JSON value, at any depth, JSON in its texts too; `tool` is the one that was named last."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        yield from _calls(f"{tool} {value}")
+    elif isinstance(value, list):
         value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        return
-    named = (value.get(key) for key in ("name", "tool", "tool_name", "function", "action"))
-    name = next((one.rpartition(".")[2] for one in named if isinstance(one, str)), "")
-    given = next((value[key] for key in ("arguments", "parameters", "args", "input") if key in value), None)
-    beside = {key: one for key, one in value.items() if key in _KEYS.get(name, ())}
-    if name and (beside or given is not None):
-        yield name, beside if given is None else given
-    elif value and value.keys() <= _KEYS.get(before, {}).keys():
-        yield before, value
-    else:
-        for one in value.values():
-            yield from _in(one, before)
+    if isinstance(value, dict):
+        named = (one.rpartition(".")[2] for one in value.values() if isinstance(one, str))
+        tool = next((one for one in named if one in _KEYS), tool)
+        if given := {key: one for key, one in value.items() if key in _KEYS.get(tool, ())}:
+            yield tool, given
+        else:
+            for one in value.values():
+                yield from _in(one, tool)

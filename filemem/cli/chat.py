@@ -15,7 +15,7 @@ import click
 
 from filemem import index
 from filemem.chat import core_memory
-from filemem.chat.conversation import CITED, Conversation, Event, Notice, Text, ToolCalled, call_line
+from filemem.chat.conversation import CITED, Conversation, Event, Text, ToolCalled, call_line
 from filemem.chat.recalling import day_of
 from filemem.cli import screen
 from filemem.cli.context import Context, command, split_line, usage
@@ -90,8 +90,6 @@ class Chat:
         self._numbers: dict[str, int] = {}  # of the places that the answer cites
         self._streams = False  # is the cursor behind a piece of the answer?
         self._wrapper = Wrapper(self._numbered)
-        if self._model:
-            self._model.on_notice = lambda text: self._hear(Notice(text))
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -117,7 +115,7 @@ class Chat:
         self._aside("/help lists the commands, Ctrl-D ends.")
         reads = self._model and config.of(talk.user).consolidate
         if self._model and reads and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
-            threading.Thread(target=self._read_earlier, args=[self._model.apart()], daemon=True).start()
+            threading.Thread(target=self._read_earlier, args=[self._model], daemon=True).start()
         for message in self._messages():
             if message == "/quit":
                 break

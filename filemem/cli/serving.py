@@ -1,5 +1,7 @@
 """Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
 
+import copy
+import functools
 import json
 import os
 import re
@@ -244,7 +246,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     name = asked.name if asked else OfflineModel.name
 
     def chats(user: str) -> Chats:
-        return Chats(store.folder(user), asked.apart if asked else OfflineModel, call.clock)
+        return Chats(store.folder(user), functools.partial(copy.copy, asked) if asked else OfflineModel, call.clock)
 
     def log(line: str) -> None:
         say_dim(f"{call.clock():%H:%M:%S} {line}")

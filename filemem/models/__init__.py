@@ -3,12 +3,15 @@
 from filemem.models.endpoint import (
     Embedder,
     FailFastModel,
+    Messages,
     Model,
     ModelError,
+    OnText,
     OpenAIModel,
     PromptTooLong,
     Reply,
     ToolCall,
+    Tools,
     ToolsRefused,
     Usage,
 )
@@ -16,12 +19,15 @@ from filemem.models.endpoint import (
 __all__ = [
     "Embedder",
     "FailFastModel",
+    "Messages",
     "Model",
     "ModelError",
+    "OnText",
     "OpenAIModel",
     "PromptTooLong",
     "Reply",
     "ToolCall",
+    "Tools",
     "ToolsRefused",
     "Usage",
 ]

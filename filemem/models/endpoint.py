@@ -6,7 +6,6 @@ when an endpoint is first asked: the import takes longer than a whole `filemem g
 """
 
 import contextlib
-import copy
 import functools
 import json
 import math
@@ -28,10 +27,11 @@ OPENAI_URL = "https://api.openai.com/v1"
 SILENCE = 120.0  # seconds without a byte until an endpoint counts as gone: local models read a long prompt slowly
 CONNECT = 10.0  # seconds to reach the host
 RETRIES = 2  # times that a passing failure is tried again
-LONGEST_PAUSE = 20.0  # seconds that an endpoint may ask us to wait before a person would rather know
+LONGEST_PAUSE = 20  # seconds that an endpoint may ask us to wait before a person would rather know
 LONGEST_ANSWER = 900.0  # seconds from question to end: a small machine writes 2,000 tokens in that
 BIGGEST_ANSWER = 64_000_000  # bytes as sent: 100,000 tokens, each in a chunk of 600 bytes
 MOST_CALLS = 32  # tool calls that are taken of one reply
+STREAMED = {"stream": True, "stream_options": {"include_usage": True}}  # of a request, where the endpoint takes it
 # What an endpoint that does not take a part of a request says in words only, under many codes: "property 'stream_options' is
 # unsupported" (400, Groq), "No endpoints found that support tool use" (404, OpenRouter), "tools param requires --jinja flag"
 # (500, llama.cpp).
@@ -40,7 +40,13 @@ _REFUSALS = {
     "stream": r"\bstream(ing|ed)?\b",
     "tools": r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b",
 }
+_SECONDS = re.compile(r"[1-9]\d{0,8}")  # in a header Retry-After, which may have a date
 BATCH = 64  # texts of a request: Gemini's endpoint takes 100, a small machine embeds so many in some seconds
+
+
+Messages = list[dict[str, Any]]  # as OpenAI's API has them, like the tools
+Tools = list[dict[str, Any]]
+OnText = Callable[[str], None]
 
 
 class ToolCall(NamedTuple):
@@ -72,7 +78,7 @@ class Model(Protocol):
 
     name: str
 
-    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
         """The answer to `messages`, its text handed to `on_text` piece by piece; raises ModelError.
 
         ToolsRefused where there are `tools` and the model takes none.
@@ -95,34 +101,35 @@ class ToolsRefused(ModelError):
 
 
 class Failure(Exception):
-    """Why there is no whole answer, before it is put into words: `kind` is a key of SENTENCES."""
+    """Why there is no whole answer: `kind` is a key of SENTENCES, by what the endpoint itself `said` where none is given; `when`
+    and `elsewhere` are the headers Retry-After and Location."""
 
-    def __init__(self, kind: str, status: int = 0, body: object = None, after: str = "", elsewhere: str = "") -> None:
+    def __init__(self, kind: str = "", said: object = "", status: int = 0, when: str = "", elsewhere: str = "") -> None:
         super().__init__(kind)
-        self.status, self.body, self.message = status, body, _message(body)
-        self.after, self.elsewhere = after, elsewhere  # the headers Retry-After and Location
-        self.code = str(body.get("code") or "") if isinstance(body, dict) else ""
-        self.kind = _kind(self) if status or kind == "error" else kind
+        code = str(said.get("code") or "") if isinstance(said, dict) else ""
+        self.said, self.status, self.when, self.elsewhere = _message(said), status, when, elsewhere
+        self.kind = kind or _kind(status, code, self.said.lower())
 
 
 class HTTPClient:
-    """One client of the HTTP library, for one request at a time; `why` tells what ended it, empty where nothing did."""
+    """One client of the HTTP library, for one request at a time; `why` tells what ended that, empty where nothing did."""
 
-    why, left, asked = "", 0, 0.0
+    why, left, began = "", 0, 0.0
     _stream: Any = None
 
     def __init__(self, package: ModuleType, url: str, key: str, timeout: float) -> None:
-        library = sys.modules[
-            package.DefaultHttpxClient.__mro__[1].__module__
-        ]  # httpx, or httpx2: openai brings either
+        # httpx, or httpx2: openai brings either.
+        library = sys.modules[package.DefaultHttpxClient.__mro__[1].__module__]
+        # What loses a connection: not every version of the package wraps what its library raises amid a stream.
+        self.lost = (package.APIConnectionError, library.RequestError)
         self._base: Any = library.SyncByteStream
         self._timeout = timeout
         try:
             self.openai = package.OpenAI(
                 base_url=url,  # always given, since the package would else take it from the environment
                 api_key=key or "none",  # the package wants one even for an endpoint that does not
-                max_retries=RETRIES,
                 http_client=package.DefaultHttpxClient(
+                    headers={"Accept-Encoding": "identity"},  # so that bytes as sent are bytes as held
                     verify=_tls(library),
                     # A proxy for the way out knows nothing of a server on this machine.
                     trust_env=urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"),
@@ -131,8 +138,12 @@ class HTTPClient:
                     event_hooks={"request": [self._sent], "response": [self._came]},
                 ),
             )
-        except (ValueError, ImportError):
-            raise Failure("proxy") from None
+        except (ValueError, ImportError, library.InvalidURL) as error:
+            raise Failure("unreachable", str(error)) from None
+
+    def begin(self) -> None:
+        """Be ready for the next request."""
+        self.why, self.left, self.began = "", BIGGEST_ANSWER, time.monotonic()
 
     def hang_up(self) -> None:
         """End the answer under way, from another thread."""
@@ -142,12 +153,10 @@ class HTTPClient:
                 socket.socket.shutdown(there, socket.SHUT_RDWR)  # wakes a thread that waits for a byte
 
     def _sent(self, request: Any) -> None:
-        if self.asked and time.monotonic() - self.asked >= self._timeout:
+        if time.monotonic() - self.began >= self._timeout:
             self.why = self.why or "silent"  # the package would wait as long again
         if self.why:
             raise Failure(self.why)
-        self.asked = time.monotonic()
-        request.headers["Accept-Encoding"] = "identity"  # so that bytes as sent are bytes as held
         request.extensions["trace"] = self._traced
 
     def _traced(self, event: str, told: dict[str, Any]) -> None:
@@ -155,9 +164,8 @@ class HTTPClient:
             self._stream = told["return_value"]
 
     def _came(self, response: Any) -> None:
-        self.asked = 0.0
-        response.headers.pop("content-encoding", None)
-        if _seconds(response.headers.get("retry-after", "")) > LONGEST_PAUSE:
+        after = response.headers.get("retry-after", "")
+        if _SECONDS.fullmatch(after) and int(after) > LONGEST_PAUSE:
             response.headers["x-should-retry"] = "false"
         inner, client = response.stream, self
 
@@ -189,8 +197,7 @@ _IDLE: dict[tuple[str, str, float], list[HTTPClient]] = {}  # that wait for a re
 class Connection:
     """A model at the `base_url` of an endpoint, None for OpenAI's own, which alone needs an `api_key`.
 
-    `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line whenever an
-    answer comes otherwise than it was asked for: without streaming, cut at a limit.
+    `timeout` is the longest silence in seconds, `longest` what an answer may take in all.
     """
 
     def __init__(
@@ -199,62 +206,50 @@ class Connection:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = SILENCE,
-        on_notice: Callable[[str], None] = lambda text: None,
         longest: float = LONGEST_ANSWER,
     ) -> None:
-        self.name, self.on_notice = name, on_notice
-        self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
+        self.name = name
         self._url, self._key = (base_url or OPENAI_URL).strip(), (api_key or "").strip()
         self._timeout, self._longest = timeout, longest
         self._client: HTTPClient | None = None  # of the request under way
         self._refused: set[str] = set()  # the parts of a request that the endpoint does not take
-        self._doubted = False  # whether tools were refused last, which counts once an answer comes without them
 
     def hang_up(self) -> None:
         """End the answer under way, from another thread; whoever waits for it gets a ModelError."""
         if client := self._client:
             client.hang_up()
 
-    def _answers(self, path: str, request: dict[str, Any], **how: Any) -> Generator[object, None, None]:
+    def _answers(self, path: str, request: dict[str, Any], retries: int = RETRIES) -> Generator[object, None, None]:
         """The JSON values that the endpoint sends, as they came: the package's typed models would check nothing.
 
         Raises Failure.
         """
-        self._check()
+        if not (self._key or self._url != OPENAI_URL) or not re.fullmatch("[!-~]*", self._key):
+            raise Failure("key")
         import openai  # noqa: PLC0415  (a third of a second, which only those who ask a model should pay)
 
-        idle = _IDLE.setdefault((self._url, self._key, self._timeout), [])
+        idle, began = _IDLE.setdefault((self._url, self._key, self._timeout), []), False
         client = self._client = idle.pop() if idle else HTTPClient(openai, self._url, self._key, self._timeout)
-        client.why, client.left, client.asked = "", BIGGEST_ANSWER, 0.0
+        client.begin()
         clock = threading.Timer(self._longest, client.hang_up)
         clock.daemon = True
         clock.start()
+        how: dict[str, Any] = {"cast_to": object, "body": request, "options": {"max_retries": retries}}
         try:
-            yield from _events(openai, client, path, {"cast_to": object, "body": request, "options": how})
+            with client.openai.post(path, **how, stream=True, stream_cls=openai.Stream[object]) as stream:
+                began = True
+                whole = "json" in stream.response.headers.get("content-type", "")
+                yield from [json.loads(stream.response.read())] if whole else stream
             if client.why:
                 raise Failure(client.why)
-        except Failure:
+        except (Failure, openai.APIError, *client.lost, ValueError, RecursionError) as error:
             if client.why:
                 raise Failure(client.why) from None
-            raise
+            raise error if isinstance(error, Failure) else _failure(error, client.lost, began=began) from None
         finally:
             clock.cancel()
             self._client = None
             idle.append(client)
-
-    def _check(self) -> None:
-        """Raise Failure for an address or a key that could not even be sent."""
-        try:
-            parts = urlsplit(self._url)
-            usable = parts.scheme in ("http", "https") and (parts.hostname or "").encode("idna") and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable or not self._url.isprintable() or " " in self._url:
-            raise Failure("address")
-        if not self._key and self._url == OPENAI_URL:
-            raise Failure("keyless")
-        if not self._key.isascii() or not self._key.isprintable() or " " in self._key:
-            raise Failure("key")
 
     @property
     def _who(self) -> str:
@@ -264,40 +259,15 @@ class Connection:
 
     def _explained(self, failure: Failure) -> ModelError:
         """The error for a person; it never has the key, which an endpoint may repeat."""
-        words = one_line(failure.message.replace(self._key, "…") if self._key else failure.message)
+        words = one_line(failure.said.replace(self._key, "…") if self._key else failure.said)
         sentence = SENTENCES[failure.kind].format(
             said=f', "{words}"' if words else "",
             status=failure.status,
             silence=f"{self._timeout:g} s",
-            when=f"in {after:g} s" if (after := _seconds(failure.after)) else "in a moment",
+            when=f"in {failure.when} s" if _SECONDS.fullmatch(failure.when) else "in a moment",
             elsewhere=one_line(failure.elsewhere) or "another address",
         )
         return (PromptTooLong if failure.kind == "too long" else ModelError)(f"{self._who}: {sentence}.")
-
-
-def _events(package: ModuleType, client: HTTPClient, path: str, how: dict[str, Any]) -> Generator[object, None, None]:
-    began, lost = False, package.APIConnectionError
-    try:
-        if not how["body"].get("stream"):
-            answer = client.openai.post(path, **how)
-            yield json.loads(answer) if isinstance(answer, str) else answer
-            return
-        with client.openai.post(path, **how, stream=True, stream_cls=package.Stream[object]) as stream:
-            # Not every version wraps what its HTTP library raises amid a stream.
-            began, lost = True, sys.modules[type(stream.response).__module__].RequestError
-            form = stream.response.headers.get("content-type", "")
-            if "html" in form:
-                raise Failure("page")
-            yield from [json.loads(stream.response.read())] if "json" in form else stream
-    except package.APIStatusError as error:
-        after, elsewhere = (error.response.headers.get(name, "") for name in ("retry-after", "location"))
-        raise Failure("status", error.status_code, error.body, after, elsewhere) from None
-    except (package.APIConnectionError, lost) as error:
-        raise Failure(_cause(error, began)) from None
-    except package.APIError as error:
-        raise Failure("error", body=error.body or error.message) from None
-    except (ValueError, RecursionError):
-        raise Failure("garbled") from None
 
 
 # -- a model ---------------------------------------------------------------------------------------------------------
@@ -309,61 +279,35 @@ class OpenAIModel(Connection):
     A Ctrl-C while it answers closes the connection and goes on up; what had streamed by then was handed to `on_text`.
     """
 
-    def apart(self) -> "OpenAIModel":
-        """The same model for another conversation at the same time; it says nothing besides its answers."""
-        other = copy.copy(self)
-        other.on_notice = lambda text: None
-        other._client, other.options, other._refused = None, {}, set(self._refused)
-        return other
-
-    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
-        """The answer to `messages`; raises ModelError with one sentence that says what to do.
-
-        PromptTooLong and ToolsRefused are told apart. An error that only mentions tools costs one request and not the
-        tools of a whole session: that there are none is taken for granted once an answer came without them.
-        """
-        refusal = ToolsRefused(f"{self._who}: takes no tools; ask without them.")
-        if tools and "tools" in self._refused:
-            raise refusal
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText, **options: Any) -> Reply:
+        """The answer to `messages`, asked for with `options`, such as a temperature; raises ModelError with one sentence that
+        says what to do. PromptTooLong and ToolsRefused are told apart."""
         # A lone surrogate, which a file in another encoding may hold, cannot be sent; vLLM refuses an empty list of tools.
         sent = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))
-        asked = {**self.options, "model": self.name, "messages": sent, **({"tools": tools} if tools else {})}
+        asked = {**options, "model": self.name, "messages": sent, **({"tools": tools} if tools else {})}
         while True:
-            wanted = {"stream": True, "stream_options": {"include_usage": True}}
-            if "stream" not in self._refused:
-                asked |= {part: value for part, value in wanted.items() if part not in self._refused}
+            request = asked | {part: value for part, value in STREAMED.items() if part not in self._refused}
             draft = Draft(on_text)
             try:
-                with contextlib.closing(self._answers("/chat/completions", asked)) as events:
+                with contextlib.closing(self._answers("/chat/completions", request)) as events:
                     for event in events:
                         draft.take(event)
-                reply = draft.reply(prefix=f"call_{len(messages)}_")
+                return draft.reply(prefix=f"call_{len(messages)}_")
             except Failure as failure:
-                part = None if draft.text else _refused(asked, failure)
-                self._doubted = part == "tools"
-                if self._doubted:
-                    raise refusal from None
-                if not part:
+                blamed = "" if draft.text else _refused(request, failure)
+                if blamed == "tools":
+                    raise ToolsRefused(f"{self._who}: takes no tools; ask without them.") from None
+                if not blamed:
                     raise self._explained(failure) from None
-                self._refused.add(part)
-                asked = {key: value for key, value in asked.items() if key not in wanted}
-                if part == "stream":
-                    self.on_notice(f"{self._who}: does not stream, so the answer comes in one piece.")
-                continue
-            if self._doubted and not tools:
-                self._refused.add("tools")
-            self._doubted = False
-            if reply.finish == "length":
-                self.on_notice(f"{self._who}: the answer was cut at the endpoint's limit on length.")
-            return reply
+                self._refused |= {blamed, "stream_options"}  # which nobody takes without a stream
 
 
-def _refused(request: dict[str, Any], failure: Failure) -> str | None:
-    """The part of a request that a failure blames."""
+def _refused(request: dict[str, Any], failure: Failure) -> str:
+    """The part of a request that a failure blames, empty where it blames none."""
     if failure.status not in (400, 404, 422, 500, 501) or failure.kind in ("too long", "tool_use_failed"):
-        return None
-    blame = str(failure.body).lower()
-    return next((part for part, words in _REFUSALS.items() if part in request and re.search(words, blame)), None)
+        return ""
+    blame = failure.said.lower()
+    return next((part for part, words in _REFUSALS.items() if part in request and re.search(words, blame)), "")
 
 
 class Embedder(Connection):
@@ -377,8 +321,8 @@ class Embedder(Connection):
         sent = [text.encode("utf-8", "replace").decode() for text in texts]
         request = {"model": self.name, "input": sent, "encoding_format": "float"}
         try:
-            with contextlib.closing(self._answers("/embeddings", request, max_retries=0)) as answers:
-                return _vectors(next(answers), len(texts))
+            with contextlib.closing(self._answers("/embeddings", request, retries=0)) as answers:
+                return _vectors(next(answers, None), len(texts))
         except Failure as failure:
             told = str(self._explained(failure)).replace("chat completion", "embedding")
             raise ModelError(told.replace("OPENAI_BASE_URL", "the endpoint of embeddings in filemem.yaml")) from None
@@ -402,7 +346,7 @@ class FailFastModel:
     def __init__(self, model: Model) -> None:
         self.name, self._model, self._failed = model.name, model, False
 
-    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
         """The model's answer; raises ModelError, and ever after without asking, but where asking otherwise helps."""
         if self._failed:
             raise ModelError(f"{self.name} was not asked again after it failed; fix that first.")
@@ -419,11 +363,10 @@ class FailFastModel:
 class Draft:
     """A reply in the making, from the events of a stream or from one whole completion."""
 
-    def __init__(self, on_text: Callable[[str], None]) -> None:
+    def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._thinking = Thinking()
         self._pieces: list[str] = []
-        self._half = ""
         self._calls: list[tuple[object, dict[str, str]]] = []  # each with its index
         self._usage = Usage(0, 0)
         self._finish, self._chosen = "", False
@@ -438,7 +381,7 @@ class Draft:
         if not isinstance(event, dict):
             raise Failure("garbled")
         if event.get("error"):
-            raise Failure("error", body=event["error"])
+            raise Failure("", event["error"])
         if isinstance(usage := event.get("usage"), dict):
             spent = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
             self._usage = Usage(*(count if isinstance(count, int) and count > 0 else 0 for count in spent))
@@ -451,7 +394,7 @@ class Draft:
 
     def reply(self, prefix: str) -> Reply:
         """The whole reply; raises Failure where it is not whole. Calls without an id get one that starts as told."""
-        problem = "" if self._finish else "cut" if self._chosen else "empty"
+        problem = "" if self._finish else "cut" if self._chosen else "garbled"
         if problem or self._finish == "content_filter":
             raise Failure(problem or "content_filter")
         self._say("", end=True)
@@ -462,10 +405,9 @@ class Draft:
         return Reply(self.text, tuple(calls), self._usage, self._finish)
 
     def _add(self, part: dict[str, Any]) -> None:
-        # Its own words, where it will not answer. An endpoint may cut between the two halves of an emoji's surrogate pair.
-        text = self._half + _text(part.get("content")) + _text(part.get("refusal"))
-        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        self._say(_writable(text[: len(text) - len(self._half)]))
+        # Its own words, where it will not answer. Half an emoji, as some endpoints cut them, could not be written to a file.
+        text = _text(part.get("content")) + _text(part.get("refusal"))
+        self._say(text.encode("utf-8", "replace").decode())
         for delta in _mappings(part.get("tool_calls")):
             function = next(iter(_mappings([delta.get("function")])), {})
             name, arguments = _text(function.get("name")), function.get("arguments")
@@ -495,11 +437,6 @@ class Draft:
         return self._calls[-1][1]
 
 
-def _writable(text: str) -> str:
-    """`text` with surrogates joined to characters, or replaced where one stands alone."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
 def _text(value: object) -> str:
     """The text of a message's part: a string, or a list of typed parts of which the text counts."""
     if isinstance(value, list):
@@ -520,7 +457,7 @@ class Thinking:
     """
 
     _TAG = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
-    _BEGUN = re.compile(r"</?(?:t(?:h(?:i(?:n(?:k(?:i(?:ng?)?)?)?)?|o(?:u(?:g(?:ht?)?)?)?)?)?)?\Z", re.IGNORECASE)
+    _BEGUN = re.compile(r"<(?:/?t[a-z]{0,7}|/?)\Z", re.IGNORECASE)
 
     def __init__(self) -> None:
         self._held = ""  # the end of what came, which may be the beginning of a tag
@@ -554,20 +491,11 @@ class Thinking:
 # -- in words --------------------------------------------------------------------------------------------------------
 
 SENTENCES = {
-    "address": "that is no address to ask; set OPENAI_BASE_URL to one such as http://localhost:11434/v1",
-    "keyless": "a key is needed; set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own",
-    "key": "the key in OPENAI_API_KEY holds characters that no key has; set it again",
-    "proxy": "the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names cannot be used; correct or unset it",
+    "key": "the key in OPENAI_API_KEY is missing or no key; set it, or OPENAI_BASE_URL for an endpoint of your own",
+    "unreachable": "it cannot be asked{said}; start the server there, or check the network, the proxy and OPENAI_BASE_URL",
     "silent": "nothing came for {silence}; ask again, or raise timeout in filemem.yaml",
-    "refused": "nothing answers there (connection refused); start the server, or correct OPENAI_BASE_URL",
-    "unknown": "no such host is known; check the network and OPENAI_BASE_URL",
-    "insecure": "no secure connection; check the host's certificate, and https or http in OPENAI_BASE_URL",
-    "unreachable": "the host cannot be reached; check the network and OPENAI_BASE_URL",
-    "dropped": "the connection was closed without an answer; ask again in a moment",
     "cut": "the answer broke off in the middle; what had come is kept, ask again for the rest",
-    "garbled": "what came back is no chat completion; check that OPENAI_BASE_URL names an OpenAI-compatible endpoint",
-    "page": "a web page came back and no answer; check OPENAI_BASE_URL, which often ends in /v1",
-    "empty": "the answer held no choice to take; ask again, or choose another model",
+    "garbled": "what came back is no chat completion; check OPENAI_BASE_URL, which often ends in /v1, or choose another model",
     "endless": "the answer went on without end and was stopped; what had come is kept, ask again",
     # Of what an endpoint itself says.
     "error": "the endpoint gave up{said}; ask again",
@@ -579,52 +507,42 @@ SENTENCES = {
     "model": "no such model (404{said}); choose another with --model or FILEMEM_MODEL",
     "401": "the key in OPENAI_API_KEY is missing or not accepted (401); set a valid one",  # without its words, or the key's
     "403": "this key may not use the model (403{said}); check the account's rights, or choose another model",
-    "404": "no chat completions at this address ({status}); check OPENAI_BASE_URL, which often ends in /v1",
+    "404": "no chat completions at this address (404); check OPENAI_BASE_URL, which often ends in /v1",
     "429": "too many requests (429{said}); try again {when}",
     "failed": "the endpoint failed ({status}{said}); try again {when}",
     "status": "the request was refused ({status}{said}); check the model's name and OPENAI_BASE_URL",
 }
+_TOO_LONG = re.compile(r"context[ _-]?(length|window|size)|prompt is too long|too many tokens|token count")
 
 
-def _kind(failure: Failure) -> str:
-    """What an endpoint's error means: a key of SENTENCES."""
-    status, code, words = failure.status, failure.code, failure.message.lower()
-    long = r"context[ _-]?(length|window|size)|prompt is too long|too many tokens|token count"
-    if status == 413 or (status in (0, 400, 422, 500) and re.search(long, f"{code} {words}")):
+def _failure(error: Any, lost: tuple[type[Exception], ...], *, began: bool) -> Failure:
+    """What the package or its HTTP library raised, `began` telling whether an answer had begun."""
+    if isinstance(error, lost):
+        cause = error.__cause__ or error
+        names = [kind.__name__ for kind in type(cause).__mro__]
+        if "TimeoutException" in names and "ConnectTimeout" not in names:
+            return Failure("silent")
+        return Failure("cut") if began else Failure("unreachable", str(cause))
+    if isinstance(error, ValueError | RecursionError):
+        return Failure("garbled") if began else Failure("unreachable", str(error))
+    status = getattr(error, "status_code", 0)
+    headers = error.response.headers if status else {}
+    return Failure("", error.body, status, headers.get("retry-after", ""), headers.get("location", ""))
+
+
+def _kind(status: int, code: str, words: str) -> str:
+    """What an endpoint's own error means: a key of SENTENCES."""
+    if status == 413 or (status in (0, 400, 422, 500) and _TOO_LONG.search(f"{code} {words}")):
         return "too long"
     if code in ("content_filter", "insufficient_quota", "tool_use_failed"):
         return code
-    if not status or 300 <= status < 400:
-        return "elsewhere" if status else "error"
+    if 300 <= status < 400:
+        return "elsewhere"
     if status == 404 and ("model" in words or "deployment" in words or code == "model_not_found"):
         return "model"
     if status >= 500 or status == 408:
         return "failed"
-    return {401: "401", 403: "403", 404: "404", 405: "404", 429: "429"}.get(status, "status")
-
-
-_KINDS = {  # of the classes of what stands behind a lost connection, by name, as their modules take 15 ms to import
-    "ConnectTimeout": "unreachable",
-    "TimeoutException": "silent",
-    "gaierror": "unknown",
-    "ConnectionRefusedError": "refused",
-    "SSLError": "insecure",
-    "ProxyError": "proxy",
-    "ConnectError": "unreachable",
-    "UnsupportedProtocol": "address",
-}
-
-
-def _cause(error: BaseException, began: bool) -> str:
-    """The kind of failure behind a lost connection, `began` telling whether an answer had begun."""
-    names: set[str] = set()
-    link: BaseException | None = error
-    while link is not None:
-        names.update(kind.__name__ for kind in type(link).__mro__)
-        link = link.__cause__ or link.__context__
-    if began:
-        return "silent" if "TimeoutException" in names else "cut"
-    return next((kind for name, kind in _KINDS.items() if name in names), "dropped")
+    return str(status) if str(status) in SENTENCES else "status" if status else "error"
 
 
 def _message(body: object) -> str:
@@ -635,8 +553,3 @@ def _message(body: object) -> str:
         else:
             body = body[0] if body else ""
     return body if isinstance(body, str) and "<" not in body[:20] else ""
-
-
-def _seconds(after: str) -> float:
-    """The seconds in a Retry-After header, 0 for a date or for nonsense."""
-    return float(after) if re.fullmatch(r"\d{1,9}(\.\d*)?", after) else 0.0

@@ -2,11 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable
-from typing import Any
 
 from filemem.files.config import Config
-from filemem.models.endpoint import ModelError, OpenAIModel, Reply
+from filemem.models.endpoint import Messages, ModelError, OnText, OpenAIModel, Reply, Tools
 
 NOTICE = (
     "No model is configured, so answers are quotes from your memories, and a message that begins with “remember” becomes "
@@ -40,7 +38,7 @@ class OfflineModel:
 
     name = "offline"
 
-    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
         """Fail: there is no model to ask."""
         raise ModelError("no model is configured; name one with --model, FILEMEM_MODEL or `model:` in filemem.yaml.")
 

@@ -22,7 +22,7 @@ from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
 from filemem.files.transcript import OffTheRecord, Transcript, first_words
 from filemem.importers import intake
 from filemem.jobs import ASKED, job
-from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
+from filemem.models import Messages, Model, OpenAIModel, Reply, ToolCall, Tools, Usage
 from filemem.serve.wire import BadRequest, ChatRequest, Finished, calls
 from filemem.text.plain import digest
 
@@ -47,7 +47,7 @@ class ServedConversation(Conversation):
 
     def take(self, asked: ChatRequest, stop: threading.Event) -> None:
         """Go on with a request; `stop` is set once nobody wants its answer."""
-        self.asked, self.stop = asked, stop
+        self.asked, self.stop, self.options = asked, stop, asked.options
         self.usage, self.finish = Usage(0, 0), "stop"
         self.delegated: tuple[ToolCall, ...] = ()
 
@@ -70,9 +70,8 @@ class ServedConversation(Conversation):
             turns.pop()
         return turns
 
-    def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
-        self._with_tools = with_tools
-        reply = super()._fitting([*self.asked.since, *worked], listen, with_tools=with_tools)
+    def _reply(self, seen: Prompt, worked: Messages, listen: Listener, *, last: bool) -> Reply:
+        reply = super()._reply(seen, [*self.asked.since, *worked], listen, last=last)
         names = {tool["function"]["name"] for tool in self.asked.tools}
         theirs = tuple(call for call in reply.calls if call.name in names)
         ours = tuple(call for call in reply.calls if call.name not in names)
@@ -81,18 +80,16 @@ class ServedConversation(Conversation):
             raise _Delegated
         return reply._replace(calls=ours)  # where both are called, the model calls theirs again once it has ours
 
-    def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
+    def _ask(self, messages: Messages, listen: Listener, tools: Tools, *, last: bool) -> Reply:
         if self.stop.is_set():
             raise Stopped
-        if self._with_tools and self._toolless is not self.model and self.asked.tools:
+        if not last and self._toolless is not self.model and self.asked.tools:
             names = {tool["function"]["name"] for tool in self.asked.tools}
             tools = [*(tool for tool in tools if tool["function"]["name"] not in names), *self.asked.tools]
         if self.asked.pictures:
             said = next(one for one in reversed(messages) if one["role"] == "user")
             said["content"] = [{"type": "text", "text": said["content"]}, *self.asked.pictures]
-        if isinstance(self.model, OpenAIModel):
-            self.model.options = self.asked.options
-        reply = super()._ask(messages, listen, tools)
+        reply = super()._ask(messages, listen, tools, last=last)
         self.usage = Usage(self.usage.tokens_in + reply.usage.tokens_in, self.usage.tokens_out + reply.usage.tokens_out)
         self.finish = "length" if reply.finish == "length" else "stop"
         return reply
@@ -133,8 +130,7 @@ class Chats:
             begun(model)
             if stop.is_set():
                 raise Stopped
-            model.options = asked.options
-            reply = model.ask(asked.messages, asked.tools, lambda text: listen(Text(text)))
+            reply = model.ask(asked.messages, asked.tools, lambda text: listen(Text(text)), **asked.options)
             return Finished(reply.text, reply.calls, reply.usage, reply.finish, "")
         asked = _recorded(self._of_the_person(asked._replace(kept=asked.kept and not asked.program)))
         with job(self.user, "chat", self._now(), alone=False) if asked.kept else contextlib.nullcontext() as run:
