@@ -72,7 +72,7 @@ def test_two_episodes_of_one_session_become_one_and_no_line_moves(machines: list
     synced(one), synced(two)
     for user, title in ((one, "By one"), (two, "By the other")):
         front = user.memory(path).front_end
-        new = episode.put(user.memory(path).lines, front, 0, Episode(title).line)
+        new = episode.put(user.memory(path).lines, front, Episode(title).line)
         write(user, path, "\n".join([*new, *([] if user is one else ["- **mara** 09:31: More."]), ""]))
         job(user, "Sum up", path)
     assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from filemem.text.plain import json_visible
 
 KEY = "episode"
-LISTS = ("open",)
-OWN_NAME = "forgotten"  # the value of a line that told what was to be forgotten
+FORGOTTEN = f"{KEY}: forgotten"  # a line that told what was to be forgotten
 
 
 class Episode(NamedTuple):
@@ -35,49 +34,37 @@ class Episode(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """For a script, without empty fields."""
-        return {key: list(value) if key in LISTS else value for key, value in self._asdict().items() if value}
+        return {key: value for key, value in self._asdict().items() if value}
 
 
 NONE = Episode()
 
 
-def of(value: Any) -> Episode:
-    """The episode in a front matter value; malformed parts are ignored."""
-    found: dict[str, Any] = {}
-    for key in Episode._fields if isinstance(value, dict) else ():
-        entries = value.get(key) if isinstance(value.get(key), list) else [value.get(key)]
-        texts = tuple(text for one in entries if one is not None and (text := " ".join(str(one).split())))
-        if texts and not any(isinstance(one, list | dict) for one in entries):
-            found[key] = texts if key in LISTS else texts[0]
-    return Episode(**found)
-
-
-def read(written: str) -> Episode | None:
-    """The episode in the JSON of a line; None if it is not JSON and must be read as YAML."""
+def read(line: str) -> Episode:
+    """The episode on a line of front matter; an empty one where it is no such JSON."""
     try:
-        value = json.loads(written)
-    except (ValueError, RecursionError):
-        return None
-    return of(value) if isinstance(value, dict) else None
-
-
-def put(lines: list[str], front_end: int, at: int, written: str) -> list[str]:
-    """The lines of a file with its episode set: on the line `at` (from 1) where it has one, else in the room behind the front
-    matter, which ends at `front_end`. No other line moves; unchanged where there is no room."""
-    if not at and (not front_end or lines[front_end : front_end + 1] not in ([""], ["\r"])):
-        return lines
-    place = (at or front_end) - 1
-    written += "\r" * lines[place].endswith("\r")
-    return [*lines[:place], written, *([] if at else lines[place : place + 1]), *lines[place + (1 if at else 2) :]]
+        title, outcome, left, by = map(json.loads(line.partition(":")[2]).get, Episode._fields)
+        listed = left if isinstance(left, list) else []
+        return Episode(str(title or ""), str(outcome or ""), tuple(map(str, listed)), str(by or ""))
+    except (ValueError, RecursionError, AttributeError, TypeError):
+        return NONE
 
 
 def places(lines: list[str], front_end: int) -> list[int]:
     """The lines (from 1) of front matter that are episodes: several where git has kept those of two clones."""
-    return [n for n, line in enumerate(lines[: max(0, front_end - 1)], 1) if line.startswith(f"{KEY}: {{")]
+    front = enumerate(lines[: max(0, front_end - 1)], 1)
+    named = ((n, line) for n, line in front if line.startswith(f"{KEY}:"))
+    return [n for n, line in named if read(line) != NONE or line.rstrip() == FORGOTTEN]
 
 
-def once(lines: list[str], front_end: int) -> list[str]:
-    """The lines with one episode, where a merge of two clones left two; every machine chooses the same one."""
-    found = places(lines, front_end)
-    kept = max(found, key=lambda n: lines[n - 1], default=0)
-    return [line for n, line in enumerate(lines, 1) if n == kept or n not in found]
+def put(lines: list[str], front_end: int, written: str = "") -> list[str]:
+    """The lines of a file with one episode: `written`, else of those that a merge of two clones left the one that every machine
+    chooses. A new one stands in the room behind the front matter, which ends at `front_end`: no other line moves. Unchanged
+    where there is no room."""
+    if here := places(lines, front_end):
+        kept = written + "\r" * lines[here[0] - 1].endswith("\r") if written else max(lines[n - 1] for n in here)
+        return [kept if n == here[0] else line for n, line in enumerate(lines, 1) if n not in here[1:]]
+    if not written or not front_end or lines[front_end : front_end + 1] not in ([""], ["\r"]):
+        return lines
+    close = lines[front_end - 1]
+    return [*lines[: front_end - 1], written + "\r" * close.endswith("\r"), close, *lines[front_end + 1 :]]

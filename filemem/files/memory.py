@@ -48,7 +48,7 @@ _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?
 # As every session has it that filemem writes: nothing broken, and nothing to search for but what JSON tells.
 _PLAIN_FRONT = re.compile(
     r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+"
-    rf"(?:{episode.KEY}: (\{{.*\}})\n)?---\n"
+    rf"(?:({episode.KEY}: \{{.*\}})\n)?---\n"
 )
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
@@ -348,23 +348,18 @@ class Memory:
     def plain(self) -> bool:
         """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""
         plain = None if self.is_yaml else _PLAIN_FRONT.match(self.text)
-        return plain is not None and (plain[1] is None or episode.read(plain[1]) is not None)
+        return plain is not None and (plain[1] is None or episode.read(plain[1]) != episode.NONE)
 
     @functools.cached_property
     def episode(self) -> Episode:
         """What a session was about and came to; an empty one where no line of its front matter says so."""
-        if self.kind != "sessions" or not self.episode_line:
-            return episode.NONE
-        written = self.lines[self.episode_line - 1].partition(":")[2]
-        return episode.read(written) or episode.of(self.front.get(episode.KEY))
+        return episode.read(self.lines[self.episode_line - 1]) if self.episode_line else episode.NONE
 
     @functools.cached_property
     def episode_line(self) -> int:
-        """The line of a session's episode; 0 where it has none, or not on one line."""
-        last = self.front_end - 1 if self.kind == "sessions" else 0
-        found = [n for n, line in enumerate(self.lines[:last], 1) if line.startswith(f"{episode.KEY}:")]
-        whole = len(found) == 1 and self.lines[found[0]][:1] not in ("", " ", "\t")
-        return found[0] if whole else 0
+        """The line of a session's episode; 0 where it has none, or several."""
+        found = episode.places(self.lines, self.front_end) if self.kind == "sessions" else []
+        return found[0] if len(found) == 1 else 0
 
     def line_of(self, key: str) -> int:
         """The line of a front matter key, 1 where it cannot be told."""

@@ -425,7 +425,7 @@ def _both(
         return
     if "/sessions/" in f"/{path}":  # each side's summing up: one of them stays, so that no line behind it has moved
         lines = text.decode("utf-8", "surrogateescape").split("\n")
-        text = "\n".join(episode.once(lines, Memory(path, text).front_end)).encode("utf-8", "surrogateescape")
+        text = "\n".join(episode.put(lines, Memory(path, text).front_end)).encode("utf-8", "surrogateescape")
     found.changes[path] = GitFile(mine.mode, repository.put("blob", text))
 
 

@@ -332,15 +332,13 @@ def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLo
     def change(data: bytes) -> bytes | None:
         nonlocal grown
         lines, memory = data.decode().split("\n"), Memory(path, data)
-        here = {*episode.places(lines, memory.front_end), *filter(None, [memory.episode_line])}
-        told = {lines[n - 1].rstrip("\r") for n in here} - {written, f"{episode.KEY}: {episode.OWN_NAME}"}
+        here = episode.places(lines, memory.front_end)
+        told = {lines[n - 1].rstrip("\r") for n in here} - {written, episode.FORGOTTEN}
         if not log.episodes.issuperset(map(digest, told)) or not (
             here or (memory.front and episode.KEY not in memory.front)
         ):
             return None
-        lines = episode.once(lines, memory.front_end)
-        memory = Memory(path, "\n".join(lines).encode())
-        after = "\n".join(episode.put(lines, memory.front_end, memory.episode_line, written)).encode()
+        after = "\n".join(episode.put(lines, memory.front_end, written)).encode()
         grown = len(after) - len(data)
         return after
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.files import episode
 from filemem.files.episode import Episode
 from filemem.files.facts import plain
 from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK
@@ -254,9 +253,11 @@ def _same_script(text: str, cited: list[SessionTurn]) -> bool:
 
 def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
     """What a model says of a conversation, without secrets, on one line each."""
-    told = {key: [redact(one)[0] for one in _list(entry.get(key))[:5]] for key in ("title", "outcome", "open")}
-    clean = {key: [one_line(one, TITLE if key == "title" else SENTENCE) for one in said] for key, said in told.items()}
-    return episode.of({**clean, "by": one_line(by, TITLE)})
+    told = {key: [redact(one)[0] for one in _list(entry.get(key))[:5] if one] for key in ("title", "outcome", "open")}
+    title, outcome = (
+        one_line(" ".join(told[key][:1]), longest) for key, longest in (("title", TITLE), ("outcome", SENTENCE))
+    )
+    return Episode(title, outcome, tuple(one_line(one, SENTENCE) for one in told["open"]), one_line(by, TITLE))
 
 
 def _day(day: dt.date) -> str:
