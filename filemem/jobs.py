@@ -112,6 +112,8 @@ def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
 ) -> tuple[ImportReport, str]:
     """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
+    if how.get("dry_run"):
+        return import_file(store, format_, file, user=user, **how), ""
     with job(store.folder(user), "import", at, alone=False) as run:
         report = import_file(store, format_, file, user=user, **how)
         paths = [entry.path for entry in (*report.added, *report.updated)]

@@ -8,6 +8,7 @@ import contextlib
 import datetime as dt
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -58,10 +59,9 @@ class Context:
         store = StoreFolder(self.folder_of_store(), self.answers)
         if os.path.lexists(store.root) and not os.path.isdir(store.root):
             raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
-        if begins and not self.new and not os.path.isdir(store.root):
-            asks, question = sys.stdin.isatty() and sys.stderr.isatty(), f"Begin a new store in {store.root}?"
-            if not (asks and screen.confirmed(question, default=not self.named_store, err=True)):
-                raise FilememError(f"there is no store {store.root}; make it with filemem init, or add --new.")
+        new = begins and not self.new and not os.path.isdir(store.root)
+        if new and not screen.confirmed(f"Begin a new store in {store.root}?", default=not self.named_store):
+            raise FilememError(f"there is no store {store.root}; make it with filemem init, or add --new.")
         if self.trust:
             from filemem.files import config  # noqa: PLC0415  loads YAML
 
@@ -162,9 +162,7 @@ def data_folder() -> str:
 
 def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
-    path, colon, line = given.rpartition(":")
-    if not colon or not line.isascii() or not line.isdigit():
-        path, line = given, ""
+    path, _, line = given.rpartition(":") if re.search(r":[0-9]+\Z", given) else (given, "", "")
     for place in (os.path.abspath(path), os.path.realpath(path)):
         if place.startswith(folder.root + os.sep) and os.path.lexists(place):
             path = os.path.relpath(place, folder.root).replace(os.sep, "/")

@@ -23,7 +23,7 @@ from filemem.files.memory import live
 from filemem.forgetting import sweeper
 from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
-from filemem.importers import ImportReport, import_file
+from filemem.importers import ImportReport
 from filemem.jobs import JOBS, Order, imported, outcomes
 from filemem.overview import report, timeline
 from filemem.remembering import consolidation
@@ -378,10 +378,8 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     store = call.open_store()
     user = call.the_user(must_exist=False) if dry_run else call.writer()
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
-    if dry_run:
-        taken, note = import_file(store, format_, file, user=user.name, dry_run=True, with_secrets=with_secrets), ""
-    else:
-        taken, note = imported(store, format_, file, call.now, user.name, with_secrets=with_secrets)
+    how = {"dry_run": dry_run, "with_secrets": with_secrets}
+    taken, note = imported(store, format_, file, call.now, user.name, **how)
     as_json = {name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}
     yield Row(as_json, _taken_in(taken, dry=dry_run))
     if not dry_run and not call.json and any(entry.turns for entry in (*taken.added, *taken.updated)):

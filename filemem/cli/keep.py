@@ -125,8 +125,7 @@ def edit_command(call: Context, path: str) -> Output:
     while problems := _edited(user, where, line):
         yield from map(str, problems)
         line = problems[0].line
-        asks = sys.stdin.isatty() and sys.stdout.isatty()
-        if not asks or not confirmed(f"Fix line {line} now?", default=True):
+        if not confirmed(f"Fix line {line} now?", default=True):
             return 1
     return 0
 

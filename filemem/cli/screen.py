@@ -63,9 +63,9 @@ def say_aside(note: str) -> None:
     say_dim(note and f"git: {note}")
 
 
-def confirmed(question: str, default: bool = False, err: bool = False) -> bool:
-    """Ask for a yes, again after what is neither yes nor no; an interrupt ends the command."""
-    return click.confirm(question, default=default, err=err)
+def confirmed(question: str, default: bool = False) -> bool:
+    """Ask for a yes, on a terminal, again after what is neither yes nor no; an interrupt ends the command."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(question, default=default, err=True)
 
 
 def choose(question: str) -> str:
