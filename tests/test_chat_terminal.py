@@ -299,8 +299,8 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
     with chat(store, server, *at, columns=200, EDITOR=str(editor)) as term:
         term.expect("ends.\n> ")
         steps = [
-            ("/help", "Ctrl-C stops an answer.\n"),
-            ("Help", "Ctrl-C stops an answer.\n"),
+            ("/help", "Ctrl-C stops an answer\n"),
+            ("Help", "Ctrl-C stops an answer\n"),
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
             ("/search", "say what, behind /search; /help has what each takes.\n"),
             ("/remember --Owns a kettle.", "-owns-a-kettle.md"),
@@ -315,7 +315,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("My canoe leaks.", "Yes.\n"),
             ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
             ("/list sessions/**", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
-            ("帮助", "停止正在输出的回答。\n"),
+            ("帮助", "停止正在输出的回答\n"),
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
             ("/remember My canoe leaks.", "-my-canoe-leaks.md"),

@@ -44,9 +44,7 @@ HELP = (
 /edit PATH      change a memory in your editor
 /list GLOB      list memories: sessions/** for the conversations; filemem chat --resume NAME goes on with one
 /off            keep nothing of what is said from here on
-/quit           end; so does Ctrl-D
-
-Ctrl-C stops an answer.""",
+/quit           end; so does Ctrl-D; Ctrl-C stops an answer""",
     """\
 /search 词语     找出与词语或问题最相符的段落
 /open 路径       阅读一条记忆；也可写 路径:行号
@@ -55,9 +53,7 @@ Ctrl-C stops an answer.""",
 /edit 路径       用编辑器修改一条记忆
 /list 模式       列出记忆：sessions/** 是对话；用 filemem chat --resume 名称 继续其中一个
 /off             从这里起什么都不保存
-/quit            结束；也可按 Ctrl-D
-
-Ctrl-C 停止正在输出的回答。""",
+/quit            结束；也可按 Ctrl-D；Ctrl-C 停止正在输出的回答""",
 )
 COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a chat has under their own names
 WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
@@ -294,6 +290,8 @@ def resumed(folder: Folder, name: str) -> Transcript:
     Raises NotFound where there is none, FilememError where a part fits several.
     """
     paths, (path, _) = transcript.newest(folder), split_line(folder, name.strip())
+    if not paths:
+        raise NotFound(f"{folder.name} has no session yet; start one with: filemem chat.")
     part = path.removesuffix(".md").casefold()
     found = [path] if path in paths else [one for one in paths if part in one.casefold()]
     found = [one for one in found if not is_archived(one)] or found
@@ -301,8 +299,7 @@ def resumed(folder: Folder, name: str) -> Transcript:
         return Transcript(folder, found[0])
     if found:
         raise FilememError(f"{one_line(name, 80)} matches {len(found)} sessions; say which: {first_few(found, 5)}.")
-    known = f"the latest are {first_few(paths)}" if paths else "start one with: filemem chat"
-    raise NotFound(f"{folder.name} has no session {one_line(name, 80)}; {known}.".replace(" ;", ";"))
+    raise NotFound(f"{folder.name} has no session {one_line(name, 80)}; the latest are {first_few(paths)}.")
 
 
 def unanswered(folder: Folder, today: dt.date) -> Transcript | None:

@@ -257,10 +257,10 @@ def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = cl
         def run(call: Context, *given: Any, **options: Any) -> int:
             return screen.show(function(call, *given, **options), as_json=call.json)
 
-        named = [[OPTIONS[one] for one in some.split()] if isinstance(some, str) else [some] for some in parameters]
         built: Any = run
-        for parameter in reversed([one for some in named for one in some]):
-            built = parameter(built)
+        for some in reversed(parameters):
+            for one in [OPTIONS[word] for word in reversed(some.split())] if isinstance(some, str) else [some]:
+                built = one(built)
         return within.command(name)(built)
 
     return made

@@ -17,9 +17,10 @@ from filemem import jobs
 from filemem.cli.context import Context, command, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
 from filemem.errors import FilememError, Problem
-from filemem.files import config, globs, safe, trust
+from filemem.files import config, globs, safe
 from filemem.files.folder import StoreFolder
 from filemem.files.memory import live
+from filemem.files.trust import REMEDY
 from filemem.forgetting import sweeper
 from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
@@ -167,7 +168,12 @@ def check_command(call: Context) -> Output:
     store = call.open_store()
     named = not call.many() and (call.user or os.environ.get("FILEMEM_USER"))
     names = [call.the_user().name] if named else store.users()
-    found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in _settings_problems(store)]
+    try:
+        unused = config.withheld(store.root, trust=store.trust)
+        wrong = [Problem(config.NAME, 1, f"{key} is not used, as you have not agreed to it", REMEDY) for key in unused]
+    except config.ConfigError as error:
+        wrong = [Problem(config.NAME, *error.fault)]
+    found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in wrong]
     found += _for_each(call, Order("check", store.root, call.now, {}, call.trust), names, brief=False)
     yield from found
     problems, files = sum("what" in row.facts for row in found), sum(len(store.folder(name).paths()) for name in names)
@@ -175,22 +181,12 @@ def check_command(call: Context) -> Output:
     return 1 if problems or any("error" in row.facts for row in found) else 0
 
 
-def _settings_problems(store: StoreFolder) -> Iterator[Problem]:
-    """What is wrong with the store's settings file."""
-    try:
-        for key in config.withheld(store.root, trust=store.trust):
-            yield Problem(config.NAME, 1, f"{key} is not used, as you have not agreed to it", trust.REMEDY)
-    except config.ConfigError as error:
-        yield Problem(config.NAME, *error.fault)
-
-
 @command("timeline", click.argument("glob", default="facts/**"), "--after --before --json --as-of")
 def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
     """Show what happened when, oldest first.
 
-    A fact is listed on the day it is about, or else on its own date; one that has ended says when. GLOB names
-    other memories, such as 'sessions/**' or '**'; archived ones are shown too. Exit code 1 if there is
-    nothing.
+    A fact is listed on the day it is about, or else on its own date; one that has ended says when. GLOB names other
+    memories, such as 'sessions/**' or '**'; archived ones are shown too. Exit code 1 if there is nothing.
 
     Example: filemem timeline --after 2026-05
     """
@@ -289,7 +285,6 @@ def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
-NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision."
 
 
 @command(
@@ -383,7 +378,7 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     as_json = {name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}
     yield Row(as_json, _taken_in(taken, dry=dry_run))
     if not dry_run and not call.json and any(entry.turns for entry in (*taken.added, *taken.updated)):
-        say_dim(NEXT)
+        say_dim("Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision.")
     say_aside(note)
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 

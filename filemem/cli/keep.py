@@ -111,9 +111,8 @@ _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne
 def edit_command(call: Context, path: str) -> Output:
     """Open a memory in your editor.
 
-    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands +LINE. What you save
-    is checked; on a terminal you can reopen the editor at a line with a problem. Exit code 1 if a problem is
-    left.
+    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands +LINE. What you save is
+    checked; on a terminal you can reopen the editor at a line with a problem. Exit code 1 if a problem is left.
 
     Example: filemem edit profile.md
     """

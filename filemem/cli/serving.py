@@ -9,8 +9,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import click
 
@@ -29,11 +28,7 @@ LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 PATIENCE = 0.7  # seconds of a hook; to begin and to end takes the rest of one
 _write_option = click.option("--write", is_flag=True, help="Also offer tools that write: remember, update, forget.")
 _host_option = click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="The address to listen on.")
-
-
-def _port_option(port: int) -> Callable[[Any], Any]:
-    kind = click.IntRange(0, 65535)
-    return click.option("--port", default=port, show_default=True, type=kind, help="The port; 0 takes a free one.")
+_PORT = click.IntRange(0, 65535)
 
 
 def program() -> str:
@@ -44,7 +39,7 @@ def program() -> str:
 @click.group("mcp", invoke_without_command=True)
 @click.option("--http", is_flag=True, help="Serve over HTTP those who have a token, instead of one client over a pipe.")
 @_host_option
-@_port_option(8365)
+@click.option("--port", default=8365, show_default=True, type=_PORT, help="The port; 0 takes a free one.")
 @click.option("--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, not the four tools.")
 @_write_option
 @OPTIONS["--new"]
@@ -78,8 +73,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
         raise missing_extra(str(error.name), "mcp") from None
     if not keys.MCP.of(store.root):
         raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
-    if host not in keys.LOOPBACK:
-        say_dim(keys.EXPOSED)
+    say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
     over_http.serve(users, store.root, call.user, host, port, lambda at: say_dim(f"Serving at {at}; Ctrl-C ends."))
 
 
@@ -215,7 +209,7 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
 
 @click.group("serve", invoke_without_command=True)
 @_host_option
-@_port_option(8765)
+@click.option("--port", default=8765, show_default=True, type=_PORT, help="The port; 0 takes a free one.")
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may use it (CORS).")
 @OPTIONS["--model"]
 @OPTIONS["--new"]
