@@ -13,7 +13,7 @@ from pathlib import Path
 
 OUT = Path(__file__).resolve().parents[1] / "filemem" / "data" / "words-zh.txt"
 LEAST, ALONE = (
-    100,
+    50,
     15_000,
 )  # times that a word stands in the dictionary's corpus; one that is a character and joins others
 JOINING = frozenset(

@@ -90,6 +90,16 @@ def test_the_answer_to_a_question_need_not_repeat_it(tmp_path: Path) -> None:
         assert "At a flea market in Lyon." in user.best("Where was Anna's guitar bought?", limit=3)
 
 
+def test_where_one_person_speaks_what_stands_beside_a_word_answers_less(tmp_path: Path) -> None:
+    """In a talk of two a reply need not repeat what it answers; one person alone says something else each time."""
+    scores = []
+    for speaker in ("Ben", "Anna"):
+        talk = [Said("I sold the old Vespa.", "Anna"), Said("To a florist in Braga.", speaker)]
+        hits = Memories(tmp_path, (f"sessions/{DAY}-0900-a.md", talk)).hits("Who bought the Vespa?")
+        scores.append({hit.text: hit.score for hit in hits}["To a florist in Braga."])
+    assert scores[0] > 1.5 * scores[1]
+
+
 def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word(tmp_path: Path) -> None:
     talk = [Said("I love sailing", "Anna"), Said("I love sailing too", "Ben"), Said("Anna, Anna, Anna!", "Ben")]
     user = Memories(tmp_path, (f"sessions/{DAY}-0900-a.md", talk))

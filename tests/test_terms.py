@@ -70,3 +70,7 @@ def test_flags_say_what_kind_of_passage_it_is(text: str, flags: int) -> None:
 @given(st.text(alphabet="为店发起广告喝茶的了ア자然", max_size=20))
 def test_the_words_of_a_run_are_the_run(run: str) -> None:
     assert "".join(terms.segments(run)) == run
+
+
+def test_everyday_words_are_cut_as_people_read_them() -> None:
+    assert "工作室" in terms.segments("开工作室花了多长时间")

@@ -29,6 +29,7 @@ LIKELY = 60  # files whose passages are weighed by all words, and
 PROMISING = 300  # the passages of these that promise most, which are scored; more of either if more are asked for
 
 REACH = (1.0, 0.75, 0.5, 0.3, 0.2, 0.1)  # what a word counts so many passages away in the same file
+ALONE = 0.5  # of it, where one person speaks in all of these: nobody answers there, each says something else
 ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a passage holds most of a question, and part of it
@@ -53,6 +54,7 @@ FLOOR = 0.001  # the least that a passage found scores
 
 _OPENS, _ANSWERS = 256, 512  # marks of a passage beside the flags of its text
 _KERNEL = (*REACH[:0:-1], *REACH)  # from one end of the reach to the other
+_MONOLOGUE = tuple(share if share == 1.0 else ALONE * share for share in _KERNEL)
 
 Share = tuple[str, float]  # what a part of a score is for, and how much
 _Values = dict[int, float]  # by passage, what a word counts there
@@ -239,7 +241,10 @@ def _spot(corpus: Corpus, number: int) -> _Spot:
             first -= 1
         while end - number <= most and end < len(flags) and not flags[end] & terms.APART:
             end += 1
-        shares = _KERNEL[most - (number - first) : most + end - number]
+        entry, speaker = corpus.file(number), corpus.speakers[number]
+        heard = corpus.speakers[entry.first : entry.first + entry.count]
+        kernel = _MONOLOGUE if speaker and all(one == speaker for one in heard) else _KERNEL
+        shares = kernel[most - (number - first) : most + end - number]
         known = corpus.kept[number] = _Spot(first, shares, _mark(corpus, number))
     return known
 

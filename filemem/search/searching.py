@@ -42,7 +42,7 @@ WORTH = 0.28  # of the best score, what a hit must have to be shown where no lim
 DEARER = 0.2 / 1000  # more for each token that is shown already: the longer an answer, the dearer
 TAIL = 0.5  # of the best score, what a hit must have where the best one is strong
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
-ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1320), (0.0, 580))
+ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1280), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold

@@ -34,6 +34,8 @@ from filemem.text.redaction import redact
 FOLDER = "vectors"  # in the bookkeeping
 WEIGHT = 0.75  # what likeness counts beside score/best
 FEW, UNLIKE = 20, 0.2  # of fewer passages the middle is this at most, as the local embedder has it
+LIKELY, SAMPLE = 800, 1024  # passages most alike, and those, spread over all of memory, that they are compared with
+NEAREST, COMMON = 10, 0.4  # of the sample; what their likeness takes off: what resembles everything answers little
 LEAST = 0.08  # how much more alike than the middle of all a passage must be that has no word of the question
 NEW = 200  # passages that one question has embedded
 BATCH = 64  # at a time, by an endpoint; four times as many here
@@ -234,8 +236,9 @@ class Semantic:
 
     # -- at a question --------------------------------------------------------------------------------------------
 
-    def _alike(self, index: Index, corpus: Corpus, text: str) -> tuple[Vectors, Vectors]:
-        """The passages that have a vector, and how alike each is to a question, from -1 to 1, with its neighbours."""
+    def _alike(self, index: Index, corpus: Corpus, text: str) -> Iterator[tuple[int, float]]:
+        """The passages LIKELY to mean what a question does, the likest first, each with how much more alike it is than the
+        middle of all, with its neighbours, and less what it has in common with many."""
         with self._lock:
             if time.monotonic() < self._rests:
                 raise ModelError(self._why)
@@ -255,12 +258,19 @@ class Semantic:
             numpy = _numpy()
             numbers, firsts, rows = self._rows_of(corpus)
             if not len(rows):
-                return numpy.zeros(0, "i4"), numpy.zeros(0, "f4")
+                return iter(())
             likes = (self._vectors @ vector)[rows]
             beside = (numpy.diff(numbers, prepend=-9) == 1) & (numpy.diff(firsts, prepend=-9) == 0)
             before = numpy.where(beside, numpy.roll(likes, 1), likes)
             after = numpy.where(numpy.roll(beside, -1), numpy.roll(likes, -1), likes)
-            return numbers, (likes + (before + likes + after) / 3) / 2
+            likes = (likes + (before + likes + after) / 3) / 2
+            middle = numpy.median(likes)
+            if len(likes) < FEW and not self.by_endpoint:  # of few the middle one may be an answer
+                middle = min(middle, UNLIKE)
+            likely = numpy.argsort(-likes)[:LIKELY]
+            gains = likes[likely] - middle - COMMON * _crowding(self._vectors, rows[likely], rows)
+        best = numpy.argsort(-gains)
+        return zip(numbers[likely][best].tolist(), gains[best].tolist(), strict=True)
 
     def _rows_of(self, corpus: Corpus) -> tuple[Vectors, Vectors, Vectors]:
         """The passages that have a vector, ascending, the first of each one's file, and its row; kept for the next question."""
@@ -280,19 +290,28 @@ class Semantic:
         self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], most: int
     ) -> dict[int, float]:
         """By passage what its meaning counts of the best score by words: of the `most` alike of those wanted, `wanted` being what
-        a passage counts, WEIGHT for each by which it is more alike than the middle of all, which of few may be an answer. Raises
-        ModelError."""
-        numbers, likes = self._alike(index, corpus, text)
-        numpy, found = _numpy(), dict[int, float]()
-        middle = float(numpy.median(likes)) if len(likes) else 0.0
-        if len(likes) < FEW and not self.by_endpoint:
-            middle = min(middle, UNLIKE)
-        for place in numpy.argsort(-likes):
-            if len(found) >= most or likes[place] <= middle:
+        a passage counts, WEIGHT of its likeness. Raises ModelError."""
+        found = dict[int, float]()
+        for number, gain in self._alike(index, corpus, text):
+            if len(found) >= most or gain <= 0:
                 break
-            if factor := wanted(int(numbers[place])):
-                found[int(numbers[place])] = factor * WEIGHT * float(likes[place] - middle)
+            if factor := wanted(number):
+                found[number] = factor * WEIGHT * gain
         return found
+
+
+def _crowding(vectors: Vectors, likely: Vectors, rows: Vectors) -> Vectors:
+    """How much closer the nearest of a SAMPLE of all rows are to each of the likely ones than is usual among them.
+
+    After Conneau et al. 2018 (arXiv 1710.04087), who take the mean likeness to its nearest neighbours off a vector's likeness:
+    in many dimensions some vectors are near to all others.
+    """
+    numpy = _numpy()
+    sample = rows[:: max(1, len(rows) // SAMPLE)]
+    likes = vectors[likely] @ vectors[sample].T
+    likes[likely[:, None] == sample] = -1.0  # itself
+    nearest = numpy.partition(likes, -min(NEAREST, len(sample)), axis=1)[:, -NEAREST:].mean(axis=1)
+    return nearest - numpy.median(nearest)
 
 
 def _unit(vectors: Vectors) -> Vectors:

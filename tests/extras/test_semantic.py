@@ -276,6 +276,15 @@ def test_what_means_the_same_is_found_among_two(store: Path, question: str, said
     assert said in recalling.reply(folder, [question], TODAY, None, kept=True)
 
 
+def test_what_resembles_much_else_counts_less_than_what_is_alike_by_itself(store: Path) -> None:
+    """Both name a car and something else; of the one's other thing ten more speak."""
+    texts = ["The automobile hid a cello.", "The automobile smelt of puppy.", *["A puppy came by."] * 10]
+    for day, text in enumerate(texts, 1):
+        (store / f"nadia/sessions/2026/2026-07-{day:02}-talk.md").write_text(f"- **Nadia**: {text}\n")
+    order = found(user(store), QUESTION)
+    assert order.index(texts[0]) < order.index(texts[1])
+
+
 @embedder
 def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_keeps_it_from_that(store: Path) -> None:
     (store / "filemem.yaml").unlink()
