@@ -35,14 +35,18 @@ def wishes(root: str) -> str:
 
 
 class Trust:
-    """A person's answers: those kept, and the environment's.
+    """A person's answers: those kept, as they were when one was first asked for, and the environment's.
 
     With `given` everything is agreed to, as by the flag --trust, and what is settled so is kept.
     """
 
     def __init__(self, *, given: bool = False) -> None:
         self.given = given
-        self._answers: dict[str, Any] = {}  # of this process, also where none can be kept
+
+    @functools.cached_property
+    def _answers(self) -> dict[str, Any]:
+        """Also those that could not be kept."""
+        return _kept()
 
     def known(self, path: str, content: Content) -> bool:
         """Has the person agreed to what `content` at a real `path` asks for, now or before?"""
@@ -53,17 +57,14 @@ class Trust:
 
     def kept(self, path: str, content: Content) -> bool:
         """Is it kept that the person has agreed?"""
-        return bool(self._answer(path, content).get("trusted"))
-
-    def _answer(self, path: str, content: Content) -> dict[str, Any]:
-        answer = (_kept() | self._answers).get(path)
-        return answer if isinstance(answer, dict) and answer.get("content") == dict(content) else {}
+        return self._answers.get(path) == {"trusted": True, "content": dict(content)}
 
     def first(self, path: str, content: Content) -> bool:
         """Was the person never told that this is not used? From now on they were, and have not answered."""
-        if told := not self._answer(path, content):
-            self.keep(path, content, trusted=None)
-        return told
+        if self._answers.get(path, {}).get("content") == dict(content):
+            return False
+        self.keep(path, content, trusted=None)
+        return True
 
     def settle(self, path: str, content: Content) -> bool:
         """Has the person agreed? What is `given` is kept."""
@@ -73,25 +74,17 @@ class Trust:
 
     def keep(self, path: str, content: Content, *, trusted: bool | None) -> None:
         """Keep an answer, for this process at least: a configuration folder that cannot be written stops nothing."""
-        self._answers[path] = {"trusted": trusted, "content": dict(content)}
+        self._answers[path] = answer = {"trusted": trusted, "content": dict(content)}
         with contextlib.suppress(OSError, FilememError):
             safe.make_folder(folder())
             with safe.lock(os.path.join(folder(), "lock")):
-                text = json.dumps({**_kept(), path: self._answers[path]}, ensure_ascii=False, indent=1)
+                text = json.dumps({**_kept(), path: answer}, ensure_ascii=False, indent=1)
                 safe.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
 
 
 def _kept() -> dict[str, Any]:
     """The answers in the person's configuration folder by path; none where the file is missing or is no such file."""
-    with contextlib.suppress(FilememError, OSError, ValueError, RecursionError):
-        place = os.path.join(folder(), NAME)
-        now = os.stat(place)
-        return _read(place, (now.st_mtime_ns, now.st_size, now.st_ino))
+    with contextlib.suppress(FilememError, OSError, ValueError, RecursionError, AttributeError):
+        found = json.loads(safe.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
+        return {path: answer for path, answer in found.items() if isinstance(answer, dict)}
     return {}
-
-
-@functools.lru_cache(maxsize=1)
-def _read(place: str, stats: tuple[int, ...]) -> dict[str, Any]:
-    """What the file says that has these stats; a server would read it anew for each request."""
-    found = json.loads(safe.read(place).decode("utf-8", "surrogateescape"))
-    return found if isinstance(found, dict) else {}
