@@ -99,31 +99,25 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
     """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
     into paragraphs. Nothing without a turn.
     """
-    heads: list[tuple[int, str, str, list[str], str, dt.date | None]] = []  # line, speaker, clock, words, context, day
-    said: list[str] | None = None
-    context: list[str] = []
-    rest = 0  # the line behind which no turn stands
-    for number, line in enumerate(lines[after:], after + 1):
-        match = _TURN.match(line) if line.startswith("- **") else None
-        if match:
-            speaker, date, time, text = match.groups("")
-            over = [heading[1] for above in context if (heading := DAY_HEADING.match(above))] if context else []
-            about = " ".join(text.strip("# ") for text in context) if context else ""
-            said, context = [text], []
-            heads.append((number, speaker, time, said, about, _iso(date or "".join(over[-1:]))))
-        elif said is not None and (line.startswith("  ") or not line.strip()):
-            said.append(line[2:] if line.startswith("  ") else "")
-        elif said is not None:
-            said, context, rest = None, [line], number - 1
-        elif line.strip():
-            context.append(line)
-    found = []
-    for number, speaker, time, words, about, own in heads:
+    listed = ((n, line) for n, line in enumerate(lines[after:], after + 1) if line.startswith("- **"))
+    heads = [(n, match) for n, line in listed if (match := _TURN.match(line))]
+    found, end = list[Passage](), after  # the line with which the last turn ended
+    for (head, match), following in zip(heads, [*(head for head, _ in heads[1:]), len(lines) + 1], strict=False):
+        context = [line for line in lines[end : head - 1] if line.strip()]
+        over = [heading[1] for line in context if (heading := DAY_HEADING.match(line))]
+        speaker, date, time, text = match.groups("")
+        words = [text]
+        for line in lines[head : following - 1]:
+            if line.strip() and not line.startswith("  "):
+                break
+            words.append(line[2:] if line.startswith("  ") else "")
+        end = head + len(words) - 1
         while len(words) > 1 and not words[-1]:
             words.pop()
-        found.append(Passage(number, number + len(words) - 1, speaker, time, "\n".join(words), about, own))
-    if found and said is None:
-        found += paragraphs(lines, rest)
+        last, about = head + len(words) - 1, " ".join(line.strip("# ") for line in context)
+        found.append(Passage(head, last, speaker, time, "\n".join(words), about, _iso(date or "".join(over[-1:]))))
+    if found:
+        found += paragraphs(lines, end)
     days = turn_days([(passage.day, passage.time) for passage in found], day)
     return [one._replace(day=own) if own != one.day else one for one, own in zip(found, days, strict=True)]
 
@@ -144,8 +138,8 @@ def turn_days(heads: Sequence[tuple[dt.date | None, str]], day: dt.date | None) 
             current += dt.timedelta(1)
         last = clock
         days.append(current)
-    named = heads[first][0] if first < len(heads) else None
-    if named and (before := days[:first][-1:]) and before[0] and before[0] > named:
+    before, named = days[first - 1 : first + 1] if 0 < first < len(heads) else (None, None)
+    if before and named and before > named:
         days[:first] = [day] * first
     return [None if own == day else own for own in days]
 
@@ -486,25 +480,22 @@ class Memory:
         mapping = self._loaded[0] or {}
         lines = self.lines if self.is_yaml else self.lines[: self.front_end - 1]
         above = 0 if self.is_yaml else 1
+        untold = METADATA_KEYS.union(
+            () if self.is_yaml else NAMING, OF_FACTS if self.kind in ("facts", "lessons") else ()
+        )
         starts = [n for n, line in enumerate(lines[above:], above + 1) if mapping and line[:1] not in _NO_KEY]
         for start, after in itertools.pairwise([*starts, len(lines) + 1]):
-            end = start + len("\n".join(lines[start - 1 : after - 1]).rstrip().split("\n")) - 1
-            key, _, rest = lines[start - 1].partition(":")
-            key = key.strip().strip("\"'")
-            told = () if self.kind not in ("facts", "lessons") else OF_FACTS
-            if (
-                key in METADATA_KEYS
-                or key in told
-                or start == self.episode_line
-                or (key in NAMING and not self.is_yaml)
-            ):
+            written = "\n".join(lines[start - 1 : after - 1]).rstrip()
+            key, _, said = written.partition(":")
+            key, end = key.strip().strip("\"'"), start + written.count("\n")
+            if key in untold or start == self.episode_line:
                 continue
             value = mapping.get(key)
-            plain = value is None or (
-                end == start and not isinstance(value, str | list | dict)
-            )  # YAML reads 07:30 as a number
-            said = ("\n".join([rest, *lines[start:end]]) if plain else ", ".join(_texts(value))).strip()
-            if said:
+            if isinstance(value, str | list | dict) or (
+                value is not None and end > start
+            ):  # YAML reads 07:30 as a number
+                said = ", ".join(_texts(value))
+            if said := said.strip():
                 yield Passage(start, end, "", "", said if self.is_yaml and key == "text" else f"{key}: {said}")
 
 
