@@ -111,17 +111,7 @@ def _table(sort: str) -> dict[str, Any]:
     return {word: numbers if len(numbers) > 1 else numbers[0] for words, numbers in told for word in words}
 
 
-@cache
-def _parts() -> dict[str, str]:
-    """The patterns of the table by name."""
-    return terms.table_parts("dates.txt") | {"months": "|".join(MONTHS), "counts": "|".join(_table("count"))}
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    """A pattern of the table, whatever case letters have."""
-    # ASCII keeps \b between 天 and y, \d free of other scripts' digits, and the folding of case out of Unicode's odd pairs.
-    return re.compile(terms.expanded(f"‹{name}›", _parts()), re.IGNORECASE | re.ASCII)
+_pattern = terms.Patterns("dates.txt", lambda: {"months": "|".join(MONTHS), "counts": "|".join(_table("count"))})
 
 
 @cache
@@ -129,9 +119,9 @@ def _any_expression(language: str) -> re.Pattern[str]:
     """A pattern for the expressions of a language, each in a group named for its reader; their names are numbered to differ."""
     found = []
     for number, row in enumerate(row for row in terms.table_rows("dates.txt") if len(row) == 3 and row[0] == language):
-        expression = re.sub(r"(\(\?P[<=]\w+)", rf"\g<1>{number}", terms.expanded(row[2], _parts()))
+        expression = re.sub(r"(\(\?P[<=]\w+)", rf"\g<1>{number}", _pattern.expanded(row[2]))
         found.append(f"(?P<{row[1]}_{number}>{expression})")
-    return re.compile(f"{_parts()[f'begins {language}']}(?:{'|'.join(found)})", re.IGNORECASE | re.ASCII)
+    return re.compile(f"{_pattern.parts[f'begins {language}']}(?:{'|'.join(found)})", re.IGNORECASE | re.ASCII)
 
 
 def number(word: str) -> int:
@@ -177,7 +167,7 @@ class _Expression:
     def __init__(self, match: re.Match[str], today: date) -> None:
         self.match, self.today = match, today
         self.reader, _, self.number = (match.lastgroup or "").partition("_")
-        self.chinese = _pattern("cjk").search(match[0]) is not None
+        self.chinese = _pattern("‹cjk›").search(match[0]) is not None
         # last, next, coming, this or nothing, of English; week, 周, the last character of 星期
         word = self["which"].rpartition(" ")[2]
         self.which = {"past": "last", "the": ""}.get(word, word)
@@ -193,11 +183,11 @@ class _Expression:
 
     def behind(self, cue: str) -> re.Match[str] | None:
         """The cue that stands right before it."""
-        return _pattern(cue).search(self.match.string[max(0, self.match.start() - 32) : self.match.start()])
+        return _pattern(f"‹{cue}›").search(self.match.string[max(0, self.match.start() - 32) : self.match.start()])
 
     def follows(self, cue: str) -> re.Match[str] | None:
         """The cue that begins right after it."""
-        return _pattern(cue).match(self.match.string, self.match.end())
+        return _pattern(f"‹{cue}›").match(self.match.string, self.match.end())
 
 
 def _part(words: str, sort: str) -> tuple[int, int]:
@@ -218,10 +208,7 @@ def _within_year(e: _Expression) -> Callable[[int], Span]:
     if e["month"]:
         month, days = number(e["month"]), _days(e)
         return lambda year: months(year * 12 + month - 1, 1, *days)
-    first, last = _part(e["part"], "year part") if e["part"] else (1, 12)
-    if e["season"]:
-        first = _table("season")[e["season"]]
-        last = first + 2
+    first, last = _part(e["part"], "year part") if e["part"] else _table("season").get(e["season"], (1, 12))
     return lambda year: months(year * 12 + first - 1, last - first + 1)
 
 
@@ -314,12 +301,10 @@ def _read_unit(e: _Expression) -> Mention | None:
     return e.names(calendar_unit(unit, offset, e.today), annotated=bool(offset and not e["the"] and not ended))
 
 
-def _named_weekday(e: _Expression) -> Mention | None:
+def _named_weekday(e: _Expression) -> Mention:
     """last, next or this Friday; not written out where people differ: who means yesterday or tomorrow says so, but "next
     Friday" is hardly this week's, and may be, said on its Monday."""
     which, today, sure = e.which, e.today, not e["the"]
-    if e["unit"] in ("sat", "sun", "wed"):
-        return None
     weekday = _table("weekday")[e["unit"][:3]]
     before, after = nearest_weekday(weekday, -1, today), nearest_weekday(weekday, 1, today)
     week = one_day(calendar_unit("week", which == "next", today).start + timedelta(weekday))
@@ -381,7 +366,7 @@ def mentioned(text: str, today: date) -> tuple[Mention, ...]:
     """
     plain = simplified(text.translate(_ASCII_DIGITS))
     matches = list(_any_expression("english").finditer(plain))
-    if _pattern("cjk").search(plain):
+    if _pattern("‹cjk›").search(plain):
         matches += _any_expression("chinese").finditer(plain)
         matches.sort(key=lambda m: (m.start(), -m.end()))
     found: list[Mention] = []
@@ -414,17 +399,17 @@ def annotate(text: str, today: date) -> str:
     are: today and this week, which the heading of a session tells, and what may mean several dates (`Friday?`).
     """
     lowered = simplified(text.lower())  # a look that spares most texts the patterns
-    if not any(cue in lowered for cue in _parts()["cues"].split()):
+    if not any(cue in lowered for cue in _pattern.parts["cues"].split()):
         return text
     bare, brackets, at = "", dict[int, str](), 0  # an annotated text is read as the plain one
-    for m in _pattern("bracket").finditer(text):
+    for m in _pattern("‹bracket›").finditer(text):
         bare += text[at : m.start()]
         brackets[len(bare)] = brackets.get(len(bare), "") + m[0]
         at = m.end()
     bare += text[at:]
     for mention in mentioned(bare, today):
         if mention.annotated and mention.end not in brackets:
-            chinese = _pattern("cjk").search(bare, mention.start, mention.end) is not None
+            chinese = _pattern("‹cjk›").search(bare, mention.start, mention.end) is not None
             label = in_words(mention.span, chinese)
             brackets[mention.end] = f"[{label}]" if chinese else f" [{label}]"
     ends = sorted({*brackets, len(bare)})
@@ -438,7 +423,7 @@ def nearest(mention: Mention, today: date) -> Span:
 
 def parse_bound(text: str, today: date, end: bool) -> date:
     """The first day, or with `end` the last one, of what `after` or `before` names; ValueError says what is accepted."""
-    bound = _pattern("clock").sub("", simplified(text.strip()))
+    bound = _pattern("‹clock›").sub("", simplified(text.strip()))
     for phrase in (bound, f"in {bound}"):  # a lone `May` is a month only behind a preposition
         mentions = mentioned(phrase, today)
         if len(mentions) == 1 and mentions[0].end == len(phrase):

@@ -44,12 +44,11 @@ def own_part(text: str, name: str = "") -> str:
         if _CODE.search(match[0]):
             blank(*match.span())
     labels = list(_LABEL.finditer(text))
-    heads = {match["head"] for match in labels} - {None}  # one alone is a heading, several are a dialogue
-    names = {match.start(): next(filter(None, match.groups()), "").strip() for match in labels if not match["head"]}
-    names |= {match.start(): match["head"] for match in labels if match["head"] and len(heads) > 1}
-    begins = [at for at, said in names.items() if said.casefold() != name.casefold()][:1]
-    begins += [match.start() for match in list(_RULE.finditer(text))[:1]]
-    begins += [match.end() for match in list(_HANDED_OVER.finditer(text))[:1]]
+    heads = {match["head"] for match in labels if match["head"]}  # one alone is a heading, several are a dialogue
+    said = [match for match in labels if not match["head"] or len(heads) > 1]
+    names = {match.start(): next(filter(None, match.groups()), "").strip() for match in said}
+    begins = [at for at, speaker in names.items() if speaker.casefold() != name.casefold()]
+    begins += [match.start() for match in _RULE.finditer(text)] + [match.end() for match in _HANDED_OVER.finditer(text)]
     if begins:
         blank(min(begins), len(text))
     return "".join(kept)

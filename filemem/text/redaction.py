@@ -77,9 +77,8 @@ def _plain() -> dict[int, str]:
     """Full-width letters, digits and signs, the many dashes and spaces, and traditional characters: one for one."""
     signs = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz:=-@_"
     table = {ord(sign) + 0xFEE0: sign for sign in signs}
-    table.update(dict.fromkeys([*range(0x2010, 0x2016), 0x2212], "-"))
-    table.update(dict.fromkeys([0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000], " "))
-    return table
+    dashes, blanks = [*range(0x2010, 0x2016), 0x2212], [0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000]
+    return table | dict.fromkeys(dashes, "-") | dict.fromkeys(blanks, " ")
 
 
 # -- the tables ------------------------------------------------------------------------------------------------------
@@ -91,20 +90,16 @@ def _words(role: str) -> frozenset[str]:
     return frozenset(terms.table_words("secret-words.txt").get(role, ()))
 
 
-@cache
-def _parts() -> dict[str, str]:
-    """The patterns by name, and by each role one for any of its words, the longest first, in lower case."""
+def _roles() -> dict[str, str]:
+    """By each role a pattern for any of its words, the longest first, in lower case."""
     parts = {}
     for role, words in terms.table_words("secret-words.txt").items():
         found = sorted(words, key=lambda word: (-len(word), word))
         parts[role] = "(?:" + "|".join(re.escape(word).replace(r"\ ", r"[ _-]?") for word in found) + ")"
-    return parts | terms.table_parts("secret-patterns.txt")
+    return parts
 
 
-@cache
-def _pattern(pattern: str) -> re.Pattern[str]:
-    """With every ‹name› written out."""
-    return re.compile(f"(?i){terms.expanded(pattern, _parts())}", re.ASCII)
+_pattern = terms.Patterns("secret-patterns.txt", _roles)
 
 
 @cache
@@ -119,7 +114,7 @@ def _finders() -> tuple[tuple[str, tuple[str, ...], Find], ...]:
         (PASSWORD, (), _seed_phrases),
         (CODE, (), _recovery_codes),
         *told,
-        *((kind, (), partial(_near, roles)) for roles, (kind, _) in _NEAR.items()),
+        *((kind, (), partial(_near, roles, accepts)) for kind, roles, accepts in _NEAR),
         (ACCOUNT, (), _ibans),
         (CARD, (), _cards),
     )
@@ -243,7 +238,7 @@ _SENTENCE_END = re.compile(r"[.!](?=\s|$)|[。！；\n\0]")
 _EDGE = "\"'`“”‘’()[]{}<>,;:.?!*"
 
 
-def _near_password(value: str, before: str, after: str) -> bool:
+def _near_password(value: str, before: str) -> bool:
     """Letters with digits or signs, as no usual name is written; a word with a number is one behind an article or such."""
     name = _pattern(r"(?<![a-z])(?:‹my›|its|for|in|on|of|at)\s+$")
     if re.fullmatch(r"[A-Za-z]?[a-z]+\d{1,4}", value) and name.search(before):
@@ -251,7 +246,7 @@ def _near_password(value: str, before: str, after: str) -> bool:
     return _made_up(value) or bool(len(value) >= 6 and re.search("[A-Za-z]{3}", value) and not _usual_name(value))
 
 
-def _near_key(value: str, before: str, after: str) -> bool:
+def _near_key(value: str, before: str) -> bool:
     """A random string; of digits alone behind a word that leads to it."""
     led = re.search(r"(?i)(?:[:=]|\bis|\bkeys?)\s*$", before) is not None
     if value.isdigit():
@@ -259,31 +254,27 @@ def _near_key(value: str, before: str, after: str) -> bool:
     return (led and len(value) >= 12 and _made_up(value)) or (len(value) >= 20 and _by_chance(value))
 
 
-def _near_number(value: str, before: str, after: str) -> bool:
+def _near_number(value: str, before: str) -> bool:
     """Four digits or more to which the words before it lead."""
     led = _pattern("(?:[:=*]|(?<![a-z])‹leads›,?)\\s*[\"'“(*]?$")
     return bool(_pattern("‹number›").fullmatch(value) and led.search(before))
 
 
-_NEAR = {  # the roles whose words tell a value, its kind, and what it must be beside what stands before and behind it
-    ("password", "password-short", "password-zh", "guards"): (PASSWORD, _near_password),
-    ("key", "cookie"): (API_KEY, _near_key),
-    ("code-name", "opens-what", "verifies", "password"): (CODE, _near_number),
-}
+_NEAR = (  # a kind, the roles whose words tell a value, and what it must be behind what stands before it
+    (PASSWORD, ("password", "password-short", "password-zh", "guards"), _near_password),
+    (API_KEY, ("key", "cookie"), _near_key),
+    (CODE, ("code-name", "opens-what", "verifies", "password"), _near_number),
+)
 
 
-def _near(roles: tuple[str, ...], text: str) -> Iterator[Span]:
+def _near(roles: tuple[str, ...], accepts: Callable[[str, str], bool], text: str) -> Iterator[Span]:
     words = "|".join(f"‹{role}›" for role in roles)
     cue = _pattern(rf"(?<![a-z0-9])(?:{words})s?(?![a-z0-9])(?![ _-]?‹about›\b)")
     for token in _pattern("‹token›").finditer(text) if cue.search(text) else ():
         start, end = token.end() - len(token[0].lstrip(_EDGE)), token.start() + len(token[0].rstrip(_EDGE))
         before = _SENTENCE_END.split(text[max(0, start - _REACH) : start])[-1]
         after = _SENTENCE_END.split(text[end : end + _REACH])[0]
-        if (
-            start < end
-            and (cue.search(before) or cue.search(after))
-            and _NEAR[roles][1](text[start:end], before, after)
-        ):
+        if start < end and (cue.search(before) or cue.search(after)) and accepts(text[start:end], before):
             yield start, end
 
 

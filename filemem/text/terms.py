@@ -9,7 +9,8 @@ import itertools
 import operator
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 # -- the tables in `data/`, which are there to be read and changed: words, and patterns put together of named parts ----------
@@ -17,7 +18,6 @@ from pathlib import Path
 DATA = Path(__file__).parents[1] / "data"
 
 
-@functools.cache
 def table_lines(name: str) -> tuple[str, ...]:
     """The lines of a table, without blank ones and those that begin with `#`."""
     text = (DATA / name).read_text(encoding="utf-8")
@@ -41,16 +41,30 @@ def table_words(name: str) -> dict[str, list[str]]:
     return found
 
 
-def table_parts(name: str) -> dict[str, str]:
-    """A table of two columns, by the first."""
-    return dict(row for row in table_rows(name) if len(row) == 2)
+class Patterns:
+    """Patterns in which ‹name› stands for a part: one that a table of patterns names in two columns, or one of `more`."""
 
+    def __init__(self, table: str, more: Callable[[], dict[str, str]]) -> None:
+        self._table, self._more = table, more
+        self._made: dict[str, re.Pattern[str]] = {}
 
-def expanded(pattern: str, known: Mapping[str, str]) -> str:
-    """The pattern with every ‹name› in it written out."""
-    while "‹" in pattern:
-        pattern = re.sub("‹([^›]+)›", lambda found: known[found[1]], pattern)
-    return pattern
+    @functools.cached_property
+    def parts(self) -> dict[str, str]:
+        """The parts by name."""
+        return dict(row for row in table_rows(self._table) if len(row) == 2) | self._more()
+
+    def expanded(self, pattern: str) -> str:
+        """The pattern with every part in it written out."""
+        while "‹" in pattern:
+            pattern = re.sub("‹([^›]+)›", lambda found: self.parts[found[1]], pattern)
+        return pattern
+
+    def __call__(self, pattern: str) -> re.Pattern[str]:
+        """The pattern, whatever case letters have."""
+        if pattern not in self._made:
+            # ASCII keeps \b between 天 and y, \d free of other scripts' digits, the folding of case out of Unicode's odd pairs.
+            self._made[pattern] = re.compile(self.expanded(pattern), re.IGNORECASE | re.ASCII)
+        return self._made[pattern]
 
 
 # -- terms ------------------------------------------------------------------------------------------------------------
@@ -103,7 +117,10 @@ def fold(text: str) -> str:
 
 def simplified(text: str) -> str:
     """The text with each traditional Chinese character as its simplified one, so that it is as long as before."""
-    return text.translate(_simplified()) if not text.isascii() and _traditional().search(text) else text
+    if text.isascii():
+        return text
+    any_traditional, table = _traditional()
+    return text.translate(table) if any_traditional.search(text) else text
 
 
 def tokens(text: str) -> list[str]:
@@ -172,8 +189,7 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
     rest = text
     for phrase in _WORDS["courtesies zh"] if not text.isascii() else ():
         rest = rest.replace(phrase, " ")
-    words = (match[0] for match in _WORD.finditer(fold(rest)))  # mostly the first few tell
-    found = (token for word in words for token in (cjk_tokens(word) if is_cjk(word) else (word,)))
+    found = tokens(rest)
     return bool(text.strip()) and all(token in _COURTESIES or token in STOP or token in names for token in found)
 
 
@@ -201,16 +217,11 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
 
 
 @functools.cache
-def _simplified() -> dict[int, str]:
-    table: dict[int, str] = {}
-    for group in " ".join(table_lines("traditional.txt")).split():
-        table.update(dict.fromkeys(map(ord, group[1:]), group[0]))
-    return table
-
-
-@functools.cache
-def _traditional() -> re.Pattern[str]:
-    return re.compile(f"[{''.join(map(chr, _simplified()))}]")
+def _traditional() -> tuple[re.Pattern[str], dict[int, str]]:
+    """Any traditional character, which is sooner looked for than each is looked up; and their simplified ones."""
+    groups = " ".join(table_lines("traditional.txt")).split()
+    table = {ord(traditional): group[0] for group in groups for traditional in group[1:]}
+    return re.compile(f"[{''.join(map(chr, table))}]"), table
 
 
 @functools.cache
@@ -225,20 +236,20 @@ def _same() -> dict[str, str]:
 @functools.cache
 def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
     """Word -> words used instead of it; kind -> members; the first three letters of either's words -> those words."""
-    related: dict[str, list[str]] = {}
-    for line in table_lines("related.txt"):
-        first, *others = line.split()
-        related.setdefault(first, []).extend(others)
+    related, kinds, starts = (
+        defaultdict[str, list[str]](list),
+        defaultdict[str, list[str]](list),
+        defaultdict[str, set[str]](set),
+    )
+    for first, *others in map(str.split, table_lines("related.txt")):
+        related[first] += others
         for other in others:
-            related.setdefault(other, []).append(first)
-    kinds: dict[str, list[str]] = {}
-    for line in table_lines("kinds.txt"):
-        names, members = line.split(":")
+            related[other].append(first)
+    for names, members in (line.split(":") for line in table_lines("kinds.txt")):
         for name in names.split():
-            kinds.setdefault(name, []).extend(members.split())
-    starts: dict[str, set[str]] = {}
+            kinds[name] += members.split()
     for word in (*related, *kinds):
-        starts.setdefault(word[:3], set()).add(word)
+        starts[word[:3]].add(word)
     return related, kinds, starts
 
 
@@ -388,6 +399,5 @@ def segments(run: str) -> tuple[str, ...]:
 
 def chinese_content(run: str) -> list[str]:
     """The pieces of a run between the words that only join others."""
-    return [
-        "".join(words) for joint, words in itertools.groupby(segments(run), _dictionary()[1].__contains__) if not joint
-    ]
+    pieces = itertools.groupby(segments(run), _dictionary()[1].__contains__)
+    return ["".join(words) for joint, words in pieces if not joint]
