@@ -22,9 +22,9 @@ from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, is_archi
 from filemem.text import terms
 from filemem.text.plain import LINK
 
-MAGIC = b"filemem index 7\n"
-ARCHIVED, UNREAD, UNSETTLED = 1, 2, 4
-"""Marks of a file: it lies in the archive; it could not be read; it is to be read again."""
+MAGIC = b"filemem index 8\n"
+ARCHIVED, UNSETTLED = 1, 2
+"""Marks of a file: it lies in the archive; it is to be read again."""
 MOST_COUNTED = 255
 
 Stats = tuple[int, int, int, int]
@@ -261,7 +261,7 @@ _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 def tokenize_file(builder: Builder, path: str, stats: Stats, data: bytes | None, marks: int = 0) -> None:
     """Put a file into the builder, with marks besides those that it has itself; `data` is None where it could not be read."""
     first, memory = builder.next, Memory(path, data or b"")
-    marks |= (ARCHIVED if is_archived(path) else 0) | (UNREAD if data is None else 0)
+    marks |= ARCHIVED if is_archived(path) else 0
     particulars: dict[str, Any] = {}
     day_starts: list[tuple[int, int]] = []
     if data is None or len(data) > LARGEST or memory.binary:
@@ -279,7 +279,7 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> None:
     passages = memory.passages
     paused = pauses([passage.time for passage in passages])
     speakers: dict[str, int] = {"": 0}
-    retold = memory.path == PROFILE or memory.kind == "summaries" or bool(_SOURCE.search(source))
+    cites, sums_up, profile = _SOURCE.search(source), memory.kind == "summaries", memory.path == PROFILE
     beside = memory.episode_line or -1  # what stands behind the episode stands apart
     marks = terms.APART
     for place, start, end in memory.windows:
@@ -289,8 +289,8 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> None:
             speakers[passage.speaker] = builder.speaker(passage.speaker)
         if start or paused[place] or (place and passages[place - 1].line == beside):
             marks = terms.APART
-        if passage.line == beside or (retold and _retells(memory, source, passage.text, text)):
-            marks |= terms.IS_DERIVED | (terms.APART if passage.line == beside else 0)
+        if passage.line == beside:
+            marks = terms.APART | terms.IS_DERIVED
         speech, caption = terms.split_captions(text)
         said = terms.tokens(speech)
         more = terms.tokens(passage.context) if passage.context else []
@@ -298,19 +298,12 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> None:
         if caption:
             more += ["[" + token for token in terms.tokens(caption) if token not in terms.STOP]
         flags = terms.flags(text, said) | marks
+        # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
+        if cites or (sums_up and flags & terms.CITES) or (profile and SOURCE_MARK.search(passage.text)):
+            flags |= terms.IS_DERIVED
         said = [token for token in said if token not in terms.STOP]
         builder.passage(passage.line, speakers[passage.speaker], flags, said, more)
         marks = 0
-
-
-def _retells(memory: Memory, source: str, text: str, window: str) -> bool:
-    """Does a passage tell what others do: a fact its turns, a line of the profile its fact, one of a summary the lines that it
-    stands for?"""
-    if memory.path == PROFILE and SOURCE_MARK.search(text):
-        return True
-    return _SOURCE.search(source) is not None or (
-        memory.kind == "summaries" and bool(terms.flags(window) & terms.CITES)
-    )
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:
@@ -324,8 +317,6 @@ def _particulars(memory: Memory) -> dict[str, Any]:
 
 
 def _day_starts(memory: Memory) -> list[tuple[int, int]]:
-    if not any(passage.day for passage in memory.passages):
-        return []
     days = [memory.passages[place].day for place, *_ in memory.windows]
-    starts = [place for place, day in enumerate(days) if day != (days[place - 1] if place else None)]
-    return [(place, day.toordinal() if (day := days[place]) else 0) for place in starts]
+    changes = (place for place, day in enumerate(days) if day != (days[place - 1] if place else None))
+    return [(place, day.toordinal() if (day := days[place]) else 0) for place in changes]

@@ -236,11 +236,8 @@ def _same() -> dict[str, str]:
 @functools.cache
 def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
     """Word -> words used instead of it; kind -> members; the first three letters of either's words -> those words."""
-    related, kinds, starts = (
-        defaultdict[str, list[str]](list),
-        defaultdict[str, list[str]](list),
-        defaultdict[str, set[str]](set),
-    )
+    related, kinds = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    starts = defaultdict[str, set[str]](set)
     for first, *others in map(str.split, table_lines("related.txt")):
         related[first] += others
         for other in others:
@@ -268,9 +265,7 @@ def related(token: str) -> tuple[list[str], list[str]]:
 # list of exceptions (the file same.txt takes their place) and with -ily as -y, so that `happily` meets `happy`.
 
 _VOWEL = "[aeiouy]"
-_REGION = re.compile(
-    f"{_VOWEL}[^aeiouy]"
-)  # behind the first of these the first region begins, behind the next the second
+_REGION = re.compile(f"{_VOWEL}[^aeiouy]")  # ends where the first region begins, the next one where the second does
 _SHORT_END = re.compile("(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$")
 _HAS_VOWEL = re.compile(_VOWEL)
 _CONSONANT_Y = re.compile(f"(^|{_VOWEL})y")
