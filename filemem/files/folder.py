@@ -92,29 +92,26 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is not a memory, though it may look like one: links, devices, unreadable folders."""
-        for path, entry in walk(
-            self.place,
-            lambda path, entry: not (self._stray(path, entry) or (entry.name[0] == "." and path != BOOKKEEPING)),
-        ):
-            if fault := self._stray(path, entry):
-                yield Problem(one_line(path), 1, *fault)
-
-    def _stray(self, path: str, entry: "os.DirEntry[str]") -> tuple[str, str] | None:
-        """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
-        ours, link, deeper = path.split("/")[0] == BOOKKEEPING, entry.is_symlink(), entry.is_dir(follow_symlinks=False)
-        if entry.name.startswith(safe.TEMPORARY):  # the next job deletes it where it is the program's own
-            return "left by a write that was cut off", "look at it, then delete it"
-        if ours:
-            return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if link else None
-        faults = (
-            (entry.name[0] == ".", "", ""),
-            (is_unprintable(entry.name), "its name holds control characters or is not UTF-8, so it is not read", "rename it"),
-            (link, "a symbolic link, not read as a memory", "put the file itself here, or delete the link"),
-            (not deeper and not entry.is_file(follow_symlinks=False), "no plain file", "delete it"),
-            (deeper and too_far(path), f"more than {DEEPEST} folders deep or too long a path, and not read", "move it"),
-            (not os.access(entry.path, os.R_OK), "not readable", "give its owner the right to read it (chmod u+r)"),
-        )  # fmt: skip
-        return next(((what, remedy) if what else None for wrong, what, remedy in faults if wrong), None)
+        inside = walk(self.place, lambda path, entry: path == BOOKKEEPING or (_shown(entry) and not too_far(path)))
+        for path, entry in inside:
+            ours, deeper = path.split("/")[0] == BOOKKEEPING, entry.is_dir(follow_symlinks=False)
+            if entry.name.startswith(safe.TEMPORARY):  # the next job deletes it where it is the program's own
+                fault = "left by a write that was cut off", "look at it, then delete it"
+            elif entry.is_symlink() and (ours or entry.name[0] != "."):
+                fault = "a symbolic link, not followed", "put the file itself here, or delete the link"
+            elif ours or entry.name[0] == ".":
+                continue
+            elif is_unprintable(entry.name):
+                fault = "its name holds control characters or is not UTF-8, so it is not read", "rename it"
+            elif deeper and too_far(path):
+                fault = f"more than {DEEPEST} folders deep or too long a path, and not read", "move it"
+            elif not deeper and not entry.is_file(follow_symlinks=False):
+                fault = "no plain file", "delete it"
+            elif not os.access(entry.path, os.R_OK):
+                fault = "not readable", "give its owner the right to read it (chmod u+r)"
+            else:
+                continue
+            yield Problem(one_line(path), 1, *fault)
 
     # -- containment ---------------------------------------------------------------------------------------------
 
@@ -265,20 +262,19 @@ class Folder:
                             safe.delete(f"{self.place}/{path}")
             yield
 
-    def bring_back(self, paths: Iterable[str], progress: Progress = no_progress) -> dict[str, str]:
-        """Move archived memories to where they were; a sentence for each path that stayed."""
-        return self.move_all({path: (archived(path), live(path)) for path in paths}, progress)
+    def move_all(
+        self, paths: Iterable[str], into: Callable[[str], str], progress: Progress = no_progress
+    ) -> dict[str, str]:
+        """Move memories `into` the archive or back, where that has the path to which each goes; a sentence for each that stayed.
 
-    def move_all(self, moves: dict[str, tuple[str, str]], progress: Progress = no_progress) -> dict[str, str]:
-        """Rename files, each in one step, and make the names durable once for each folder, those that files went to first.
-
-        `moves` has for each path where it lies and where it goes; a sentence for each that stayed.
+        Each is renamed in one step; the names are made durable once for each folder, those that files went to first.
         """
-        stayed: dict[str, str] = {}
+        wanted, stayed = list(paths), dict[str, str]()
         came, left = dict[str, None](), dict[str, None]()  # the folders to which files went, and from which
-        for done, (path, (source, target)) in enumerate(moves.items()):
+        for done, path in enumerate(wanted):
+            target, source = into(path), counterpart(into(path))
             if done % 500 == 0:
-                progress(done, len(moves))
+                progress(done, len(wanted))
             with self.locked():
                 try:
                     origin, goal = self.absolute(source), self.absolute(target)
@@ -297,7 +293,7 @@ class Folder:
                     stayed[path] = str(error)
         for place in came | left:
             safe.sync_folder(place)
-        progress(len(moves), len(moves))
+        progress(len(wanted), len(wanted))
         return stayed
 
     def create(self, path: str, text: str) -> str:

@@ -282,7 +282,7 @@ def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Pro
     """
     wanted = list(paths)
     note_recalls(folder, wanted, ARCHIVED, at)
-    return folder.move_all({path: (path, archived(path)) for path in wanted}, progress)
+    return folder.move_all(wanted, archived, progress)
 
 
 # -- what was compacted ------------------------------------------------------------------------------------------------

@@ -73,21 +73,17 @@ def walk(top: str, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator
 
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
     """A descriptor of the plain file at `path`; raises Refused for anything else, NotFound when it is missing."""
-    if os.path.islink(path):
-        raise Refused(f"{path} is a symbolic link; name the file itself.")
     with _about(path):
+        mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFREG
+        if stat.S_ISLNK(mode):
+            raise Refused(f"{path} is a symbolic link; name the file itself.")
+        if not stat.S_ISREG(mode):
+            raise Refused(f"{path} is not a regular file; put one in its place, or choose another name.")
         try:
-            fd = os.open(path, flags | _PLAIN, 0o600)
-            if stat.S_ISREG(os.fstat(fd).st_mode):
-                return fd
-            os.close(fd)
-        except OSError as error:
-            if isinstance(error, PermissionError) and not os.path.isdir(path):  # Windows opens no folder
-                verb = "read" if flags == os.O_RDONLY else "changed"
-                raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
-            if error.errno not in (errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.EACCES, errno.ELOOP):
-                raise
-    raise Refused(f"{path} is not a regular file; put one in its place, or choose another name.")
+            return os.open(path, flags | _PLAIN, 0o600)
+        except PermissionError as error:
+            verb = "read" if flags == os.O_RDONLY else "changed"
+            raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
 
 
 def read(path: str, limit: int | None = None) -> bytes:

@@ -250,7 +250,7 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
 
 def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> Swept:
     """Move what the plan says."""
-    stayed = journal.archive(folder, found.going, at, progress) | folder.bring_back(found.coming)
+    stayed = journal.archive(folder, found.going, at, progress) | folder.move_all(found.coming, live)
     archived, restored = ([path for path in paths if path not in stayed] for paths in (found.going, found.coming))
     return Swept(archived, list(map(live, restored)), list(stayed.values()))
 
@@ -274,7 +274,7 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
             continue
         # The recall comes first, so that a run that is cut off reinforces it too.
         journal.note_recalls(folder, [path], journal.RESTORED, at)
-        stayed = folder.bring_back([path])
+        stayed = folder.move_all([path], live)
         said.append(stayed.get(path, f"Restored {live(path)}."))
     return said
 
