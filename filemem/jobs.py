@@ -10,11 +10,9 @@ import contextlib
 import datetime as dt
 import functools
 import os
-import re
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import PurePath
 from typing import Any, NamedTuple, ParamSpec
 
 from filemem import importers, index
@@ -157,8 +155,6 @@ ASKED = Does(_remember, deletion.take_back)
 
 NONE_OLD = "Nothing is old enough to be compacted."
 _COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
-_PATH = re.compile(r"(?:facts|lessons|sessions|summaries|notes)/[\w./-]+\.(?:md|ya?ml|txt)")
-_LINK = re.compile(r"\[\[(\d{4}-\d\d-\d\d-[\w.-]+)")
 
 
 class JobDone(NamedTuple):
@@ -356,32 +352,30 @@ def _embed(folder: Folder, progress: Progress) -> JobDone:
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
     """Have everything that names a memory which a person has renamed with git name it as it is called now: the profile's lines,
     sources, links and records. Where there is anything to follow it is a job."""
-    known, named = set(folder.paths()), dict[str, set[str]]()
-    for path in known:
+    known = set(folder.paths())
+    found = {old: new for old, new in History(folder).renames().items() if known & {new, counterpart(new)}}
+    names = {old: new for old, new in found.items() if not known & {old, counterpart(old)}}
+    named = {old: set[str]() for old in names}
+    for path in known if names else ():
         with contextlib.suppress(FilememError, OSError):
-            text = folder.read(path, LARGEST).decode(errors="replace")
-            for found in [*_PATH.findall(text), *_LINK.findall(text)]:
-                named.setdefault(found, set()).add(path)
-    stems = {PurePath(path).stem for path in known}
-    gone = {path for path in (*named, *journal.recalled(folder)) if not known & {path, counterpart(path)}} - stems
-    renames = History(folder).renames() if gone else {}
-    names = {old: new for old, new in renames.items() if gone & {old, PurePath(old).stem}}
-    names = {old: new for old, new in names.items() if known & {new, counterpart(new)}}
-    for old in names:
-        named.setdefault(old, set()).update(named.get(PurePath(old).stem, ()))
+            data = folder.read(path, LARGEST)
+            for old, new in names.items():
+                if deletion.renamed(data, {old: new}) != data:
+                    named[old].add(path)
+    recalls = journal.recalled(folder) if names else {}
+    names = {old: new for old, new in names.items() if named[old] or old in recalls}
     if not names:
         return JobDone("renames", [], {"followed": []})
     with job(folder, "renames", at, alone=False) as run:
         log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
         own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
-        touched = {path for old in names for path in named.get(old, ())}
+        touched = set[str]().union(*named.values())
         for path in touched:
             folder.edit(path, lambda data: deletion.renamed(data, names))
         deletion.clear_records(folder, DeletionPlan(names=names))
         ours = deletion.renamed("\n".join(own).encode(), names).decode()
         log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in consolidation.marked(ours))
-        counts = {old: counted(len(named.get(old, ())), "file") for old in names}
-        said = [f"{old} is now {new}, and called so in {counts[old]}." for old, new in names.items()]
+        said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
         paths = [*touched, *names, *names.values()]
         note = run.commit("Follow renames", paths)
     return JobDone("renames", said + [f"git: {note}"] * bool(note), {"followed": said}, paths)
