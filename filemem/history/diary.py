@@ -76,16 +76,6 @@ class Step(NamedTuple):
     becomes: bytes | None
 
 
-class Changes(dict[str, tuple[str, str]]):
-    """What differs from the last commit: by path git's two letters for how, and the blob that the last commit has there."""
-
-    def free(self, path: str, before: Mapping[str, object]) -> bool:
-        """May the machine commit this? Not what is staged, nor what a person had changed `before`, if it has not been
-        committed since."""
-        how, blob = self[path]
-        return path in LOGS or (how[0] in ".?" and (how[1] == "D" or before.get(path) != blob))
-
-
 def message(subject: str, trailers: Mapping[str, str]) -> str:
     """A commit's message: one line, then its trailers."""
     lines = [f"{key}: {one_line(value, 500)}" for key, value in trailers.items() if value]
@@ -97,7 +87,7 @@ class History:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._before: dict[str, str] = {}  # what differed before the job that is at work
+        self._before: dict[str, str] = {}  # the `changes` that there were before the job that is at work
         self._fault: Exception | None = None  # why git could not be used for it
 
     # -- where ---------------------------------------------------------------------------------------------------
@@ -148,9 +138,10 @@ class History:
     def problems(self) -> list[Problem]:
         """Why git is not used here, an undo or a sync that was cut off, and each memory that git has and the disk has not."""
         try:
-            cut_off = self.home and self.repository.commit_of(LANDING)
-            moved = self.renames() if self.home else {}
-            gone = [p for p, (how, _) in self.changes().items() if how == ".D" and p not in moved] if self.home else []
+            if not self.home:
+                return []
+            cut_off, moved = self.repository.commit_of(LANDING), self.renames()
+            gone = [path for path in self._gone().values() if path not in moved]
         except FilememError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
@@ -165,20 +156,32 @@ class History:
             how = ("-M", "--diff-filter=R", "--name-status", "-z", "--", spec(self.inside))
             out = self.repository.ask("log", "--reverse", "--format=", *how).out
             out += self.repository.ask("diff", "HEAD", *how).out
-            told = [live(self.own(one.strip())) for one in fields(out) if one.strip()]
+            told = [self.own(one.strip()) for one in fields(out) if one.strip()]
             renames = list(zip(told[1::3], told[2::3], strict=False))
-            gone = {blob: path for path, (how, blob) in self.changes().items() if how == ".D"}
+            gone = self._gone()
             for path in self.new() if gone else ():  # moved without git's knowing
-                blob = self.repository.text("hash-object", "--no-filters", "--", self.path(path)).strip("0")
-                renames += [(live(gone[blob]), live(path))] if blob in gone else []
-            for old, new in (pair for pair in renames if pair[0] != pair[1]):  # else it was archived, or came back
-                found = {first: new if last == old else last for first, last in found.items()} | {old: new}
+                blob = self.repository.text("hash-object", "--no-filters", "--", self.path(path))
+                renames += [(gone[blob], path)] if blob in gone else []
+            for old, new in ((live(old), live(new)) for old, new in renames):
+                if old != new:  # else it was archived, or came back
+                    found = {first: new if last == old else last for first, last in found.items()} | {old: new}
         return found
+
+    def changes(self) -> dict[str, str]:
+        """The memories and logs that differ from the last commit, each with the blob that it has there; empty for a new one."""
+        return {self.own(path): blob for path, blob in _changes(self.repository, self.inside).items()}
+
+    def _gone(self) -> dict[str, str]:
+        """The memories that git has and the disk has not, by their blob."""
+        return {blob: path for path, blob in self.changes().items() if blob and not self._stands(path)}
+
+    def _stands(self, path: str) -> bool:
+        return os.path.lexists(os.path.join(self.folder.root, path))
 
     def new(self) -> list[str]:
         """The memories that git does not have yet; none where it may not be asked."""
         with contextlib.suppress(FilememError):
-            return [path for path, (how, _) in self.changes().items() if how == "??"] if self.home else []
+            return [path for path, blob in self.changes().items() if not blob] if self.home else []
         return []
 
     # -- commits -------------------------------------------------------------------------------------------------
@@ -197,8 +200,9 @@ class History:
                             held.enter_context(safe.lock(f"{place}/{name}", 0))
                             notes.append(f"{place}/{name}")
                     said = (one for note in notes for one in journal.values(note))
-                    before = next((one for one in said if isinstance(one, dict)), None)  # else it had not yet begun
-                    self._before = self._begin(before)
+                    self._begin(
+                        next((one for one in said if isinstance(one, dict)), None)
+                    )  # None: it had not yet begun
                     with open(notes[0], "w", encoding="utf-8") as file:
                         json.dump(self._before, file)
                     while len(notes) > 1:
@@ -208,23 +212,20 @@ class History:
                 while notes and not self._fault:
                     safe.delete(notes.pop())
 
-    def _begin(self, noted: dict[str, str] | None) -> dict[str, str]:
-        """Commit or finish what was cut off, as the note tells that was found; what a person has changed then."""
+    def _begin(self, noted: dict[str, str] | None) -> None:
+        """Commit or finish what was cut off, as the note tells that was found; then what differs is a person's."""
         try:
-            with self.repository.alone():
-                if unfinished := self.repository.unfinished():
-                    raise GitError(f"{unfinished}.")
-                if noted is not None:
-                    changes, now = self.changes(), dt.datetime.now().astimezone()
-                    late = [path for path in changes if changes.free(path, noted)]
-                    self._commit(changes, late, message(CUT_OFF, {}), now)
-                if landing := self.repository.commit_of(LANDING):
+            if noted is not None:
+                self._before = noted
+                self._commit(None, message(CUT_OFF, {}), dt.datetime.now().astimezone())
+            if landing := self.repository.commit_of(LANDING):
+                with self.repository.alone():
                     self.land(landing)
         except FilememError as error:
             self._fault = error
             if noted is not None:
-                return noted
-        return {path: blob for path, (_, blob) in self.changes().items()}
+                return
+        self._before = self.changes()
 
     def catch_up(self) -> None:
         """Commit what jobs that were cut off have left, and finish an undo or a sync that was. Raises FilememError."""
@@ -239,30 +240,28 @@ class History:
         why, and that will be done later.
         """
         try:
-            if not self.home:
-                return ""
-            with self.repository.alone():
-                if unfinished := self.repository.unfinished():
-                    raise GitError(f"{unfinished}.")
-                changes = self.changes()
-                wanted = [path for path in dict.fromkeys([*paths, *LOGS]) if path in changes]
-                mine = [path for path in wanted if changes.free(path, self._before)]
-                self._commit(changes, mine, message(subject, trailers), at)
+            left = self._commit(paths, message(subject, trailers), at) if self.home else []
         except (FilememError, OSError) as error:
             self._fault = error
             told = isinstance(error, Untrusted) and not self.folder.trust.first(*error.about)
             return "" if told else f"not committed yet: {in_words(error)}"  # or it is as the person wants it
-        left = first_few([path for path in wanted if path not in mine])
-        return f"left for you to commit, as you had changed it too: {left}" if left else ""
+        return f"left for you to commit, as you had changed it too: {first_few(left)}" if left else ""
 
-    def _commit(self, changes: Changes, paths: list[str], words: str, at: dt.datetime) -> None:
-        if paths:
-            new = [self.path(path) for path in paths if changes[path][0] == "??"]
-            self.repository.commit(map(self.path, paths), new, words, MACHINE, at)
-
-    def changes(self) -> Changes:
-        """The memories and logs that differ from the last commit."""
-        return Changes({self.own(path): how for path, how in _changes(self.repository, self.inside).items()})
+    def _commit(self, paths: Iterable[str] | None, words: str, at: dt.datetime) -> list[str]:
+        """Commit what differs of these paths and the logs, or of all; returns what waits for the person, who had changed it
+        before the job and has not committed it since. What the job has deleted waits for nobody."""
+        with self.repository.alone():
+            if unfinished := self.repository.unfinished():
+                raise GitError(f"{unfinished}.")
+            changes = self.changes()
+            wanted = [
+                path for path in (changes if paths is None else dict.fromkeys([*paths, *LOGS])) if path in changes
+            ]
+            left = [path for path in wanted if self._before.get(path) == changes[path] and self._stands(path)]
+            left = [path for path in left if path not in LOGS]
+            if mine := [self.path(path) for path in wanted if path not in left]:
+                self.repository.commit(mine, words, MACHINE, at)
+        return left
 
     # -- what lands ----------------------------------------------------------------------------------------------
 
@@ -275,49 +274,51 @@ class History:
         """
         repository, old = self.repository, self.repository.head()
         new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
-        trees = [tree for tree in (old, new) if tree]
-        wanted, store = steps(repository, old, new), StoreFolder(os.path.realpath(self.folder.above), self.folder.trust)
-        places = {step.path: f"{repository.where}/{step.path}" for step in wanted}
-        users = {os.path.relpath(place, store.root).split("/")[0] for place in places.values()} & {*store.users()}
+        trees, wanted = [tree for tree in (old, new) if tree], steps(repository, old, new)
+        store = StoreFolder(os.path.realpath(self.folder.above), self.folder.trust)
+        tops = {os.path.relpath(f"{repository.where}/{step.path}", store.root).split("/")[0] for step in wanted}
         with contextlib.ExitStack() as held:
-            for name in sorted(users | {self.folder.name}):
+            for name in sorted({*store.users()} & tops | {self.folder.name}):
                 held.enter_context((self.folder if name == self.folder.name else store.folder(name)).locked())
             if repository.ask("read-tree", "--dry-run", "-m", "-i", *trees).code:
                 raise FilememError(
                     "you have staged changes in files that are to change too; commit them, then try again."
                 )
-            if through := [path for path, place in places.items() if safe.through_link(place)]:
-                raise Refused(
-                    f"the path to {one_line(through[0])} goes through a symbolic link, which is not followed; delete that link."
-                )
-            now = {path: safe.read(place) if os.path.lexists(place) else None for path, place in places.items()}
-            met = [s.path for s in wanted if now[s.path] not in (s.found, s.becomes) and not s.path.endswith(LOGS)]
+            todo, met = list[Step](), list[str]()
+            for path, found, becomes in wanted:
+                place = f"{repository.where}/{path}"
+                if safe.through_link(place):
+                    what = f"the path to {one_line(path)} goes through a symbolic link"
+                    raise Refused(f"{what}, which is not followed; delete that link.")
+                now = safe.read(place) if os.path.lexists(place) else None
+                if path.endswith(LOGS) and now not in (found, becomes):  # what has been logged meanwhile stays
+                    becomes = _with_lines(now or b"", becomes or b"")
+                elif now not in (found, becomes):
+                    met.append(one_line(path))
+                todo += [Step(path, now, becomes)] if now != becomes else []
             if met:
-                what = f"your uncommitted changes in {first_few(map(one_line, met))} are in the way"
+                what = f"your uncommitted changes in {first_few(met)} are in the way"
                 raise FilememError(f"{what}; commit them, then try again.")
             repository.run("update-ref", LANDING, commit)
             made, goes = _one(self, commit), {step.path for step in wanted if step.becomes is None}
-            own = [self.own(step.path) for step in wanted if step.found is None]
             if "Undoes" in made.trailers:  # else the next sweep would archive again what comes back
+                own = [self.own(step.path) for step in wanted if step.found is None]
                 back = [path for path in own if self.path(archived(path)) in goes]
                 journal.note_recalls(self.folder, back, journal.RESTORED, made.at)
-            for step in sorted(wanted, key=lambda one: (one.found is not None, one.becomes is None)):
-                if now[step.path] != step.becomes:  # what is new first, what goes last, so that nothing is ever missing
-                    _carry_out(repository, step)
+            for step in sorted(todo, key=lambda one: (one.found is not None, one.becomes is None)):
+                _carry_out(repository, step)  # what is new first, what goes last, so that nothing is ever missing
             repository.run("read-tree", "-m", "-i", *trees)
             repository.run("update-ref", "-m", f"filemem: {made.subject}", "HEAD", new, old or "0" * len(new))
             repository.run("update-ref", "-d", LANDING)
 
 
-def _changes(repository: Repository, *inside: str) -> Changes:
-    """What differs from the last commit under some paths and is to be kept; paths of the repository."""
-    found = Changes()
+def _changes(repository: Repository, *inside: str) -> dict[str, str]:
+    """What differs from the last commit under some paths and is to be kept, with its blob there; paths of the repository."""
+    found = dict[str, str]()
     for line in fields(repository.run(*_STATUS, *map(spec, inside))):
-        kind, rest = line[0], line[2:]
-        *facts, path = rest.split(" ", {"?": 0, "u": 9}.get(kind, 7))
-        how, blob = (facts[0], facts[5].strip("0")) if facts else ("??", "")
+        *facts, path = line.split(" ", {"?": 1, "u": 10}.get(line[0], 8))
         if _is_kept(path):
-            found[path] = how, blob
+            found[path] = facts[6] if len(facts) > 1 and facts[6].strip("0") else ""
     return found
 
 
@@ -337,20 +338,17 @@ def steps(repository: Repository, before: str, after: str, inside: str = "") -> 
 
 
 def _carry_out(repository: Repository, step: Step) -> None:
-    """Make a step; raises Changed where a person has just saved what it meets. What has been logged meanwhile stays."""
+    """Make a step; raises Changed where a person has just saved what it meets."""
     where, what = f"{repository.where}/{step.path}", f"{step.path} has just been changed; commit it, then try again."
 
     def becomes(now: bytes) -> bytes | None:
-        if now in (step.found, step.becomes):
-            return step.becomes
-        if not step.path.endswith(LOGS):
+        if now != step.found:
             raise Changed(what)
-        more = [line for line in (step.becomes or b"").splitlines(keepends=True) if line not in {*now.splitlines(True)}]
-        return b"".join([now, b"\n" * (now[-1:] not in (b"", b"\n")), *more])
+        return step.becomes
 
     if step.becomes is None:
         safe.delete_if(where, lambda at: safe.read(at) == step.found)
-    elif os.path.lexists(where):
+    elif step.found is not None:
         safe.edit(where, becomes)
     else:
         safe.make_folder(os.path.dirname(where))
@@ -358,6 +356,13 @@ def _carry_out(repository: Repository, step: Step) -> None:
             safe.create(where, step.becomes)
         except FileExistsError:
             raise Changed(what) from None
+
+
+def _with_lines(text: bytes, more: bytes) -> bytes:
+    """A log with the lines of another that it has not."""
+    known = {*text.splitlines(keepends=True)}
+    lines = [line for line in more.splitlines(keepends=True) if line not in known]
+    return b"".join([text, b"\n" * (text[-1:] not in (b"", b"\n")), *lines])
 
 
 # -- three trees made one ------------------------------------------------------------------------------------------
@@ -576,12 +581,11 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
     with repository.alone():
         head = repository.head()
         found = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
-        met = [one_line(history.own(path)) for path in found.met if not _stays(history, commit, path)]
-        if met:
+        stays = {path for path in (*found.met, *found.changes) if _stays(history, commit, path)}
+        if met := [one_line(history.own(path)) for path in found.met if path not in stays]:
             what = "what it wrote there has been changed since; correct it by hand, git log -p shows who wrote it"
             raise FilememError(f"nothing was undone: {first_few(met)}: {what}.")
-        changes = {path: file for path, file in found.changes.items() if not _stays(history, commit, path)}
-        tree = repository.tree_with(head, changes)
+        tree = repository.tree_with(head, {path: file for path, file in found.changes.items() if path not in stays})
         words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
         new = repository.commit_tree(tree, [head], words, at)
         made = steps(repository, head, new)
@@ -649,12 +653,9 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
         raise FilememError(f"{what}; merge it with git pull and git push.")
     name, branch = _remote(repository, remote)
     history.catch_up()
+    history.record("Note what was recalled and imported", LOGS, {}, at)
     fetched, refused, last, said = 0, "", "", list[str]()
     with repository.alone():
-        changes = _changes(repository, "")
-        if logs := [path for path in changes if path.endswith(LOGS)]:
-            words, new = message("Note what was recalled and imported", {}), [p for p in logs if changes[p][0] == "??"]
-            repository.commit(logs, new, words, MACHINE, at)
         for _ in range(_TRIES):
             ours, theirs = repository.head(), _fetch(repository, name, branch)
             if not ours and not theirs:
@@ -675,7 +676,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
             both = "was changed on both machines in the same lines; it now holds both versions"
             said += [f"{path} {both}." for path in found.doubled]
             if commit == theirs or not (refused := _push(repository, name, branch, commit)):
-                left = [*_changes(repository, "")]
+                left = [path for path in _changes(repository, "") if not path.endswith(LOGS)]
                 said += [f"Not committed by you, so not sent: {first_few(left)}."] if left else []
                 sent = _count(repository, commit, theirs)
                 counts = f"Brought in {counted(fetched, 'commit')}, sent {sent}."
@@ -737,37 +738,34 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
     the person from now on.
     """
-    said = [] if git_place(home) else [f"Made a git repository in {os.path.realpath(home)}."]
-    if said:
+    said = list[str]()
+    if not git_place(home):
         Git(home).run("init", "--quiet")
+        said.append(f"Made a git repository in {os.path.realpath(home)}.")
     agree(git_place(home), trust or Trust())
     repository = Repository(git_place(home))
     prefix = os.path.relpath(os.path.realpath(home), repository.where).removeprefix(".")
     prefix += "/" if prefix else ""
     if prefix and repository.ask("check-ignore", "--quiet", "--", prefix + "profile.md").code == 0:
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; remove that line first.")
-    begins, files = (
-        not prefix and not repository.head(),
-        {prefix + ".gitignore": IGNORE, prefix + ".gitattributes": ATTRIBUTES},
-    )
-    before = _changes(repository, *files)
+    begins = not prefix and not repository.head()
+    files = {prefix + ".gitignore": IGNORE, prefix + ".gitattributes": ATTRIBUTES}
+    before = {} if begins else _changes(repository, *files)
     for name, wanted in files.items():
         path = os.path.join(repository.where, name)
         if missing := [line for line in wanted if line not in _lines(path)]:
             with contextlib.suppress(FileExistsError):
                 safe.create(path, b"")
             safe.append(path, "".join(f"{line}\n" for line in missing).encode())
-            said.append(f"Added {len(missing)} lines to {os.path.join(home, os.path.basename(name))}.")
-    changes = _changes(repository, *([""] if begins else files))
-    chosen = [path for path in changes if path not in before or begins]
-    if obstacle := "the two files had changes of yours" if before and not begins else repository.unfinished():
+            said.append(f"Added {len(missing)} lines to {path}.")
+    chosen = [*_changes(repository, *([""] if begins else files))]
+    if obstacle := "the two files had changes of yours" if before else repository.unfinished():
         said.append(f"Not committed: {obstacle}; commit them.")
     elif chosen:
         name, email = (repository.setting(key) for key in ("user.name", "user.email"))
         owner = Identity(name or person, email or f"{person}@localhost") if begins else MACHINE
         subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
-        new = [path for path in chosen if changes[path][0] == "??"]
-        repository.commit(chosen, new, message(subject, {}), owner, at)
+        repository.commit(chosen, message(subject, {}), owner, at)
         said.append(f"Committed {len(chosen)} files.")
     return said or [f"{home} is set up for git already; nothing was changed."]
 

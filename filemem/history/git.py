@@ -359,23 +359,23 @@ class Repository(Git):
 
     # -- committing ----------------------------------------------------------------------------------------------
 
-    def commit(self, paths: Iterable[str], new: Iterable[str], message: str, author: Identity, at: dt.datetime) -> str:
-        """Commit just these files as they are on disk, `new` ones among them that git does not know, whatever else is staged.
+    def commit(self, paths: Iterable[str], message: str, author: Identity, at: dt.datetime) -> None:
+        """Commit just these files as they are on disk, also those that git does not know, whatever else is staged.
 
-        Returns the commit. Raises GitError where git cannot write.
+        Raises GitError where git cannot write.
         """
         listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
         how = ("--only", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--cleanup=verbatim", "-m", message)
-        env = {"GIT_LITERAL_PATHSPECS": "1", **_signed(author, at)}
-        unknown = nul(new)
+        env, given = {"GIT_LITERAL_PATHSPECS": "1", **_signed(author, at)}, [*paths]
+        known = {*fields(self.run("ls-files", "-z"))}
+        unknown = nul(path for path in given if path not in known)
         try:
             if unknown:
                 self.run("add", "--intent-to-add", *listed, stdin=unknown, env=env)
-            self.run("commit", *how, *listed, stdin=nul(paths), env=env)
+            self.run("commit", *how, *listed, stdin=nul(given), env=env)
         except GitError:
             self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
             raise
-        return self.head()
 
     def commit_tree(self, tree: str, parents: list[str], message: str, at: dt.datetime) -> str:
         """Write a commit of the machine's, on no branch yet."""
