@@ -296,14 +296,15 @@ class Folder:
         progress(len(wanted), len(wanted))
         return stayed
 
-    def create(self, path: str, text: str) -> str:
+    def create(self, path: str, text: str | bytes) -> str:
         """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""
         with self.locked():
             for candidate in itertools.islice(numbered(path), 9_999):
                 # One name means one memory, wherever it lies.
                 if any(os.path.lexists(self._named(name)) for name in (candidate, counterpart(candidate))):
                     continue
-                where, data = self.absolute(candidate), text.encode("utf-8", "replace")
+                where = self.absolute(candidate)
+                data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
                 safe.make_folder(os.path.dirname(where))
                 with contextlib.suppress(FileExistsError):
                     safe.create(where, data)

@@ -14,7 +14,6 @@ rollout-*.jsonl`, entries `{timestamp, type, payload}` (openai/codex, codex-rs/p
 stands in `event_msg`, in older files only in `response_item` or in bare items, among context that the program wrote.
 """
 
-import contextlib
 import glob
 import json
 import os
@@ -32,7 +31,7 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import is_temporary_name
 from filemem.files.memory import LARGEST, slug
-from filemem.files.safe import DEEPEST, too_far, walk
+from filemem.files.safe import walk
 from filemem.text.plain import digest, one_line
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
@@ -158,7 +157,6 @@ def decode(text: str | bytes) -> Any:
 DOCUMENTS = re.compile(r"(?:conversations(?:-\d+)?|memories)\.json")  # large ones come as conversations-000.json, -001…
 LARGEST_DOCUMENT = 500_000_000  # bytes, unpacked; an export of several years has 150,000,000
 KEYS = {"ChatGPT": "mapping", "Claude": "chat_messages"}  # by which their conversations are known
-Read = Callable[[dict[str, Any], tzinfo | None, str], ImportedConversation]
 
 
 def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
@@ -168,14 +166,14 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
     the person's words, from which facts are made with their source, as from any others.
     """
     told = dict[str, datetime]()
-
-    def read(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedConversation:
+    for place, raw, why in _elements(path, "ChatGPT"):
+        if why:
+            yield Skipped(place, why)
+            continue
         said = _chatgpt(raw, zone, place)
+        yield said
         if first := said.started or next((turn.time for turn in said.turns if turn.time), None):
             told.update({text: min(first, told.get(text, first)) for text in _instructions(raw)})
-        return said
-
-    yield from _conversations(path, zone, "ChatGPT", read)
     if told:
         turns = [ImportedTurn("", told[text], text, digest(text, 16)) for text in sorted(told, key=told.__getitem__)]
         yield ImportedConversation("custom-instructions", "ChatGPT custom instructions", min(told.values()), turns)
@@ -183,60 +181,65 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
 
 def claude(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """Every conversation as the person last saw it, and Claude's memory."""
-    return _conversations(path, zone, "Claude", _claude)
+    for place, raw, why in _elements(path, "Claude"):
+        if raw.keys() & {"conversations_memory", "project_memories"}:
+            yield from _memory(raw)
+        else:
+            yield Skipped(place, why) if why else _claude(raw, zone, place)
 
 
-# -- files -------------------------------------------------------------------------------------------------------------
-
-
-def _conversations(path: str, zone: tzinfo | None, assistant: str, read: Read) -> Iterator[Item]:
-    """The conversations with an assistant, and what Claude remembers; what is broken is told.
+def _elements(path: str, assistant: str) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """What stands in an export: each element's place, the element, and why it is no conversation with the assistant.
 
     Raises NotFound where `path` holds no document, FilememError where one cannot be read.
     """
+    found = False
     for name, data in _documents(path):
+        found = True
         try:
             value = decode(data)
         except FilememError as error:
-            yield Skipped(name, str(error))
+            yield name, {}, str(error)
             continue
         if not isinstance(value, list | dict):
             raise FilememError(f"{name} in {path} is not a JSON export; it should begin with [ or {{.")
         for number, raw in enumerate(map(mapping, value if isinstance(value, list) else [value]), 1):
-            place = f"{name}, element {number}"
-            if KEYS[assistant] in raw:
-                yield read(raw, zone, place)
-            elif assistant == "Claude" and raw.keys() & {"conversations_memory", "project_memories"}:
-                yield from _memory(raw)
-            else:
-                other = next((name for name, key in KEYS.items() if key in raw), "")
-                why = f"one with {other}; import it as {other.lower()}" if other else f"{KEYS[assistant]} is missing"
-                yield Skipped(place, f"it is no conversation with {assistant}: {why}")
+            other = next((name for name, key in KEYS.items() if key in raw), "")
+            why = f"one with {other}; import it as {other.lower()}" if other else f"{KEYS[assistant]} is missing"
+            why = "" if other == assistant else f"it is no conversation with {assistant}: {why}"
+            yield f"{name}, element {number}", raw, why
+    if not found:
+        raise NotFound(f"{path} contains no conversations.json; name the export's JSON file, zip or folder.")
 
 
 def _documents(path: str) -> Iterator[tuple[str, bytes]]:
-    """The documents of an export with their bytes, sorted by name."""
-    try:
-        with contextlib.ExitStack() as held:
-            found, archive = {path: os.path.getsize(path)}, None  # the size of each
-            if os.path.isdir(path):  # unpacking often adds a folder
-                names = (os.path.join(path, one) for depth in ("*", "*/*") for one in glob.glob(depth, root_dir=path))
-                found = {one: os.path.getsize(one) for one in names if os.path.isfile(one)}
-            elif zipfile.is_zipfile(file := held.enter_context(open(safe.open_regular(path), "rb"))):
-                archive = held.enter_context(zipfile.ZipFile(file))
-                found = {one.filename: one.file_size for one in archive.infolist()}
-            documents = sorted(one for one in found if one == path or DOCUMENTS.fullmatch(os.path.basename(one)))
-            if not documents:
-                raise NotFound(f"{path} contains no conversations.json; name the export's JSON file, zip or folder.")
-            for name in documents:
-                if found[name] > LARGEST_DOCUMENT:
-                    what = f"{path} has a document of {found[name] // 1_000_000:,} MB"
-                    raise Refused(f"{what}; split it into files of at most 500.")
-                data = archive.read(name) if archive else safe.read(name, LARGEST_DOCUMENT)
-                yield name.removeprefix(os.path.dirname(path) if name == path else path).lstrip("/"), data
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-        what = f"{path} is not a complete zip ({error})"
-        raise FilememError(f"{what}; download it again or unpack it yourself.") from None
+    """The documents of an export with their bytes, sorted by name: of a folder, of a zip, or the one file."""
+
+    def sized(size: int) -> int:
+        if size > LARGEST_DOCUMENT:
+            what = f"{path} has a document of {size // 1_000_000:,} MB"
+            raise Refused(f"{what}; split it into files of at most 500.")
+        return size
+
+    if os.path.isdir(path):  # unpacking often adds a folder
+        names = (one for depth in ("*", "*/*") for one in glob.glob(depth, root_dir=path))
+        for name in sorted(one for one in names if DOCUMENTS.fullmatch(os.path.basename(one))):
+            if os.path.isfile(place := os.path.join(path, name)):
+                yield name, safe.read(place, sized(os.path.getsize(place)))
+        return
+    with open(safe.open_regular(path), "rb") as file:
+        if not zipfile.is_zipfile(file):
+            file.seek(0)
+            yield os.path.basename(path), file.read(sized(os.path.getsize(path)))
+            return
+        try:
+            archive = zipfile.ZipFile(file)
+            for name in sorted(one for one in archive.namelist() if DOCUMENTS.fullmatch(os.path.basename(one))):
+                sized(archive.getinfo(name).file_size)
+                yield name, archive.read(name)
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+            what = f"{path} is not a complete zip ({error})"
+            raise FilememError(f"{what}; download it again or unpack it yourself.") from None
 
 
 def _way(parents: Mapping[str, object], leaf: object, age: Callable[[str], Any]) -> list[str]:
@@ -502,11 +505,12 @@ Entries = Iterator[tuple[int, dict[str, Any]]]
 _FOLDERS = ("subagents", "workflows", "tool-results")  # folders of Claude Code's beside a session
 _ASIDE = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
-_TAG = re.compile(  # what the programs put between a person's words, or in their place
+_PUT_IN = re.compile(  # what the programs put between a person's words, or in their place
     r"<(command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr"
     r"|local-command-caveat|bash-input|bash-stdout|bash-stderr|system-reminder|task-notification|ide_opened_file"
     r"|ide_selection|ide_diagnostics|user-prompt-submit-hook|environment_context|user_instructions|permissions"
-    r"|turn_aborted|skill|INSTRUCTIONS|filemem-context)(?:\s[^>]{0,200})?>"
+    r"|turn_aborted|skill|INSTRUCTIONS|filemem-context)(?:\s[^>]{0,200})?>.*?</\1>",
+    re.DOTALL,
 )
 _NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
 
@@ -594,23 +598,8 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedConversa
 def _spoken(content: object) -> str:
     """The words of a message's content, a text or blocks; calls of tools, their results and thoughts are no words."""
     parts = [content] if isinstance(content, str) else items(content)
-    return "\n\n".join(filter(None, (_without_tags(_message_part(part)) for part in parts)))
-
-
-def _without_tags(text: str) -> str:
-    """What is left of a text without what the program put into it; each kind of tag is looked for once if it never ends."""
-    kept, at, endless = list[str](), 0, set[str]()
-    for tag in _TAG.finditer(text):
-        if tag.start() < at or tag[1] in endless:
-            continue
-        end = text.find(f"</{tag[1]}>", tag.end())
-        if end < 0:
-            endless.add(tag[1])
-        else:
-            kept.append(text[at : tag.start()])
-            at = end + len(tag[1]) + 3
-    told = "".join([*kept, text[at:]]).strip()
-    return "" if told.startswith(_NOBODYS) else told
+    told = (_PUT_IN.sub("", _message_part(part)).strip() for part in parts)
+    return "\n\n".join(one for one in told if one and not one.startswith(_NOBODYS))
 
 
 AGENTS = {
@@ -630,22 +619,20 @@ def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
-    found = walk(os.path.realpath(path), lambda path, entry: not _left_out(path, entry))
+    found = walk(os.path.realpath(path), lambda path, entry: not _left_out(entry))
     for name, entry in sorted(found, key=lambda one: one[0]):
-        if why := _left_out(name, entry):
+        if why := _left_out(entry):
             yield Skipped(name, why)
         elif not entry.is_dir():
             yield _note(name, entry.path)
 
 
-def _left_out(path: str, entry: "os.DirEntry[str]") -> str:
+def _left_out(entry: "os.DirEntry[str]") -> str:
     """Why a file or a folder is not looked into; empty where it is."""
     if is_temporary_name(entry.name):
         return "hidden, or an editor's temporary file"
     if entry.is_symlink():
         return "a link; import the file that it leads to"
-    if entry.is_dir() and too_far(path):
-        return f"more than {DEEPEST} folders deep, or too long a path; move it further up"
     return "" if os.access(entry.path, os.R_OK) else "it may not be read; check its permissions"
 
 

@@ -284,7 +284,7 @@ class _Import:
         standing = ((path, next(self.folder.standing(path), "")) for path in numbered(f"{NOTES}{_safe(note.path)}"))
         path, place = next((path, place) for path, place in standing if not place or self.folder.read(place) == text)
         if not place and not self.dry:
-            self._create(path, text)
+            path = self.folder.create(path, text)
         report = self.report.unchanged if place else self.report.added
         report.append(ImportedMemory(self.folder.name, place or path, 0))
         self._record(origin, path, [digest(text, 16)])
@@ -305,17 +305,11 @@ class _Import:
         if new and not self.dry:
             lines = iter(text.splitlines())
             if not all(line in lines for line in here.splitlines()):
-                older = (one for one in numbered(live(place)) if not next(self.folder.standing(one), None))
-                self._create(f"{ARCHIVE}/{next(older)}", here)
+                self.folder.create(f"{ARCHIVE}/{live(place)}", here)  # under the next free name
             if not self.folder.edit(place, lambda data: text if data == here else None):
                 raise Changed(f"{place} changed on disk meanwhile; import again.")
         (self.report.updated if new else self.report.unchanged).append(ImportedMemory(self.folder.name, place, 0))
         return self._record(origin, path, [now] if now != before else [])
-
-    def _create(self, path: str, data: bytes) -> None:
-        place = self.folder.absolute(path)
-        safe.make_folder(os.path.dirname(place))
-        safe.create(place, data)
 
 
 def _safe(path: str) -> str:
