@@ -52,7 +52,7 @@ class ImportedTurn(NamedTuple):
 
 
 class ImportedConversation(NamedTuple):
-    """One conversation; `id` is unique within the format, `title` and `id` may be empty.
+    """One conversation; `id` is unique within the format, empty where how it begins must do; `title` may be empty.
 
     `started` is None where only the turns or the file say when. `assistant` is the speaker that is an assistant, empty where
     none is.
@@ -403,7 +403,7 @@ _TIMES = ("created", "created_at", "create_time", "timestamp", "date")
 
 def openai_jsonl(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """A conversation a line, then the one made of the single messages."""
-    repeated, single = Counter[str](), list[dict[str, Any]]()
+    single = list[dict[str, Any]]()
     for number, line in lines(path):
         try:
             record = mapping(decode(line))
@@ -411,28 +411,21 @@ def openai_jsonl(path: str, zone: tzinfo | None) -> Iterator[Item]:
             yield Skipped(f"line {number}", str(error))
             continue
         if isinstance(record.get("messages"), list):
-            yield _record(record, f"line {number}", zone, repeated)
+            yield _record(record, f"line {number}", zone)
         elif isinstance(record.get("role"), str):
             single.append(record)
         else:
             yield Skipped(f"line {number}", "it has neither messages nor a role")
     if single:
         name = os.path.splitext(os.path.basename(path))[0]
-        yield _record({"messages": single, "title": name}, name, zone, repeated)
+        yield _record({"messages": single, "title": name}, name, zone)
 
 
-def _record(record: dict[str, Any], place: str, zone: tzinfo | None, repeated: Counter[str]) -> ImportedConversation:
-    """One conversation; its own id, else its opening names it, numbered where several begin alike: more turns later do not
-    change it."""
+def _record(record: dict[str, Any], place: str, zone: tzinfo | None) -> ImportedConversation:
+    """One conversation; without an id of its own it is known by how it begins."""
     turns = spoken_messages(map(mapping, record["messages"]), zone)
-    title = words(record.get("title")) or words(record.get("name"))
-    title = title or (turns[0].text.splitlines()[0][:60] if turns else "")
     id = words(record.get("id")) or words(record.get("conversation_id")) or ("" if turns else place)
-    if not id:
-        begins = opening(words(record.get("title")), turns[0])
-        repeated[begins] += 1
-        id = f"{begins}-{repeated[begins]}"
-    return ImportedConversation(id, title, _time(record, zone), turns)
+    return ImportedConversation(id, words(record.get("title")), _time(record, zone), turns)
 
 
 def spoken_messages(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
@@ -454,11 +447,6 @@ def spoken_messages(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> 
             id = words(message.get("id")) or f"{same}-{said[same]}"
             turns.append(ImportedTurn(speaker, at, text, id))
     return turns
-
-
-def opening(title: str, first: ImportedTurn) -> str:
-    """What names a conversation without an id."""
-    return digest(f"{title}\0{first.speaker}\0{first.text}", 16)
 
 
 def _message_part(part: object) -> str:

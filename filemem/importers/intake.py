@@ -147,13 +147,12 @@ def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: 
     turns = exports.spoken_messages([dict(message) for message in messages], at.tzinfo)
     if not turns:
         return ""
-    begun, intake = next((turn.time for turn in turns if turn.time), at), _Import(folder)
-    said = ImportedConversation(id or exports.opening(title, turns[0]), title, begun, turns)
-    intake.take(said if id else said._replace(id=intake.own_id(said, at)), "added", "", at)
+    intake = _Import(folder)
+    intake.take(ImportedConversation(id, title, None, turns), "added", "", at)
     added, updated, unchanged, skipped = intake.report
     if taken := [*added, *updated, *unchanged]:
         return taken[0].path
-    raise Refused(f"{one_line(said.title or said.turns[0].text, 80)}: {skipped[-1].why}.")
+    raise Refused(f"{one_line(title or turns[0].text, 80)}: {skipped[-1].why}.")
 
 
 class _Import:
@@ -192,9 +191,7 @@ class _Import:
             if isinstance(item, ImportedNote):
                 self._note(item, f"{format}:{item.id or digest(os.fsencode(os.path.join(root, item.path)), 16)}")
             else:
-                id = item.id if item.id == one_line(item.id) else digest(escape_controls(item.id), 16)
-                first = next((turn.time for turn in item.turns if turn.time), written)
-                self._conversation(item, f"{format}:{id}", item.started or first)
+                self._conversation(item, format, written)
 
     def _record(self, origin: str, path: str, parts: list[str]) -> None:
         if parts and not self.dry:
@@ -207,19 +204,24 @@ class _Import:
 
     # -- conversations -------------------------------------------------------------------------------------------
 
-    def own_id(self, said: ImportedConversation, at: datetime) -> str:
-        """An id for a conversation without one: that of the one kept before which it goes on, or which holds it already.
+    def _origin(self, format: str, item: ImportedConversation, said: list[ImportedTurn], at: datetime) -> str:
+        """What names a conversation in the record; without an id how it begins, with a number: that of the one kept before which
+        it goes on, or which holds it already.
 
         One of another day goes on only where more than its opening is the same: people say hello every day.
         """
-        ids, day = [turn.id for turn in self._cleaned(said)], f"{said.started or at:%Y-%m-%d}"
+        if item.id or not said:
+            id = item.id if item.id == one_line(item.id) else digest(escape_controls(item.id), 16)
+            return f"{format}:{id}"
+        first, ids = item.turns[0], [turn.id for turn in said]
+        opening = digest(f"{item.title}\0{first.speaker}\0{first.text}", 16)
         for number in count(1):
-            known = self.origins.of(f"added:{said.id}-{number}")
+            known = self.origins.of(origin := f"{format}:{opening}-{number}")
             alike = known and all(one == other for one, other in zip(known.parts, ids, strict=False))
-            same_day = known and (day in known.path or not known.path)
+            same_day = known and (f"{at:%Y-%m-%d}" in known.path or not known.path)
             if not known or (alike and (same_day or min(len(known.parts), len(ids)) > OPENING)):
                 break
-        return f"{said.id}-{number}"
+        return origin
 
     def _cleaned(self, conversation: ImportedConversation) -> list[ImportedTurn]:
         """The turns with the user's name as their own speaker's and with ids that each name one; those without words left out."""
@@ -232,8 +234,10 @@ class _Import:
                 said.append(ImportedTurn(speaker, turn.time, text, _on_one_line(id, LONGEST_TITLE)))
         return said
 
-    def _conversation(self, item: ImportedConversation, origin: str, at: datetime) -> None:
+    def _conversation(self, item: ImportedConversation, format: str, written_at: datetime) -> None:
         title, said, secrets = _on_one_line(item.title, LONGEST_TITLE), self._cleaned(item), list[Redaction]()
+        at = item.started or next((turn.time for turn in item.turns if turn.time), written_at)
+        origin = self._origin(format, item, said, at)
         if self.redacts:
             texts = [redact(text) for text in (title, *(turn.text for turn in said))]
             secrets = [one for _, found in texts for one in found]
