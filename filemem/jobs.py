@@ -49,7 +49,8 @@ class UserJob:
     def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> str:
         """Commit what was written; what git has to say of it, empty where there is nothing to say."""
         written = list(dict.fromkeys(paths))
-        return self.history.record(subject, written, {"Job": self._name, **trailers}, self._at) if written else ""
+        note = self.history.record(subject, written, {"Job": self._name, **trailers}, self._at) if written else ""
+        return f"git: {note}" if note else ""
 
 
 @contextlib.contextmanager
@@ -187,7 +188,7 @@ def _committed(step: Callable[P, JobDone]) -> Callable[P, JobDone]:
         with job(given[0], step.__name__, given[1]) as run:
             done = step(*args, **how)
             note = run.commit(done.subject, done.paths, Job=done.job)
-        return done._replace(said=[*done.said, f"git: {note}"], facts={**done.facts, "git": note}) if note else done
+        return done._replace(said=[*done.said, note], facts={**done.facts, "git": note}) if note else done
 
     return run
 
@@ -243,7 +244,7 @@ def read(found: Iterable[tuple[Applied, str]]) -> JobDone:
     requests = [one for one, _ in told]
     decided = [one for each in requests for one in each.decisions]
     notes = [note for one in requests for note in (*one.notes, *filter(None, [one.error]))]
-    notes += [f"git: {note}" for _, note in told if note]
+    notes += [note for _, note in told if note]
     counts = Counter(_COUNTED[one.action] for one in decided)
     counts["superseded"] = sum(len(one.replaces) for one in decided if one.action == SUPERSEDE)
     words = ("new", "superseded", "updated", "known", "left out", "proposed")
@@ -378,7 +379,7 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
         said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
         paths = [*touched, *names, *names.values()]
         note = run.commit("Follow renames", paths)
-    return JobDone("renames", said + [f"git: {note}"] * bool(note), {"followed": said}, paths)
+    return JobDone("renames", said + [note] * bool(note), {"followed": said}, paths)
 
 
 # -- by name -------------------------------------------------------------------------------------------------------------

@@ -79,7 +79,8 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
         assert term.end() == 0
         ends = re.sub(r"\s+", " ", term.screen.rpartition("The conversation is in ")[2])
         assert re.fullmatch(
-            r"sessions/\d{4}/[-\d]+-which-tea\.md\. Facts: 3; conversations that wait for filemem maintain: 1\. ", ends
+            r"sessions/\d{4}/[-\d]+-which-tea\.md\. Facts: 3; conversations that wait for a model: 1\. ",
+            ends,
         )
     assert session(store).startswith("- **ann**: Which tea?\n- **assistant**: Let me look.\n")
 
@@ -264,7 +265,7 @@ def test_earlier_conversations_are_read_in_the_background_and_the_shell_never_wa
         term.expect("Fine.\n> ")
         term.type("/quit\r")
         assert term.end() == 0
-        assert "that wait for filemem maintain: 3." in re.sub(r"\s+", " ", term.screen)
+        assert "wait for a model: 3." in re.sub(r"\s+", " ", term.screen)
 
 
 # -- typing ------------------------------------------------------------------------------------------------------
@@ -310,7 +311,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
             ("\x04", "Stopped.\n"),
             ("/forget facts/hostile.md", "[y/N]: "),
-            ("y", "Deleted facts/hostile.md.\n"),
+            ("y", "Forgot facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
             ("My canoe leaks.", "Yes.\n"),
             ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
@@ -321,7 +322,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/remember My canoe leaks.", "-my-canoe-leaks.md"),
             ("/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md", "hold it, too? [y/N]: "),
             ("n", "for good? [y/N]: "),
-            ("y", "Deleted "),
+            ("y", "Forgot "),
             ("Still there?", ""),
         ]
         for typed, answer in steps:

@@ -59,8 +59,7 @@ COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a ch
 WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
 OFF = ("From here on nothing is kept; what was said before is.", "从现在起什么都不保存；之前说的仍然保存着。")
 KEPT = ("The conversation is in {}. ", "对话保存在 {}。")
-KNOWN = ("Facts: {}; conversations that wait for {}: {}.", "事实：{}条；等待{}的对话：{}段。")
-A_MODEL = ("a model", "一个模型")
+KNOWN = ("Facts: {}; conversations that wait for a model: {}.", "事实：{}条；等待模型阅读的对话：{}段。")
 UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
 RESUME = "Continue a session, named by its path or part of its name; by default the last one."
 LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
@@ -136,10 +135,8 @@ class Chat:
         """Say where the conversation is, how many facts there are, and how many conversations a model has not read."""
         path, entries = self._talk.transcript.path, index.of(self._talk.user).corpus().entries()
         facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
-        kept, known = (said[self._chinese] for said in (KEPT, KNOWN))
-        whom = "filemem maintain" if self._model else A_MODEL[self._chinese]
-        told = known.format(facts, whom, sessions.waiting(self._talk.user)[0])
-        self._aside(kept.format(path) + told if path else told)
+        told = KNOWN[self._chinese].format(facts, sessions.waiting(self._talk.user)[0])
+        self._aside(KEPT[self._chinese].format(path) + told if path else told)
 
     def _messages(self) -> Iterator[str]:
         """What is typed, until Ctrl-D. Lines that were pasted together are one message."""
@@ -383,4 +380,4 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
             path, turns = kept.path, kept.turns()
             if path and turns:
                 subject = f"Talk with {talk.user.name}: {transcript.first_words(turns[0].text)}"
-                screen.say_aside(run.commit(subject, [path, *talk.written], Session=path))
+                say_dim(run.commit(subject, [path, *talk.written], Session=path))

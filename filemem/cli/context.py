@@ -225,7 +225,7 @@ def with_shared_options(command: click.Command) -> click.Command:
 
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
-OPTIONS: dict[str, Callable[[Any], Any]] = {
+OPTIONS: dict[str, Callable[[Any], Any]] = {  # what several commands take, by name
     "PATH": click.argument("path", type=click.Path()),
     "[PATH]": click.argument("path", type=click.Path(), required=False),
     "--limit": click.option("--limit", "-n", type=click.IntRange(1), help="Show at most this many."),
@@ -241,7 +241,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "--after": click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'."),
     "--before": click.option("--before", metavar="DATE", help="Only up to this day."),
 }
-"""What several commands take, by name."""
 
 
 def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = click) -> Callable[[Any], Any]:

@@ -15,7 +15,7 @@ import click
 
 from filemem import jobs
 from filemem.cli.context import Context, command, split_line
-from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_aside, say_dim
+from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_dim
 from filemem.errors import FilememError, Problem
 from filemem.files import config, globs, safe
 from filemem.files.folder import StoreFolder
@@ -245,7 +245,7 @@ def log_command(call: Context, path: str | None, about: str, limit: int | None) 
     for commit in found:
         yield Row({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, [_line(commit)])
     if not found:
-        say_aside("there is no such commit.")
+        say_dim("There is no such commit.")
     return 0 if found else 1
 
 
@@ -296,10 +296,8 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[
     """Create a store.
 
     It is created in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, with a file of
-    all settings, commented out.
-
-    With --git (in your present store if you name no other), a commit follows each conversation and job; only memories
-    are ever committed.
+    all settings, commented out. With --git (in your present store if you name no other), a commit follows each
+    conversation and job; only memories are ever committed.
 
     Example: filemem init ~/memories --git
     """
@@ -379,7 +377,7 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     yield Row(as_json, _taken_in(taken, dry=dry_run))
     if not dry_run and not call.json and any(entry.turns for entry in (*taken.added, *taken.updated)):
         say_dim("Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision.")
-    say_aside(note)
+    say_dim(note)
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from filemem.cli.context import Context, command, split_line
-from filemem.cli.screen import Line, Output, choose, confirmed, dim, progress, say_aside, say_dim
+from filemem.cli.screen import Line, Output, choose, confirmed, dim, progress, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory, live
@@ -44,7 +44,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
     Example: filemem remember "Prefers oolong tea."
     """
     done, note = remembered(call.writer(), " ".join(text), call.now, **how)
-    say_aside(note)
+    say_dim(note)
     yield from [*consolidation.said(done.decision), *done.notes]
 
 
@@ -85,7 +85,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            say_aside(committed(run, Applied(decisions, paths, [])))
+            say_dim(committed(run, Applied(decisions, paths, [])))
     return 0
 
 
@@ -101,8 +101,6 @@ def _shown(found: Proposal, place: str) -> Iterator[str]:
     for source, speaker, text in found.turns:
         yield dim(f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}")
 
-
-# -- the editor --------------------------------------------------------------------------------------------------
 
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 
@@ -140,9 +138,6 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     except (ValueError, OSError) as error:
         raise FilememError(f"{editor} cannot be started ({error}); set EDITOR to an editor of yours.") from None
     return Memory(path, folder.read(path)).problems
-
-
-# -- forgetting --------------------------------------------------------------------------------------------------
 
 
 @command(
@@ -257,7 +252,7 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
         places = ", ".join(one_line(one.place) for one in others)
         yield f"Outside this user's folder, and untouched, the words are in: {places}."
     yield "Backups, where there are any, have it too."
-    say_aside(done.note)
+    say_dim(done.note)
     return int(failed)
 
 

@@ -27,10 +27,8 @@ class Row(NamedTuple):
     lines: Iterable[str]
 
 
-Line = str | Row
-"""What a command tells: a line for a person only, or facts with the lines that say them."""
-Output = Generator[Line, None, int | None]
-"""All that a command tells, and its exit code in the end."""
+Line = str | Row  # what a command tells: a line for a person only, or facts with the lines that say them
+Output = Generator[Line, None, int | None]  # all that a command tells, and its exit code in the end
 
 
 def show(told: Iterator[Line], *, as_json: bool) -> int:
@@ -58,11 +56,6 @@ def say_dim(text: str) -> None:
         say(dim(wrapped(escape_controls(text), sys.stderr)), err=True)
 
 
-def say_aside(note: str) -> None:
-    """Print a dim note on how git fared, if there is anything to say."""
-    say_dim(note and f"git: {note}")
-
-
 def confirmed(question: str, default: bool = False) -> bool:
     """Ask for a yes, on a terminal, again after what is neither yes nor no; an interrupt ends the command."""
     return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(question, default=default, err=True)
@@ -82,18 +75,23 @@ def dim(text: str) -> Safe:
 @contextlib.contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A function of (done, total) that draws a bar on standard error, on a terminal only and for what takes a moment."""
-    began, bar = time.monotonic(), click.progressbar(length=1, label=label, show_pos=True, file=sys.stderr)
+    with contextlib.ExitStack() as shown:
+        drawn: Any = None
+        began = 0.0  # when what is counted now began
 
-    def show(done: int, total: int) -> None:
-        if sys.stderr.isatty() and time.monotonic() - began > MOMENT:
-            bar.length = total
-            bar.update(done - bar.pos)
+        def show(done: int, total: int) -> None:
+            nonlocal drawn, began
+            began = began or time.monotonic()
+            if drawn is None and sys.stderr.isatty() and done < total and time.monotonic() - began > MOMENT:
+                made: Any = click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
+                drawn = shown.enter_context(made)
+            if drawn is not None:
+                drawn.update(done - drawn.pos)
+            if done >= total:
+                shown.close()
+                drawn, began = None, 0.0
 
-    try:
         yield show
-    finally:
-        if bar.pos:
-            bar.render_finish()
 
 
 _WIDE = (
