@@ -278,17 +278,18 @@ def compact(
     """Summarise and archive what is old; `dry`: only say what would be done."""
     found, said = compaction.plan(folder, at.date(), older_than, progress), list[str]()
     if dry:
-        due = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
-        said = [f"{path} would take up {counted(len(of), 'source')}: {first_few(of)}." for path, of in due.items()]
-        made: Any = due
-        sources, paths = list[str](), [path for summary, taken in due.items() for path in (summary, *taken)]
+        made: list[dict[str, Any]] = [{"summary": one.summary, "source": one.path} for one in found.due]
+        said = [f"{one.path} would be summarised in {one.summary}." for one in found.due]
     else:
         done = compaction.apply(folder, found, at, model, progress)
         for item in done:
-            count = counted(len(item.sources), "source")
-            said += [f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}).", *item.notes]
-        made, sources = [item._asdict() for item in done], [path for item in done for path in item.sources]
-        paths = [*(item.summary for item in done), *sources, *map(archived, sources)]
+            said += [
+                f"{item.source}: {item.before:,} bytes in {item.after:,} of {item.summary} ({item.by}).",
+                *item.notes,
+            ]
+        made = [item._asdict() for item in done]
+    sources = [one["source"] for one in made]
+    paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
     short = [source.path for source in found.short]
     said += [f"{counted(len(short), 'source')} too short to be summarised."] * bool(short)
     facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(sources), 'old conversation')}"

@@ -74,7 +74,6 @@ class Config:
     grace_days: int = 7  # no younger memory is archived
     compact_after_days: int = 30  # sessions older than this are summarised and archived
     summary_share: float = 0.295  # of the text of a conversation, what its summary keeps
-    month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on in parts
     consolidate: bool = True  # have a chat's model read earlier conversations while it goes on
     review: bool = False  # only propose memories, for filemem review to decide
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
@@ -139,7 +138,7 @@ def _values(root: str | Path) -> dict[str, Any]:
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
-RETIRED = {"prices", "limits"}  # settings of an earlier version, which mean nothing now
+RETIRED = {"prices", "limits", "month_tokens"}  # settings of an earlier version, which mean nothing now
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
 Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
 

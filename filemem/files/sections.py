@@ -95,9 +95,9 @@ def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
     return data + gap + new
 
 
-def of_month(day: dt.date, part: int = 1) -> str:
-    """The path of a month's summary; `part` where one file is not enough."""
-    return f"summaries/{day.year:04}/{str(day)[:7]}-conversations{f'-{part}' if part > 1 else ''}.md"
+def of_month(day: dt.date) -> str:
+    """The path of a month's summary."""
+    return f"summaries/{day.year:04}/{str(day)[:7]}-conversations.md"
 
 
 # -- of the profile -------------------------------------------------------------------------------------------------
