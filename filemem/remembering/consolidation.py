@@ -42,23 +42,15 @@ from filemem.text.redaction import kinds, redact
 JOURNAL = "consolidating.json"
 
 
-class ReadSession(NamedTuple):
-    """A session that a plan has read: the digests of its turns, its size in bytes (0 where there are further turns to read), and
-    the line of its front matter that sums it up, empty where nothing does."""
-
-    path: str
-    turns: tuple[str, ...]
-    size: int
-    episode: str = ""
-
-
 class BatchPlan(NamedTuple):
-    """What is to be done about what one request has read; `at` is the time of the run."""
+    """What is to be done about what one request has read, at the time of the run: of each session the digests of its turns, its
+    size in bytes (0 where there are further turns to read), and the line of its front matter that sums it up, empty where nothing
+    does."""
 
-    sessions: tuple[ReadSession, ...]
+    read: Sequence[dict[str, Any]]
     at: str
-    decisions: tuple[Decision, ...]
-    forget: tuple[ForgetRequest, ...] = ()
+    decisions: Sequence[Decision]
+    forget: Sequence[ForgetRequest] = ()
 
 
 class Applied(NamedTuple):
@@ -151,16 +143,17 @@ def _planned(
     batch: list[Session], known: KnownMemories, at: dt.datetime, found: Request | None, ask: bool
 ) -> BatchPlan:
     """What becomes of what a request came to, which `known` takes in; `ask` the person first."""
-    decisions, read = list[Decision](), list[ReadSession]()
+    decisions, read = list[Decision](), list[dict[str, Any]]()
     for claim, wrong in found.claims if found else ():
         one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
         waits = (ask or claim.waits) and one.action in WRITTEN
         decisions.append(one._replace(action=PROPOSE) if waits else one)
     for session in batch:
-        turns = tuple(session.turns[place].digest for place in session.unread)
+        turns = [session.turns[place].digest for place in session.unread]
         told = found.episodes.get(session.path) if found and not ask else None
-        read.append(ReadSession(session.path, turns, session.size, told.line if told and told.text else ""))
-    return BatchPlan(tuple(read), at.isoformat(), tuple(decisions), tuple(found.forget) if found else ())
+        line = told.line if told and told.text else ""
+        read.append({"read": session.path, "turns": turns, "size": session.size, "episode": line})
+    return BatchPlan(read, at.isoformat(), decisions, found.forget if found else ())
 
 
 # -- what is carried out ---------------------------------------------------------------------------------------------
@@ -200,16 +193,11 @@ def resume(folder: Folder) -> Applied | None:
 def _from_json(value: Any) -> BatchPlan:
     """A plan from the JSON of its fields in their order."""
     read, at, decided, forget = value
-    decisions = []
-    for action, path, fields, reason, replaces in decided:
-        claim = Claim.from_json(dict(zip(Claim._fields, fields, strict=True)))
-        decisions.append(Decision(action, path, claim, reason, tuple(replaces)))
-    return BatchPlan(
-        tuple(ReadSession(path, tuple(turns), size, line) for path, turns, size, line in read),
-        at,
-        tuple(decisions),
-        tuple(ForgetRequest(asked, tuple(turns), tuple(memories)) for asked, turns, memories in forget),
-    )
+    decisions = [
+        Decision(action, path, Claim.from_json(dict(zip(Claim._fields, fields, strict=True))), *more)
+        for action, path, fields, *more in decided
+    ]
+    return BatchPlan(read, at, decisions, [ForgetRequest(*one) for one in forget])
 
 
 def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Applied:
@@ -226,7 +214,9 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
             entries.append({"proposed": one.claim._asdict()})
         if one.action in WRITTEN:
             try:
-                one, written = (_change if one.action == UPDATE else _write)(folder, one, log, at, notes)
+                one, written = (
+                    (one, _change(folder, one, log)) if one.action == UPDATE else _write(folder, one, at, notes)
+                )
             except FilememError as error:
                 notes.append(str(error))
                 continue
@@ -244,13 +234,14 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     if told_again := [one.path for one in done if one.action == UPDATE]:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
     notes += [_held_back(folder, wish, at) for wish in found.forget]
-    for session in found.sessions:
-        grown = _write_episode(folder, session.path, session.episode, log) if session.episode else None
+    for session in found.read:
+        path, line = str(session["read"]), session["episode"]
+        grown = _write_episode(folder, path, line, log) if line else None
         if grown is not None:
-            entries.append({"episode": session.path, "written": digest(session.episode)})
-            paths += [session.path] if grown else []
-        size = session.size and session.size + (grown or 0)
-        entries.append({"read": session.path, "turns": list(session.turns), "size": size})
+            entries.append({"episode": path, "written": digest(line)})
+            paths += [path] if grown else []
+        size = session["size"] and session["size"] + (grown or 0)
+        entries.append({"read": path, "turns": session["turns"], "size": size})
     log.add(entries)
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
@@ -264,11 +255,9 @@ def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime) -> str:
     return f"Held back, as asked in {wish.asked}: {what}; {how}"
 
 
-Written = tuple[Decision, list[str]]  # a decision as it was carried out, and the paths that changed
-
-
-def _write(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime, notes: list[str]) -> Written:
-    """Write a new memory, then mark what it supersedes and put that into the archive."""
+def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> tuple[Decision, list[str]]:
+    """Write a new memory, then mark what it supersedes and put that into the archive; the decision with the name that it got, and
+    the paths that changed."""
     claim = one.claim
 
     def holds(memory: Memory) -> bool:
@@ -278,9 +267,8 @@ def _write(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime
 
     with folder.locked():
         if not any(holds(folder.memory(place)) for place in folder.standing(one.path)):
-            one = one._replace(
-                path=folder.create(one.path, claim.page(one.replaces))
-            )  # another name where this one is taken
+            # Another name where this one is taken.
+            one = one._replace(path=folder.create(one.path, claim.page(one.replaces)))
     paths = [one.path]
     for old in one.replaces:
         if not (place := next(folder.standing(old), "")):
@@ -297,7 +285,7 @@ def _write(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime
     return one, paths
 
 
-def _change(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetime, notes: list[str]) -> Written:
+def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
     """Add sources and confidence to a memory, and give it the words in which it stands from now on, unless it was told again."""
     place, claim = folder.locate(one.path), one.claim
 
@@ -305,13 +293,8 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetim
         after = facts.confirmed(place, data, claim.sources, claim.confidence)
         if one.reason or not log.untouched(place, data):
             return after
-        days = {
-            "valid_from": claim.valid_from,
-            "valid_until": claim.valid_until,
-            "kind": claim.nature,
-            "day": claim.when,
-        }
-        for key, value in days.items():
+        days = {"valid_from": claim.valid_from, "valid_until": claim.valid_until, "day": claim.when}
+        for key, value in {**days, "kind": claim.nature}.items():
             after = facts.set_front(place, after, key, str(value)) if value else after
         if not claim.nature:  # what was to come has come to stay
             end = Memory(place, after).front_end
@@ -321,7 +304,7 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog, at: dt.datetim
 
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
-    return one, [place]
+    return [place]
 
 
 def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLog) -> int | None:
@@ -436,9 +419,6 @@ def revise_profile(
             elif digest(said) in log.lines:
                 page.replace(number, [_line(said_in(heirs[path]), [path]) for path in heirs if path not in standing])
                 standing.update(heirs)
-                if not now & {*paths}:
-                    what = "says otherwise now" if heirs else "holds no more"
-                    page.notes.insert(0, f"Updated profile.md: {', '.join(paths)} {what}")
             else:
                 standing.update(paths, heirs)
                 if now & {*paths}:
