@@ -278,8 +278,9 @@ def compact(
     """Summarise and archive what is old; `dry`: only say what would be done."""
     found, said = compaction.plan(folder, at.date(), older_than, progress), list[str]()
     if dry:
-        made: list[dict[str, Any]] = [{"summary": one.summary, "source": one.path} for one in found.due]
-        said = [f"{one.path} would be summarised in {one.summary}." for one in found.due]
+        due = [(summary, source.path) for summary, sources in found.due.items() for source in sources]
+        made: list[dict[str, Any]] = [{"summary": summary, "source": path} for summary, path in due]
+        said = [f"{path} would be summarised in {summary}." for summary, path in due]
     else:
         done = compaction.apply(folder, found, at, model, progress)
         for item in done:
@@ -288,11 +289,10 @@ def compact(
                 *item.notes,
             ]
         made = [item._asdict() for item in done]
-    sources = [one["source"] for one in made]
     paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
     short = [source.path for source in found.short]
     said += [f"{counted(len(short), 'source')} too short to be summarised."] * bool(short)
-    facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(sources), 'old conversation')}"
+    facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(made), 'old conversation')}"
     return JobDone("compact", said or [NONE_OLD], facts, paths, subject)
 
 

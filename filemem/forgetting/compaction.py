@@ -1,9 +1,9 @@
 """Compaction: old conversations are summarised by month, and the originals move to the archive.
 
 A conversation gets a section in the summary of its month, where that is under half of it; one that is too short for it stays as
-it is. `plan` looks; `apply` takes one conversation after the other: it writes the section, moves the original, and logs what is
-done. After a job that was killed the next one goes on: a section that stands there is taken as it is. Each is logged with its
-digest, so nothing is done twice, and one that was edited afterwards is compacted again.
+it is. `plan` looks; `apply` writes the sections of a month, moves the originals, and logs what is done. After a job that was
+killed the next one goes on: a section that stands there is taken as it is. Each conversation is logged with its digest, so
+nothing is done twice, and one that was edited afterwards is compacted again.
 
 What a summary says are a model's statements with the turns they rest on, else the most telling turns. A turn is worth more where
 it names a day, a number or a name, opens a conversation, answers a question or tells of its speaker, and in rare words, as the
@@ -49,12 +49,11 @@ _NUMBER = re.compile(r"\d|[两三四五六七八九十百千万]")
 
 
 class Source(NamedTuple):
-    """A conversation that is to be summarised, and the summary that takes it up; `old` is what the log says of it."""
+    """A conversation that is to be summarised; `old` is what the log says of it, if anything."""
 
     memory: Memory
     digest: str
     old: Compacted | None
-    summary: str
 
     @property
     def path(self) -> str:
@@ -75,9 +74,10 @@ class Source(NamedTuple):
 
 
 class CompactionPlan(NamedTuple):
-    """What a compaction would do, in the order in which it would do it; `short` are too short to be summarised."""
+    """What a compaction would do, in the order in which it would do it, by the summary that takes it up; `short` are too short to
+    be summarised."""
 
-    due: list[Source]
+    due: dict[str, list[Source]]
     short: list[Source]
 
 
@@ -106,7 +106,7 @@ def plan(
         if live(path).startswith("summaries/") and (summary := folder.find(path)):
             homes |= dict.fromkeys(re.findall("^## (.+?)\r?$", summary.text, re.MULTILINE), path)
     sessions = [path for path in sorted(paths, key=live) if live(path).startswith("sessions/")]
-    found = CompactionPlan([], [])
+    found = CompactionPlan({}, [])
     for done, path in enumerate(sessions):
         if done % 100 == 0:
             progress(done, len(sessions))
@@ -114,14 +114,14 @@ def plan(
         if memory and memory.date and memory.date.toordinal() < before and _tells(memory, hidden):
             month = sections.of_month(memory.date)
             home = homes.get(sections.title(path)) or next(folder.standing(month), month)
-            source = Source(memory, sections.digest(memory.data), known.get(live(path)), home)
+            source = Source(memory, sections.digest(memory.data), known.get(live(path)))
             if (
                 not source.old
                 or source.old.digest != source.digest
                 or source.old.state not in (journal.DONE, journal.KEPT)
             ):
                 fits = any(bullet.tokens <= source.room for _, bullet in _bullets(memory))
-                (found.due if fits else found.short).append(source)
+                (found.due.setdefault(home, []) if fits else found.short).append(source)
     progress(len(sessions), len(sessions))
     return found
 
@@ -145,51 +145,57 @@ def apply(
     model: Model | None = None,
     progress: Progress = no_progress,
 ) -> list[Compaction]:
-    """Do what the plan says, one conversation after the other. One that was changed meanwhile waits for the next run. What is too
-    short is noted, so that it is looked at again only when it was edited."""
+    """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run. One that
+    is too short is noted, so that it is looked at again only when it was edited."""
     journal.note_compacted(folder, {one.path: Compacted(one.digest, "", "", journal.KEPT) for one in found.short})
-    out, corpus = list[Compaction](), index.of(folder).corpus() if found.due else None
-    for done, source in enumerate(found.due):
+    out = list[Compaction]()
+    for done, (summary, sources) in enumerate(found.due.items()):
         progress(done, len(found.due))
-        now = folder.find(source.memory.path)
-        if corpus and now and now.data == source.memory.data:
-            out.append(_compact(folder, source, at, model, corpus))
+        fresh = [one for one in sources if (now := folder.find(one.memory.path)) and now.data == one.memory.data]
+        out += _compact(folder, summary, fresh, at, model) if fresh else []
     progress(len(found.due), len(found.due))
     return out
 
 
-def _compact(folder: Folder, source: Source, at: dt.datetime, model: Model | None, corpus: Corpus) -> Compaction:
-    """Write the section, move the original, log what is done. A section that a run which was cut off has written already is
+def _compact(
+    folder: Folder, summary: str, sources: list[Source], at: dt.datetime, model: Model | None
+) -> Iterator[Compaction]:
+    """Write the sections, move the originals, log what is done. A section that a run which was cut off has written already is
     taken as it is."""
-    where, by, notes, share = folder.absolute(source.summary), "", list[str](), config.of(folder).summary_share
+    where, share = folder.absolute(summary), config.of(folder).summary_share
     standing = safe.read(where) if os.path.lexists(where) else b""
-    if source.new and (place := sections.find(standing, source.path)):
-        section, by = standing[place[0] : place[1]], "as it stood"
-    else:
-        bullets = list[Bullet]()
-        if model is not None and model.name != "offline":
-            bullets, notes, by = *_stated(model, source.memory, share), model.name
-        if not bullets or sum(one.tokens for one in bullets) > source.room:
-            bullets, by = _chosen(source, corpus, share), "extractive"
-        section = sections.section(source.path, bullets)
+    made, bullets, notes = dict[str, bytes](), dict[str, list[Bullet]](), dict[str, list[str]]()
+    for source in sources:
+        if source.new and (place := sections.find(standing, source.path)):
+            made[source.path] = standing[place[0] : place[1]]
+        elif model is not None and model.name != "offline":
+            stated, notes[source.path] = _stated(model, source.memory, share)
+            if stated and sum(one.tokens for one in stated) <= source.room:
+                bullets[source.path] = stated
+    by_model, left = {*bullets}, [one for one in sources if one.path not in {*made, *bullets}]
+    bullets |= _chosen(left, index.of(folder).corpus(), share) if left else {}
+    made |= {path: sections.section(path, said) for path, said in bullets.items()}
 
     def changed(data: bytes) -> bytes:
-        place = sections.find(data, source.path)
-        if place and data[place[0] : place[1]] == section:
-            return data
-        return sections.put(data, source.path, section, source.old.section if source.old else "")
+        for source in sources:
+            place = sections.find(data, source.path)
+            if not place or data[place[0] : place[1]] != made[source.path]:
+                data = sections.put(data, source.path, made[source.path], source.old.section if source.old else "")
+        return data
 
     with folder.locked():
         if os.path.lexists(where):
-            folder.edit(source.summary, changed)
+            folder.edit(summary, changed)
         else:
-            folder.create(source.summary, changed(b"").decode())
-    if source.new and not source.memory.archived:
-        notes += journal.archive(folder, [source.path], at).values()
-    summary = live(source.summary)
-    done = Compacted(source.digest, summary, sections.digest(section), journal.DONE)
-    journal.note_compacted(folder, {source.path: done})
-    return Compaction(source.summary, source.path, len(source.memory.data), len(section), by, notes)
+            folder.create(summary, changed(b"").decode())
+    stayed = journal.archive(folder, [one.path for one in sources if one.new and not one.memory.archived], at)
+    digests = {path: sections.digest(section) for path, section in made.items()}
+    done = {one.path: Compacted(one.digest, live(summary), digests[one.path], journal.DONE) for one in sources}
+    journal.note_compacted(folder, done)
+    for one in sources:
+        by = model.name if model and one.path in by_model else "extractive"
+        said = [*notes.get(one.path, ()), *filter(None, [stayed.get(one.path)])]
+        yield Compaction(summary, one.path, len(one.memory.data), len(made[one.path]), by, said)
 
 
 # -- the most telling turns ---------------------------------------------------------------------------------------
@@ -239,22 +245,26 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
         asked, before = bool(flags & terms.IS_QUESTION), turn.speaker or " "
 
 
-def _chosen(source: Source, corpus: Corpus, share: float) -> list[Bullet]:
-    """The bullets of the turns that carry the most, as many as fit within a share of the conversation's bytes and what it has
-    room for, in tokens; at least the most telling turn that it has room for."""
-    room, budget = source.room, share * len(source.memory.data) - 1 - len(sections.section(source.path, []))
-    fitting = [turn for turn in _weighed(source.memory, corpus) if turn[1].tokens <= room]
-    best = max(fitting, key=lambda turn: turn[0])
-    others = [turn for turn in fitting if turn[0] and turn is not best]
+def _chosen(sources: list[Source], corpus: Corpus, share: float) -> dict[str, list[Bullet]]:
+    """The bullets of the turns that carry the most, by conversation: as many as fit within a share of the bytes of all and what
+    each has room for, in tokens; of each at least the most telling turn that it has room for."""
+    best, others, room = list[Bullet](), list[tuple[float, Bullet]](), {one.path: one.room for one in sources}
+    budget = share * sum(len(one.memory.data) for one in sources)
+    for source in sources:
+        budget -= 1 + len(sections.section(source.path, []))
+        fitting = [turn for turn in _weighed(source.memory, corpus) if turn[1].tokens <= source.room]
+        first = max(fitting, key=lambda turn: turn[0])
+        best.append(first[1])
+        others += [turn for turn in fitting if turn[0] and turn is not first]
     others.sort(key=lambda turn: turn[0] / (PRICE + len(turn[1].text)) ** THRIFT, reverse=True)
-    found = list[Bullet]()
-    for _, bullet in [best, *others]:
+    found = dict[str, list[Bullet]]()
+    for bullet in [*best, *(bullet for _, bullet in others)]:
         size = len(str(bullet).encode("utf-8", "replace"))
-        if not found or (size <= budget and bullet.tokens <= room):
-            found.append(bullet)
+        if bullet.path not in found or (size <= budget and bullet.tokens <= room[bullet.path]):
+            found.setdefault(bullet.path, []).append(bullet)
             budget -= size
-            room -= bullet.tokens
-    return sorted(found, key=lambda bullet: bullet.lines)
+            room[bullet.path] -= bullet.tokens
+    return {path: sorted(bullets, key=lambda bullet: bullet.lines) for path, bullets in found.items()}
 
 
 # -- a model's statements -----------------------------------------------------------------------------------------
