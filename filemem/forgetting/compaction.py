@@ -145,7 +145,7 @@ def apply(
     model: Model | None = None,
     progress: Progress = no_progress,
 ) -> list[Compaction]:
-    """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run. One that
+    """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run. What
     is too short is noted, so that it is looked at again only when it was edited."""
     journal.note_compacted(folder, {one.path: Compacted(one.digest, "", "", journal.KEPT) for one in found.short})
     out = list[Compaction]()

@@ -103,21 +103,15 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
         how = "--quiet --force --no-tags --update-head-ok --no-write-fetch-head --no-auto-maintenance --prune".split()
         repository.run("fetch", *how, copy, "+refs/*:refs/*", timeout=LONG)
         after = _refs(repository)
-        moved = sorted(ref for ref, oid in before.items() if after.get(ref) != oid)
-        dropped = [ref for ref in moved if ref.startswith("refs/remotes/")]
-        for ref in dropped:  # its old history is the remote's, not here to be known by
-            repository.ask("update-ref", "--no-deref", "-d", ref)
+        for ref, oid in before.items():  # of a remote's copy the old history is the remote's, not here to be known by
+            if ref.startswith("refs/remotes/") and after.get(ref) != oid:
+                repository.ask("update-ref", "--no-deref", "-d", ref)
         known = "".join(f"{oid}\n" for oid in sorted(repository.purged() | old))
         safe.write(os.path.join(repository.folder, PURGED), known.encode())
         _clean_index(history, found)
         _prune(repository)
-    branches = [ref.split("/", 2)[2] for ref in moved if ref not in dropped]
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
-    return [
-        f"Rewrote {len(old)} commits; {', '.join(branches) or 'no branch'} moved.",
-        *(f"Dropped {ref[13:]}, this repository's copy of a remote branch." for ref in dropped),
-        *(f"{sentence} {again}" for sentence in _remotes(repository)),
-    ]
+    return [f"Rewrote {len(old)} commits.", *(f"{sentence} {again}" for sentence in _remotes(repository))]
 
 
 def rewrite(inside: str, commits: list[str], plan: str) -> None:
@@ -194,10 +188,10 @@ def _clean_index(history: History, found: DeletionPlan) -> None:
     contents = repository.contents(entry.oid for entry in staged.values())
     for (path, entry), data in zip(staged.items(), contents, strict=True):
         own, data = history.own(path), data or b""
-        new, after = history.path(_path_after(own, found)), deletion.version_after(own, data, found)
-        if new != path or after != data:
+        new, after = _path_after(own, found), deletion.version_after(own, data, found)
+        if new != own or after != data:
             changes[path] = None
-            if _path_after(own, found):
+            if new := new and history.path(new):
                 changes[new] = head.get(new) or GitFile(entry.mode, repository.put("blob", after))
     repository.stage(changes)
     repository.ask("update-index", "--clear-resolve-undo")
