@@ -24,7 +24,7 @@ from filemem.text.terms import content
 ADD, UPDATE, SUPERSEDE, NOOP, DROP, PROPOSE, REFUSE = "ADD UPDATE SUPERSEDE NOOP DROP PROPOSE REFUSE".split()
 WRITTEN = (ADD, UPDATE, SUPERSEDE)
 KINDS = ("facts", "lessons")
-RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
+DOUBTED = 0.5  # of a claim's confidence, what is left where it says otherwise than a pinned memory
 ALL, ALIKE = 100, 40  # memories: so many are shown beside what was said, of more only those most like it
 
 
@@ -110,7 +110,6 @@ class KnownMemory(NamedTuple):
     since: dt.date
     own: bool
     pinned: bool = False
-    confidence: float = 1.0
     sources: tuple[str, ...] = ()
 
     @property
@@ -144,9 +143,7 @@ class KnownMemories:
         if when is None or (known and not own):  # put right by a person since
             told.append(dt.date.fromtimestamp(os.stat(self.folder.absolute(path)).st_mtime))
         since = max([*told, when.date] if when else told)
-        pinned, confidence = bool(memory.particular("pinned")), memory.particular("confidence")
-        sure = 1.0 if confidence is None else float(confidence)
-        self._put(KnownMemory(path, plain(said_in(memory)), since, own, pinned, sure, named))
+        self._put(KnownMemory(path, plain(said_in(memory)), since, own, bool(memory.particular("pinned")), named))
 
     def _put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
@@ -192,7 +189,7 @@ class KnownMemories:
         if target is None:
             return self._new(claim)
         if target.pinned:
-            less = claim._replace(confidence=round(claim.confidence * RAISED, 2))
+            less = claim._replace(confidence=round(claim.confidence * DOUBTED, 2))
             return self._new(less, f"says otherwise than {target.path}, which is pinned")
         if claim.day < target.since:
             if claim.action == SUPERSEDE:
@@ -206,18 +203,15 @@ class KnownMemories:
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
 
     def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
-        """It was told again: a further source, and on a further day with more confidence."""
+        """It was told again: a further source, and the confidence of the surer telling."""
         if not same.own or same.pinned or not claim.sources:
             return Decision(NOOP, same.path, claim, f"{same.path} says so already")
-        more = claim.day != same.since and not claim.said_by
-        confidence = round(1 - (1 - same.confidence) * RAISED, 2) if more else same.confidence
-        return self._changed(claim._replace(confidence=max(confidence, claim.confidence)), same, "told again")
+        return self._changed(claim, same, "told again")
 
     def _changed(self, claim: Claim, old: KnownMemory, reason: str) -> Decision:
         sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
         text = old.text if reason else plain(claim.text)
-        since = max(old.since, claim.day)
-        self._put(old._replace(text=text, since=since, confidence=claim.confidence, sources=sources))
+        self._put(old._replace(text=text, since=max(old.since, claim.day), sources=sources))
         return Decision(UPDATE, old.path, claim, reason)
 
     def _new(self, claim: Claim, reason: str = "", replacing: Sequence[KnownMemory] = ()) -> Decision:
@@ -226,7 +220,7 @@ class KnownMemories:
         path = next(name for name in named if self.paths.isdisjoint((name, f"{ARCHIVE}/{name}")))
         for old in replacing:
             self.live.pop(old.path, None)
-        self._put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, claim.confidence, claim.sources))
+        self._put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, claim.sources))
         replaced = tuple(live(old.path) for old in replacing)
         return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, replaced)
 
