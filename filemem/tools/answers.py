@@ -4,7 +4,6 @@ import bisect
 import contextlib
 import datetime as dt
 import functools
-import importlib
 import itertools
 import json
 import re
@@ -14,11 +13,9 @@ from filemem.errors import FilememError
 from filemem.files import journal, sections
 from filemem.files.folder import Folder
 from filemem.files.memory import (
-    LARGEST,
     SPOKEN,
     TURN_HEAD,
     FileDate,
-    Memory,
     Passage,
     is_archived,
     kind_of,
@@ -43,7 +40,6 @@ GREP_TOKENS = 1500  # in one answer of grep
 MOST_HITS = 200  # passages of a search
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 _CITED = re.compile(r"(?:archive/)?sessions/[^\s\"',:\[\]]+:\d+")
-_SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
@@ -61,8 +57,6 @@ def _fate(folder: Folder, path: str) -> str:
     """What has become of a memory: `superseded by PATH`, else `archived` if it lies there."""
     with contextlib.suppress(FilememError):
         data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
-        if plainly := _SUPERSEDED_BY.match(data):  # to read YAML takes as long as a grep
-            return f"superseded by {plainly[1].decode()}"
         if b"superseded_by" in data and (by := folder.memory(path).particular("superseded_by")):
             return f"superseded by {one_line(by)}"
     return "archived" if is_archived(path) else ""
@@ -89,8 +83,9 @@ def line_text(text: str, day: dt.date | None, path: str, line: int, longest: int
 @functools.lru_cache(maxsize=2_000)
 def _annotated(text: str, day: dt.date) -> str:
     # The patterns for dates take as long to import as a grep to run, which shows a person the lines as they are.
-    found: str = importlib.import_module("filemem.text.dates").annotate(text, day)
-    return found
+    from filemem.text import dates  # noqa: PLC0415
+
+    return dates.annotate(text, day)
 
 
 class _Days:
@@ -129,8 +124,8 @@ def hidden_lines(folder: Folder, path: str) -> set[int]:
 def _passages(folder: Folder, path: str) -> list[Passage]:
     """The passages of a file that is small enough to have some."""
     with contextlib.suppress(FilememError):
-        memory = Memory(path, folder.read(path, LARGEST + 1))
-        return memory.passages if len(memory.data) <= LARGEST and not memory.binary else []
+        memory = folder.memory(path)
+        return [] if memory.binary else memory.passages
     return []
 
 
