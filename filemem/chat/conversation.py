@@ -16,19 +16,8 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, Passage
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.grep import lines_of
-from filemem.models import (
-    Messages,
-    Model,
-    ModelError,
-    OnText,
-    OpenAIModel,
-    Reply,
-    ToolCall,
-    Tools,
-    ToolsRefused,
-    offline,
-    prompt,
-)
+from filemem.models import Model, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, offline, prompt
+from filemem.models.endpoint import Messages, OnText, Tools
 from filemem.models.offline import OfflineModel
 from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds, redact
@@ -294,7 +283,7 @@ class Conversation:
         return prompt.data("search_files", found) if found else ""
 
     @property
-    def offered(self) -> list[dict[str, Any]]:
+    def offered(self) -> Tools:
         """The tools that the model is offered: all four, or none where it is to use none or known to."""
         settings = config.of(self.user)
         wanted = settings.tools and settings.recall != "before"

@@ -91,16 +91,10 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
     hidden = journal.pending_deletions(folder)
     with contextlib.suppress(FilememError):
         memory = folder.memory(path)
-        if {"tool", "said_by"} & memory.front.keys() or any(_imported(folder, source) for source in sources(memory)):
+        behind = (folder.find(source.rpartition(":")[0] or source) for source in sources(memory))
+        if {"tool", "said_by"} & memory.front.keys() or any(one and "origin" in one.front for one in behind):
             return
         for passage in memory.passages:
             own = passage.speaker.casefold() in ("", folder.name.casefold())
             if own and len(passage.text) <= LONGEST and not hidden.hides(path, passage.line):
                 yield plain(" ".join(passage.text.split()))
-
-
-def _imported(folder: Folder, source: str) -> bool:
-    """Was the conversation behind a lesson imported from another program?"""
-    with contextlib.suppress(FilememError):
-        return "origin" in folder.memory(folder.locate(source.rpartition(":")[0] or source)).front
-    return False

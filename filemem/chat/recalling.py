@@ -26,8 +26,6 @@ ALIKE = 0.6  # of the best score, from which on a passage answers about as well 
 LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
-_NO_CALLS = re.compile(r"\n(?:[\d,]+ weaker left out|… marks what was left out of)[^\n]*$", re.MULTILINE)
-"""What an answer says on how to see more, which `shown 3 of 12` says here."""
 
 
 def recall(
@@ -51,7 +49,7 @@ def recall(
     if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
         return ""
     if not found.hits:
-        return _NO_CALLS.sub("", escape_controls(answers.searched(found)))
+        return escape_controls(answers.searched(found, calls=False))
     room = sure if sure and found.certainty >= STRONG else room
     fits = bisect.bisect_right(
         range(2, len(found.hits) + 1), room, key=lambda count: count_tokens(_shown(found, count))
@@ -61,9 +59,9 @@ def recall(
 
 def _shown(found: Found, count: int) -> str:
     """The best `count` of the passages found."""
-    best = {*sorted(range(len(found.hits)), key=lambda place: -found.hits[place].score)[:count]}
-    part = found._replace(hits=[hit for place, hit in enumerate(found.hits) if place in best], more=0)
-    shown = _NO_CALLS.sub("", escape_controls(answers.searched(part)))
+    best = sorted(range(len(found.hits)), key=lambda place: -found.hits[place].score)[:count]
+    part = found._replace(hits=[found.hits[place] for place in sorted(best)])
+    shown = escape_controls(answers.searched(part, calls=False))
     return f"shown {count} of {len(found.hits) + found.more}: {shown}"
 
 

@@ -3,15 +3,12 @@
 from filemem.models.endpoint import (
     Embedder,
     FailFastModel,
-    Messages,
     Model,
     ModelError,
-    OnText,
     OpenAIModel,
     PromptTooLong,
     Reply,
     ToolCall,
-    Tools,
     ToolsRefused,
     Usage,
 )
@@ -19,15 +16,12 @@ from filemem.models.endpoint import (
 __all__ = [
     "Embedder",
     "FailFastModel",
-    "Messages",
     "Model",
     "ModelError",
-    "OnText",
     "OpenAIModel",
     "PromptTooLong",
     "Reply",
     "ToolCall",
-    "Tools",
     "ToolsRefused",
     "Usage",
 ]

@@ -22,7 +22,8 @@ from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
 from filemem.files.transcript import OffTheRecord, Transcript, first_words
 from filemem.importers import intake
 from filemem.jobs import ASKED, job
-from filemem.models import Messages, Model, OpenAIModel, Reply, ToolCall, Tools, Usage
+from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage
+from filemem.models.endpoint import Messages, Tools
 from filemem.serve.wire import BadRequest, ChatRequest, Finished, calls
 from filemem.text.plain import digest
 

@@ -269,8 +269,9 @@ def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> st
 # -- search_files ------------------------------------------------------------------------------------------------
 
 
-def searched(found: "Found", *, shell: bool = False) -> str:
-    """The passages that search_files found, by file; what to do next as a model calls the tools, or as a `shell` command."""
+def searched(found: "Found", *, shell: bool = False, calls: bool = True) -> str:
+    """The passages that search_files found, by file; what to do next as a model calls the tools, as a `shell` command, or
+    without `calls` not said."""
     hits = found.hits
     files = dict.fromkeys(hit.path for hit in hits)
     archived = sum(is_archived(path) for path in files)
@@ -290,16 +291,13 @@ def searched(found: "Found", *, shell: bool = False) -> str:
             text = line_text(text, lead.day or _day_of(hit.when), path, lead.line)
             out.append(f"{lead.line:>4}- {escape_controls(lead.speaker)}: {text}")
         out.append(_passage(hit))
-    if cut := next((hit for hit in hits if hit.cut), None):
+    if calls and (cut := next((hit for hit in hits if hit.cut), None)):
         call = _call("open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1)
         call = f"filemem open '{escape_controls(cut.path)}:{cut.line}'" if shell else call
         out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
-    if found.more:
-        asks = (
-            f"; {'--limit' if shell else 'limit:'} {min(2 * max(len(hits), 5), MOST_HITS)} shows more"
-            if len(hits) < MOST_HITS
-            else ""
-        )
+    if calls and found.more:
+        next_limit = min(2 * max(len(hits), 5), MOST_HITS)
+        asks = f"; {'--limit' if shell else 'limit:'} {next_limit} shows more" if len(hits) < MOST_HITS else ""
         out.append(f"{found.more:,} weaker left out{asks}.")
     return "\n".join(out)
 
