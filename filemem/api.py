@@ -204,10 +204,9 @@ class User:
 
     def _model(self, model: Model | str | None) -> Model | None:
         """A model by its name or as the settings name it; None where there is none."""
-        settings = config.of(self.folder)
-        if model is not None and not isinstance(model, str):
-            return model
-        return chosen_model(settings, model)
+        if model is None or isinstance(model, str):
+            return chosen_model(config.of(self.folder), model)
+        return model
 
 
 class Store:

@@ -92,10 +92,7 @@ def reply(
         # None, where there are others, that has neither a word of the question, nor answers one that has, nor its meaning.
         hits = [hit for hit in hits if hit.held.itself or hit.before or hit.parts.get("meaning")] or hits
     if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
-        of_day = ({dates.Span(hit.date, hit.date)} if hit.date else set() for hit in every)
-        telling = [
-            hit for hit, own in zip(every, of_day, strict=True) if days & (own | _days(hit.text, hit.date or today))
-        ]
+        telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
         hits, sure = telling or hits, sure or bool(telling)
     hits = hits[: QUOTES if sure else NEAR if asks else 0]
     parts = [] if asks else [(SAID if kept else UNRECORDED)[chinese]]
@@ -110,9 +107,10 @@ def reply(
     return "\n\n".join(parts)
 
 
-def _days(text: str, today: dt.date) -> set[dates.Span]:
-    """Each single day that a text names."""
-    return {span for one in dates.mentioned(text, today) for span in one.spans if span.start == span.end}
+def _days(text: str, today: dt.date, own: dt.date | None = None) -> set[dt.date]:
+    """Each single day that a text names, and its own."""
+    spans = [span for one in dates.mentioned(text, today) for span in one.spans]
+    return {span.start for span in spans if span.start == span.end} | ({own} if own else set())
 
 
 def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
