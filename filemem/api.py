@@ -74,9 +74,9 @@ class User:
         added. `at` is when it began, if its messages have no times; secrets are taken out. Raises Refused where the session
         was kept before and a person has deleted it.
         """
-        with job(self.folder, "chat", _local(None), alone=False) as run:
+        with job(self.folder, "chat", _local(None), alone=False) as commit:
             path = intake.add_conversation(self.folder, messages, _local(at), id, title)
-            run.commit(f"Talk with {self.name}", [path] if path else [], Session=path)
+            commit(f"Talk with {self.name}", [path] if path else [], Session=path)
             return path
 
     def remember(

@@ -38,32 +38,26 @@ from filemem.text.plain import counted, first_few, one_line
 _WORDS = {ADD: "remembered", SUPERSEDE: "remembered", UPDATE: "updated", NOOP: "knew", DROP: "left out"}
 
 
-class UserJob:
-    """A job at work on a user's memories."""
-
-    def __init__(self, user: Folder, name: str, at: dt.datetime) -> None:
-        self.history = History(user)
-        self._name = name
-        self._at = at
-
-    def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> str:
-        """Commit what was written; what git has to say of it, empty where there is nothing to say."""
-        written = list(dict.fromkeys(paths))
-        note = self.history.record(subject, written, {"Job": self._name, **trailers}, self._at) if written else ""
-        return f"git: {note}" if note else ""
+Commit = Callable[..., str]
+"""Commits what a job wrote, by a subject, the paths and more trailers; what git has to say of it, empty where nothing."""
 
 
 @contextlib.contextmanager
-def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[UserJob]:
-    """Work on a user's memories, and hand what was written to `commit`; raises Busy where another job is at it.
+def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[Commit]:
+    """Work on a user's memories, and commit what was written; raises Busy where another job is at it.
 
     What was cut off before it was committed is committed first. Not `alone`: a short piece of work, such as one fact, which
     waits for no other job.
     """
-    with user.job_lock() if alone else contextlib.nullcontext():
-        run = UserJob(user, name, at)
-        with run.history.at_work():
-            yield run
+    history = History(user)
+
+    def commit(subject: str, paths: Iterable[str], **trailers: str) -> str:
+        written = list(dict.fromkeys(paths))
+        note = history.record(subject, written, {"Job": name, **trailers}, at) if written else ""
+        return f"git: {note}" if note else ""
+
+    with user.job_lock() if alone else contextlib.nullcontext(), history.at_work():
+        yield commit
 
 
 # -- remembering -------------------------------------------------------------------------------------------------
@@ -74,24 +68,24 @@ def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **h
 
     `source`: who asked for it, where it was not the person, as the commit says.
     """
-    with job(folder, "remember", at, alone=False) as run:
+    with job(folder, "remember", at, alone=False) as commit:
         done = consolidation.remember(folder, text, at, **how)
         subject = f"Remember: {done.decision.claim.text}"
-        return done, run.commit(subject, [done.memory.path, *done.paths], **({"Source": source} if source else {}))
+        return done, commit(subject, [done.memory.path, *done.paths], **({"Source": source} if source else {}))
 
 
 def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> Iterator[tuple[Applied, str]]:
     """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it. What
     is new has its vectors then, where there are any."""
-    with job(folder, "consolidate", at) as run:
+    with job(folder, "consolidate", at) as commit:
         for done in consolidation.run(folder, at, *given, **how):
-            yield done, committed(run, done)
+            yield done, committed(commit, done)
     semantic.catch_up(index.of(folder))
 
 
-def committed(run: UserJob, done: Applied) -> str:
+def committed(commit: Commit, done: Applied) -> str:
     """Commit what consolidation or a review wrote; what git has to say of it."""
-    return run.commit(consolidation.subject(done.decisions), done.paths)
+    return commit(consolidation.subject(done.decisions), done.paths)
 
 
 def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
@@ -113,12 +107,12 @@ def imported(
     """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
     if how.get("dry_run"):
         return import_file(store, format_, file, user=user, **how), ""
-    with job(store.folder(user), "import", at, alone=False) as run:
+    with job(store.folder(user), "import", at, alone=False) as commit:
         report = import_file(store, format_, file, user=user, **how)
         paths = [entry.path for entry in (*report.added, *report.updated)]
         name = os.path.basename(file)
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
-        return report, run.commit(subject, paths, Source=f"{format_}:{name}")
+        return report, commit(subject, paths, Source=f"{format_}:{name}")
 
 
 # -- forgetting --------------------------------------------------------------------------------------------------
@@ -133,14 +127,14 @@ def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
 
 def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
     """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
-    with job(user, "forget", at) as run:
+    with job(user, "forget", at) as commit:
         owned = os.path.lexists(os.path.join(user.root, ".git"))
         done = deletion.carry_out(user, found)
         gone = owned and found.everything and found.purge
         # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
-        new = {path for path in run.history.new() if path.startswith("sessions/")} - {*found.names.values()}
+        new = {path for path in History(user).new() if path.startswith("sessions/")} - {*found.names.values()}
         paths = [path for path in done.paths if path not in new]
-        return done._replace(note="" if gone else run.commit(done.subject, [*paths, journal.RECALLS]))
+        return done._replace(note="" if gone else commit(done.subject, [*paths, journal.RECALLS]))
 
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
@@ -185,9 +179,9 @@ def _committed(step: Callable[P, JobDone]) -> Callable[P, JobDone]:
         if how.get("dry"):
             return step(*args, **how)
         given: tuple[Any, ...] = args
-        with job(given[0], step.__name__, given[1]) as run:
+        with job(given[0], step.__name__, given[1]) as commit:
             done = step(*args, **how)
-            note = run.commit(done.subject, done.paths, Job=done.job)
+            note = commit(done.subject, done.paths, Job=done.job)
         return done._replace(said=[*done.said, note], facts={**done.facts, "git": note}) if note else done
 
     return run
@@ -212,7 +206,7 @@ def maintain(
             return done
         problems = [str(one) for one in History(folder).problems()]
         noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
-        done += [_tidy(folder, progress), *([_embed(folder, progress)] if semantic.of(folder) else [])]
+        done.append(_tidy(folder, progress))
     return [*noticed, *(one for one in renamed if one.paths), *done]
 
 
@@ -303,21 +297,19 @@ def compact(
 def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     found = sweeper.plan(folder, at.date(), progress)
-    if dry:
-        said = [f"{path} would be archived: {why}." for path, why in found.going.items()]
-        said += [f"{path} would come back: {why}." for path, why in found.coming.items()]
-        stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
-        going, coming = list(found.going), list(found.coming)
-        facts: dict[str, Any] = {"going": going, "coming": coming, "staying": found.staying}
-        return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming])
-    done = sweeper.apply(folder, found, at, progress)
-    gone, back = len(done.archived), len(done.restored)
-    said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
-    said += [f"Archived {path}: {found.going[path]}." for path in done.archived]
-    said = said or ["Nothing has faded, and nothing comes back from the archive."]
-    facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
-    both = [*done.archived, *done.restored]
-    subject = f"Archive {counted(gone, 'faded memory', 'faded memories')}" + (f", bring back {back}" if back else "")
+    stayed = {} if dry else sweeper.apply(folder, found, at, progress)
+    going = {path: why for path, why in found.going.items() if path not in stayed}
+    coming = {live(path): why for path, why in found.coming.items() if path not in stayed}
+    said = [
+        *stayed.values(),
+        *(f"{'Would bring' if dry else 'Brought'} back {path}: {coming[path]}." for path in coming),
+    ]
+    said += [f"{'Would archive' if dry else 'Archived'} {path}: {going[path]}." for path in going]
+    stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
+    said.append(f"Staying: {stay or 'nothing'}.")
+    facts = {"archived": [*going], "restored": [*coming], "staying": found.staying, "notes": [*stayed.values()]}
+    both, count = [*going, *coming], counted(len(going), "faded memory", "faded memories")
+    subject = f"Archive {count}" + (f", bring back {len(coming)}" if coming else "")
     return JobDone("sweep", said, facts, [*both, *map(archived, both)], subject)
 
 
@@ -335,20 +327,14 @@ def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
 
 
 def _tidy(folder: Folder, progress: Progress) -> JobDone:
-    """Bring the index up to date."""
-    corpus = index.of(folder).corpus(progress)
+    """Bring the index up to date, and make the vector of every passage; if the endpoint fails, those made so far are kept."""
+    corpus, known = index.of(folder).corpus(progress), semantic.of(folder)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
-    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})
-
-
-def _embed(folder: Folder, progress: Progress) -> JobDone:
-    """Make the vector of every passage; if the endpoint fails, those made so far are kept."""
-    known = semantic.of(folder)
     try:
-        said = f"Embedded {counted(known.update(index.of(folder), progress) if known else 0, 'new passage')}."
+        said += [f"Embedded {counted(known.update(index.of(folder), progress), 'new passage')}."] if known else []
     except ModelError as error:
-        said = f"{error} Not every passage has a vector; the next run goes on."
-    return JobDone("embed", [said], {})
+        said.append(f"{error} Not every passage has a vector; the next run goes on.")
+    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})
 
 
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
@@ -368,7 +354,7 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
     names = {old: new for old, new in names.items() if named[old] or old in recalls}
     if not names:
         return JobDone("renames", [], {"followed": []})
-    with job(folder, "renames", at, alone=False) as run:
+    with job(folder, "renames", at, alone=False) as commit:
         log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
         own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
         touched = set[str]().union(*named.values())
@@ -379,7 +365,7 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
         log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in consolidation.marked(ours))
         said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
         paths = [*touched, *names, *names.values()]
-        note = run.commit("Follow renames", paths)
+        note = commit("Follow renames", paths)
     return JobDone("renames", said + [note] * bool(note), {"followed": said}, paths)
 
 

@@ -165,18 +165,18 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(tmp_path: P
     if staged:
         git(file.parent, "add", file.name)
     index = git(file.parent, "ls-files", "--stage", "profile.md")
-    with job(mara, "test", START) as run:
+    with job(mara, "test", START) as commit_it:
         mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
         mara.create("facts/new.md", "new\n")
-        note = run.commit("Change", ["profile.md", "facts/new.md"])
+        note = commit_it("Change", ["profile.md", "facts/new.md"])
     assert note == "git: left for you to commit, as you had changed it too: profile.md"
     assert files_of(tmp_path / "store") == {"mara/facts/new.md"}
     assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
     assert git(file.parent, "ls-files", "--stage", "profile.md") == index
     git(file.parent, "commit", "--quiet", "-am", "Mine")
-    with job(mara, "test", START) as run:
+    with job(mara, "test", START) as commit_it:
         mara.append("profile.md", "four\n")
-        assert run.commit("Add four", ["profile.md"]) == ""
+        assert commit_it("Add four", ["profile.md"]) == ""
     assert git(file.parent, "status", "--short") == ""
 
 
@@ -261,10 +261,10 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Pa
     script += "user = Store(sys.argv[1]).user('mara').folder\n"
     script += "with job(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
     assert subprocess.run([sys.executable, "-c", script, str(where)], check=False).returncode == 9
-    with job(mara, "test", START, alone=False) as run:
+    with job(mara, "test", START, alone=False) as commit_it:
         mine = mara.create("facts/boat.md", "Has a boat.\n")
         assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
-        assert run.commit("Has a boat", [mine]) == ""
+        assert commit_it("Has a boat", [mine]) == ""
     said = git(where, "log", "--format=%an: %s", "-3").split("\n")
     assert said == ["filemem: Has a boat", "filemem: Remember: Has a dog.", f"filemem: {CUT_OFF}"]
     assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}

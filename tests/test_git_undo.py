@@ -67,7 +67,7 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(m
     undo(History(mara), swept, late)
     for _ in range(2):
         assert {first, event} <= {*mara.paths()} and mara.read(event).endswith(b"With figs.\n")
-        assert not jobs.sweep(mara, late + dt.timedelta(days=1), dry=True).facts["going"]
+        assert not jobs.sweep(mara, late + dt.timedelta(days=1), dry=True).facts["archived"]
         with pytest.raises(FilememError, match="nothing left"):
             undo(History(mara), swept, late)
 

@@ -59,7 +59,7 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
     for sentence in (
         "1 conversation to read: ",
         "2026-09-03-0930-the-loom.md would be summarised in summaries/2026/2026-09-conversations.md.",
-        "facts/2026/2026-06-01-rye.md would be archived: retention 0.000.",
+        "Would archive facts/2026/2026-06-01-rye.md: retention 0.000.",
         "Staying: ",
     ):
         assert sentence in said
@@ -67,7 +67,7 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
     assert done["consolidate"]["facts"] == planned["consolidate"]["facts"] == []  # a model would make some
     made = [{key: item[key] for key in ("summary", "source")} for item in done["compact"]["summaries"]]
     assert made == planned["compact"]["summaries"]
-    assert done["sweep"]["archived"] == planned["sweep"]["going"] and list(done)[-1] == "tidy"
+    assert done["sweep"]["archived"] == planned["sweep"]["archived"] and list(done)[-1] == "tidy"
     after = {path: data for path, data in tree(store).items() if "/.filemem/" not in path}
     run(store, "maintain")  # and then there is nothing to do
     assert {path: data for path, data in tree(store).items() if "/.filemem/" not in path} == after

@@ -138,7 +138,7 @@ def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(user):
     write(user, "archive/facts/2026/2026-01-01-by-hand.md")
     write(user, "archive/facts/2026/2026-01-01-replaced.md", "---\nsuperseded_by: facts/x.md\n---\nOld.\n")
     swept(user)
-    assert swept(user, AT + dt.timedelta(1)) == {"archived": [], "restored": [], "notes": []}
+    assert not any(swept(user, AT + dt.timedelta(1)).values())
     toolbox = Toolbox(user, lambda: AT + dt.timedelta(days=2))
     for name in ("a", "by-hand", "replaced"):
         toolbox.call("open", {"path": f"facts/2026/2026-01-01-{name}.md"})

@@ -373,11 +373,11 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
             opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             file = stack.enter_context(open(opened, "a", encoding="utf-8", errors="replace", buffering=1))
             talk.log = lambda step: file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
-        run = stack.enter_context(job(talk.user, "chat", talk.now(), alone=False))
+        commit = stack.enter_context(job(talk.user, "chat", talk.now(), alone=False))
         try:
             yield
         finally:
             path, turns = kept.path, kept.turns()
             if path and turns:
                 subject = f"Talk with {talk.user.name}: {transcript.first_words(turns[0].text)}"
-                say_dim(run.commit(subject, [path, *talk.written], Session=path))
+                say_dim(commit(subject, [path, *talk.written], Session=path))

@@ -66,7 +66,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         yield "Nothing waits for review."
         return 1
     decisions, paths, answer = list[Decision](), list[str](), "l" if accept_all else ""
-    with job(folder, "review", call.now, alone=False) as run:
+    with job(folder, "review", call.now, alone=False) as commit:
         try:
             for number, found in enumerate(waiting, 1):
                 if answer != "l":
@@ -85,7 +85,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            say_dim(committed(run, Applied(decisions, paths, [])))
+            say_dim(committed(commit, Applied(decisions, paths, [])))
     return 0
 
 

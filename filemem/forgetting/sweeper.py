@@ -218,14 +218,6 @@ class SweepPlan(NamedTuple):
     staying: Counter[str]
 
 
-class Swept(NamedTuple):
-    """What a sweep moved, and a sentence for each memory that stayed where it was."""
-
-    archived: list[str]
-    restored: list[str]
-    notes: list[str]
-
-
 def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> SweepPlan:
     """What has faded by `today`, and what comes back from the archive; nothing is moved."""
     threshold, found = config.of(folder).threshold, SweepPlan({}, {}, Counter())
@@ -248,11 +240,9 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
     return found
 
 
-def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> Swept:
-    """Move what the plan says."""
-    stayed = journal.archive(folder, found.going, at, progress) | folder.move_all(found.coming, live)
-    archived, restored = ([path for path in paths if path not in stayed] for paths in (found.going, found.coming))
-    return Swept(archived, list(map(live, restored)), list(stayed.values()))
+def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:
+    """Move what the plan says; a sentence for each memory that stayed where it was."""
+    return journal.archive(folder, found.going, at, progress) | folder.move_all(found.coming, live)
 
 
 # -- one memory --------------------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ class Chats:
             reply = model.ask(asked.messages, asked.tools, lambda text: listen(Text(text)), **asked.options)
             return Finished(reply.text, reply.calls, reply.usage, reply.finish, "")
         asked = _recorded(self._of_the_person(asked._replace(kept=asked.kept and not asked.program)))
-        with job(self.user, "chat", self._now(), alone=False) if asked.kept else contextlib.nullcontext() as run:
+        with job(self.user, "chat", self._now(), alone=False) if asked.kept else contextlib.nullcontext() as commit:
             talk = self._begin(asked, stop, listen)
             path = talk.transcript.path
             begun(talk.model)
@@ -151,9 +151,9 @@ class Chats:
                 with self._lock:
                     self._busy.discard(path)
                 path, turns = talk.transcript.path, talk.transcript.turns()
-                if run and path and turns:
+                if commit and path and turns:
                     subject = f"Talk with {self.user.name}: {first_words(turns[0].text)}"
-                    run.commit(subject, [path, *talk.written], Session=path)
+                    commit(subject, [path, *talk.written], Session=path)
                 talk.written = []
 
     def _continued(self, asked: ChatRequest) -> ChatRequest:

@@ -176,7 +176,7 @@ def test_an_endpoint_that_fails_costs_a_line_and_not_the_answer(store: Path, ser
         (line,) = answer.notes
         assert "concepts at 127.0.0.1" in line and line.endswith("Found by words alone.") and "\n" not in line
     assert len(server.requests) == 1  # the second question did not wait for it again
-    (said,) = maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].said
+    said = maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].said[-1]
     assert said.startswith("concepts at 127.0.0.1") and said.endswith("the next run goes on.")
 
 
@@ -221,7 +221,7 @@ def test_maintain_embeds_all_in_batches_and_keeps_no_other_vector(store: Path, s
         (store / f"nadia/notes-{number}.md").write_text(f"Note {number} about bread.\n")
     folder = user(store)
     done = maintain(folder, dt.datetime(2026, 5, 20, 12), None)[-1]
-    assert (done.job, done.said) == ("embed", [f"Embedded {len(sent(server))} new passages."])
+    assert (done.job, done.said[-1]) == ("tidy", f"Embedded {len(sent(server))} new passages.")
     assert max(len(request.body["input"]) for request in server.requests) == 64 and len(server.requests) > 2
     for number in range(1, 150):
         (store / f"nadia/notes-{number}.md").unlink()
@@ -300,7 +300,7 @@ def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_ke
     """
     done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
     assert "我在学大提琴。" in done.stdout and "quit drinking" in done.stdout
-    assert maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].job == "embed"
+    assert maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].said[-1].startswith("Embedded ")
     (file,) = (store / "nadia/.filemem/vectors").iterdir()
     assert file.stat().st_size < 10_000
     (store / "filemem.yaml").write_text("embeddings: off\n")
