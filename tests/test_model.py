@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scripted_server import STREAM, ScriptedServer, Step, calls, cut, deltas, fail, flood, hang, raw, say, sent_on
 
 from filemem.models import ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage, endpoint
-from filemem.models.endpoint import Thinking
+from filemem.models.endpoint import Draft
 
 KEY = "sk-a-secret-that-nobody-may-see"
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
@@ -293,11 +293,10 @@ THOUGHTS = [
 @pytest.mark.parametrize(("text", "said"), THOUGHTS)
 def test_thoughts_are_told_from_words_wherever_the_pieces_are_cut(text: str, said: str) -> None:
     for pieces in [[text], list(text), *([text[:at], text[at:]] for at in range(len(text)))]:
-        thinking, found = Thinking(), ""
-        for piece, end in [*((piece, False) for piece in pieces), ("", True)]:
-            more, was_thought = thinking.feed(piece, end=end)
-            found = more if was_thought else found + more
-        assert found == said
+        draft = Draft(len)
+        for piece in pieces:
+            draft.take({"choices": [{"delta": {"content": piece}, "finish_reason": "stop"}]})
+        assert draft.reply("").text == said
 
 
 # An endpoint that does not end, or sends on, is stopped.

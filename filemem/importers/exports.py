@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import is_temporary_name
-from filemem.files.memory import LARGEST, slug
+from filemem.files.memory import LARGEST, Memory, slug
 from filemem.files.safe import walk
 from filemem.text.plain import digest, one_line
 
@@ -599,7 +599,6 @@ AGENTS = {
 # -- notes -------------------------------------------------------------------------------------------------------------
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
-SNIFFED = 8192  # bytes in which a NUL marks a file as binary, as git does it
 
 
 def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
@@ -626,13 +625,11 @@ def _left_out(entry: "os.DirEntry[str]") -> str:
 
 def _note(path: str, full: str) -> ImportedNote | Skipped:
     """The file at `full` as the note `path`, unless it is binary or cannot be read."""
-    if path.lower().endswith(ATTACHMENTS):
-        return Skipped(path, "an attachment, not a text file")
     try:
         data = safe.read(full, LARGEST + 1)
     except Refused as error:
         return Skipped(path, str(error))
-    if b"\0" in data[:SNIFFED]:
+    if path.lower().endswith(ATTACHMENTS) or Memory(path, data).binary:
         return Skipped(path, "an attachment, not a text file")
     if len(data) > LARGEST:
         return Skipped(path, f"larger than {LARGEST // 1_000_000} MB; split it into smaller files")

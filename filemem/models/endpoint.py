@@ -360,13 +360,23 @@ class FailFastModel:
 # -- a reply ---------------------------------------------------------------------------------------------------------
 
 
+_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
+_HALF_A_TAG = re.compile(r"<(?:/?t[a-z]{0,7}|/?)\Z", re.IGNORECASE)
+
+
 class Draft:
-    """A reply in the making, from the events of a stream or from one whole completion."""
+    """A reply in the making, from the events of a stream or from one whole completion.
+
+    What a model thinks, between `<think>` and `</think>`, is not said, nor is what stands before a closing tag that none opened,
+    as from models whose prompt ends in `<think>`. In code, behind an odd number of backticks, neither is a tag.
+    """
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
-        self._thinking = Thinking()
         self._pieces: list[str] = []
+        self._held = ""  # the end of what came, which may be the beginning of a tag
+        self._thinks = self._thought = False  # between two tags; was there one?
+        self._ticks = 0
         self._calls: list[tuple[object, dict[str, str]]] = []  # each with its index
         self._usage = Usage(0, 0)
         self._finish, self._chosen = "", False
@@ -416,13 +426,27 @@ class Draft:
             call["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
 
     def _say(self, text: str, *, end: bool = False) -> None:
-        """Hand on what of the text was said."""
-        said, was_thought = self._thinking.feed(text, end=end)
-        if was_thought:
-            self._pieces.clear()
-        if said:
-            self._pieces.append(said)
-            self._on_text(said)
+        """Hand on what of the text was said; at its `end` nothing is held back."""
+        text, at = self._held + text, 0
+        for tag in _THOUGHT.finditer(text):
+            before, closing = text[at : tag.start()], bool(tag[1])
+            in_code = (self._ticks + before.count("`")) % 2 == 1
+            if closing if self._thinks else not in_code and not (closing and self._thought):
+                if closing and not self._thinks:
+                    self._pieces.clear()
+                else:
+                    self._pass(before)
+                self._thought, self._thinks, at = True, not closing, tag.end()
+        half = None if end else _HALF_A_TAG.search(text, at)
+        cut = half.start() if half else len(text)
+        self._held = text[cut:]
+        self._pass(text[at:cut])
+
+    def _pass(self, text: str) -> None:
+        if text and not self._thinks:
+            self._ticks += text.count("`")
+            self._pieces.append(text)
+            self._on_text(text)
 
     def _call(self, index: object, id: str, name: str) -> dict[str, str]:
         """The call that a delta goes on with, or a new one.
@@ -447,45 +471,6 @@ def _text(value: object) -> str:
 
 def _mappings(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-class Thinking:
-    """Tells what a model thinks from what it says: text between `<think>` and `</think>`, in pieces cut anywhere.
-
-    What stands in code, behind an odd number of backticks, is no tag. A closing tag without its opening one, as from models whose
-    prompt ends in `<think>`, means that all before it was thought.
-    """
-
-    _TAG = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
-    _BEGUN = re.compile(r"<(?:/?t[a-z]{0,7}|/?)\Z", re.IGNORECASE)
-
-    def __init__(self) -> None:
-        self._held = ""  # the end of what came, which may be the beginning of a tag
-        self._inside = self._opened = False  # between two tags; was there an opening one?
-        self._ticks = 0
-
-    def feed(self, text: str, *, end: bool = False) -> tuple[str, bool]:
-        """What was said in the text so far, and whether all before that was thought; at its `end` nothing is held back."""
-        text, at, said, was_thought = self._held + text, 0, "", False
-        for tag in self._TAG.finditer(text):
-            before, closing = text[at : tag.start()], bool(tag[1])
-            in_code = (self._ticks + before.count("`")) % 2 == 1
-            if closing if self._inside else not in_code and not (closing and self._opened):
-                if closing and not self._inside:
-                    said, was_thought = "", True
-                else:
-                    said += self._said(before)
-                self._opened, self._inside, at = True, not closing, tag.end()
-        begun = None if end else self._BEGUN.search(text, at)
-        cut = begun.start() if begun else len(text)
-        self._held = text[cut:]
-        return said + self._said(text[at:cut]), was_thought
-
-    def _said(self, text: str) -> str:
-        if self._inside:
-            return ""
-        self._ticks += text.count("`")
-        return text
 
 
 # -- in words --------------------------------------------------------------------------------------------------------
