@@ -3,8 +3,6 @@
 import contextlib
 import json
 import os
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, tzinfo
@@ -35,8 +33,6 @@ NOTES = "notes/"
 CONFIGURED = "imported.json"
 OPENING = 2  # turns with which conversations of several days may begin alike
 LONGEST_NAME, LONGEST_TITLE = 100, 200  # characters of a speaker's name, of a title
-_LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def find_parser(format: str) -> Parser:
@@ -227,15 +223,15 @@ class _Import:
         """The turns with the user's name as their own speaker's and with ids that each name one; those without words left out."""
         said, seen = [], Counter[str]()
         for turn in conversation.turns:
-            if (text := _plain(turn.text, "\n")).strip():
+            if turn.text.strip():
                 seen[turn.id] += 1
                 id = turn.id if seen[turn.id] == 1 else f"{turn.id}#{seen[turn.id]}"
-                speaker = _on_one_line(turn.speaker, LONGEST_NAME) or self.folder.name
-                said.append(ImportedTurn(speaker, turn.time, text, _on_one_line(id, LONGEST_TITLE)))
+                speaker = one_line(turn.speaker, LONGEST_NAME) or self.folder.name
+                said.append(ImportedTurn(speaker, turn.time, turn.text, one_line(id, LONGEST_TITLE)))
         return said
 
     def _conversation(self, item: ImportedConversation, format: str, written_at: datetime) -> None:
-        title, said, secrets = _on_one_line(item.title, LONGEST_TITLE), self._cleaned(item), list[Redaction]()
+        title, said, secrets = one_line(item.title, LONGEST_TITLE), self._cleaned(item), list[Redaction]()
         at = item.started or next((turn.time for turn in item.turns if turn.time), written_at)
         origin = self._origin(format, item, said, at)
         if self.redacts:
@@ -285,7 +281,7 @@ class _Import:
                 self._say_secrets(note.path, secrets)
         if imported:
             return self._update(note.path, text, origin, imported.path, imported.parts[-1])
-        standing = ((path, next(self.folder.standing(path), "")) for path in numbered(f"{NOTES}{_safe(note.path)}"))
+        standing = ((path, next(self.folder.standing(path), "")) for path in numbered(NOTES + note.path))
         path, place = next((path, place) for path, place in standing if not place or self.folder.read(place) == text)
         if not place and not self.dry:
             path = self.folder.create(path, text)
@@ -293,7 +289,7 @@ class _Import:
         report.append(ImportedMemory(self.folder.name, place or path, 0))
         self._record(origin, path, [digest(text, 16)])
         if path != NOTES + note.path:
-            self.skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")
+            self.skip(note.path, f"taken as {path}: its own name is another note's")
         return None
 
     def _update(self, name: str, text: bytes, origin: str, path: str, before: str) -> None:
@@ -314,11 +310,6 @@ class _Import:
                 raise Changed(f"{place} changed on disk meanwhile; import again.")
         (self.report.updated if new else self.report.unchanged).append(ImportedMemory(self.folder.name, place, 0))
         return self._record(origin, path, [now] if now != before else [])
-
-
-def _safe(path: str) -> str:
-    """A note's path with a hyphen for each character that no path in a store may hold."""
-    return "".join("-" if c == "\\" or unicodedata.category(c) in ("Cc", "Cs") else c for c in path)
 
 
 # -- turns as lines of a transcript --------------------------------------------------------------------------------------
@@ -360,13 +351,3 @@ def missing(said: list[ImportedTurn], known: set[str], session: Memory) -> list[
 
 def _line(turn: ImportedTurn, day: date | None = None) -> str:
     return format_turn(turn.speaker, f"{turn.time:%H:%M}" if turn.time else "", turn.text, day)
-
-
-def _plain(text: str, line_end: str) -> str:
-    """The text with line ends of one kind, and U+FFFD for other control characters and lone surrogates."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _LINE_ENDS.sub(line_end, text))
-
-
-def _on_one_line(text: str, longest: int) -> str:
-    """Of at most `longest` characters."""
-    return " ".join(_plain(text, " ").split())[:longest].strip()
