@@ -13,7 +13,7 @@ import contextlib
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,8 +22,7 @@ from filemem.text.terms import simplified
 
 # -- spans of days, and the arithmetic of the calendar; ValueError or OverflowError: beyond the years 1 to 9999 -----------
 
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-          "December")  # fmt: skip
+MONTHS = "January February March April May June July August September October November December".split()
 
 
 class Span(NamedTuple):
@@ -203,13 +202,12 @@ def _days(e: _Expression) -> tuple[int, ...]:
     return _part(e["part"], "month part") if e["part"] else (1, 31)
 
 
-def _within_year(e: _Expression) -> Callable[[int], Span]:
+def _within_year(e: _Expression, year: int) -> Span:
     """The span that it names of a year."""
     if e["month"]:
-        month, days = number(e["month"]), _days(e)
-        return lambda year: months(year * 12 + month - 1, 1, *days)
+        return months(year * 12 + number(e["month"]) - 1, 1, *_days(e))
     first, last = _part(e["part"], "year part") if e["part"] else _table("season").get(e["season"], (1, 12))
-    return lambda year: months(year * 12 + first - 1, last - first + 1)
+    return months(year * 12 + first - 1, last - first + 1)
 
 
 def _year(word: str, today: date) -> tuple[int, int | None]:
@@ -229,15 +227,14 @@ def _read_date(e: _Expression, year: str = "") -> Mention | None:
     if e["which"] in _table("offset"):  # 上个月底
         month, offset = month_index(e.today), _table("offset")[e["which"]]
         return e.names(months(month + offset, 1, *_days(e)), annotated=offset != 0)
-    make = _within_year(e)
     if year := year or e["year"]:
         of, distance = _year(year, e.today)
-        return e.names(make(of), distance is not None, bool(distance))
+        return e.names(_within_year(e, of), distance is not None, bool(distance))
     if e["season"] and not e["which"]:
         return None
     if not (e["month"] or e["season"]):
-        return e.names(make(e.today.year))
-    span, other = recurring(make, e.today.year, e.which, e.today)
+        return e.names(_within_year(e, e.today.year))
+    span, other = recurring(partial(_within_year, e), e.today.year, e.which, e.today)
     if e.which:  # "next June" is this year's or not while that is to come
         return e.names(span, annotated=e.which != "this" and (e.which != "next" or span.start.year > e.today.year))
     return e.names(span, False, other=None if 0 < (e.today - span.end).days <= _JUST else other)
