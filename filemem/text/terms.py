@@ -227,36 +227,31 @@ def _traditional() -> tuple[re.Pattern[str], dict[int, str]]:
 @functools.cache
 def _same() -> dict[str, str]:
     table: dict[str, str] = {}
-    for line in table_lines("same.txt"):
-        first, *others = line.split()
+    for first, *others in map(str.split, table_lines("same.txt")):
         table.update(dict.fromkeys([first, *others], porter(first)))
     return table
 
 
 @functools.cache
-def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
-    """Word -> words used instead of it; kind -> members; the first three letters of either's words -> those words."""
-    related, kinds = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    starts = defaultdict[str, set[str]](set)
+def _related() -> dict[str, dict[str, tuple[list[str], list[str]]]]:
+    """By its first three letters each word, with the words used instead of it, and the members of the kind that it names."""
+    found: defaultdict[str, dict[str, tuple[list[str], list[str]]]] = defaultdict(dict)
     for first, *others in map(str.split, table_lines("related.txt")):
-        related[first] += others
-        for other in others:
-            related[other].append(first)
+        for word, near in ((first, others), *((other, [first]) for other in others)):
+            found[word[:3]].setdefault(word, ([], []))[0].extend(near)
     for names, members in (line.split(":") for line in table_lines("kinds.txt")):
         for name in names.split():
-            kinds[name] += members.split()
-    for word in (*related, *kinds):
-        starts[word[:3]].add(word)
-    return related, kinds, starts
+            found[name[:3]].setdefault(name, ([], []))[1].extend(members.split())
+    return found
 
 
 def related(token: str) -> tuple[list[str], list[str]]:
     """The stems of words that may be said for `token`, and of everyday members of the kind that it names; each sorted."""
     stemmed = stem(token)
-    near, members, starts = _tables()
-    same = {word for key in (token[:3], stemmed[:3]) for word in starts.get(key, ()) if stem(word) == stemmed}
-    inside = {stem(other) for word in same for other in members.get(word, ())} - {stemmed}
-    others = {stem(other) for word in same for other in near.get(word, ())} - {stemmed} - inside
+    known = [item for key in {token[:3], stemmed[:3]} for item in _related().get(key, {}).items()]
+    same = [told for word, told in known if stem(word) == stemmed]
+    inside = {stem(other) for _, members in same for other in members} - {stemmed}
+    others = {stem(other) for near, _ in same for other in near} - {stemmed} - inside
     return sorted(others), sorted(inside)
 
 
