@@ -197,17 +197,17 @@ def maintain(
     with contextlib.nullcontext() if dry else folder.job_lock():
         renamed = [] if dry else [follow_renames(folder, at)]
         done = [
+            *(one for one in renamed if one.paths),
             *([take_in(folder, at, progress, dry=dry)] if config.of(folder).imports else []),
             read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
             compact(folder, at, model, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
         ]
-        if dry:
-            return done
-        problems = [str(one) for one in History(folder).problems()]
-        noticed = [JobDone("git", problems, {"problems": problems})] if problems else []
-        done.append(_tidy(folder, progress))
-    return [*noticed, *(one for one in renamed if one.paths), *done]
+        if not dry:
+            problems = [str(one) for one in History(folder).problems()]
+            done += [JobDone("git", problems, {"problems": problems})] if problems else []
+            done.append(_tidy(folder, progress))
+    return done
 
 
 # -- imports and consolidation -----------------------------------------------------------------------------------

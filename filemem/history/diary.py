@@ -247,17 +247,17 @@ class History:
         return f"left for you to commit, as you had changed it too: {first_few(left)}" if left else ""
 
     def _commit(self, paths: Iterable[str] | None, words: str, at: dt.datetime) -> list[str]:
-        """Commit what differs of these paths and the logs, or of all; returns what waits for the person, who had changed it
-        before the job and has not committed it since. What the job has deleted waits for nobody."""
+        """Commit what differs of these paths and the logs, or of all; returns what waits for the person, who has staged it, or
+        had changed it before the job and has not committed it since. What the job has deleted waits for nobody."""
         with self.repository.alone():
             if unfinished := self.repository.unfinished():
                 raise GitError(f"{unfinished}.")
-            changes = self.changes()
-            wanted = [
-                path for path in (changes if paths is None else dict.fromkeys([*paths, *LOGS])) if path in changes
-            ]
-            left = [path for path in wanted if self._before.get(path) == changes[path] and self._stands(path)]
-            left = [path for path in left if path not in LOGS]
+            changes, staged = self.changes(), self.repository.run("diff", "--cached", "--name-only", "-z")
+            theirs = {self.own(path) for path in fields(staged)}
+            theirs |= {path for path, blob in changes.items() if self._before.get(path) == blob}
+            given = changes if paths is None else dict.fromkeys([*paths, *LOGS])
+            wanted = [path for path in given if path in changes]
+            left = [path for path in wanted if path in theirs and path not in LOGS and self._stands(path)]
             if mine := [self.path(path) for path in wanted if path not in left]:
                 self.repository.commit(mine, words, MACHINE, at)
         return left
@@ -416,35 +416,36 @@ def _both(
     if old in (mine, new) or mine == new:
         return
     texts = [repository.run("cat-file", "blob", one.oid) if one else b"" for one in sides]
-    text = _lines_merged(repository, texts, union=False)
-    if text is None and union:
-        found.doubled.extend([] if _GROWING.search(path) else [path])
-        text = _lines_merged(repository, texts, union=True)
+    text, doubled = _lines_merged(repository, texts, union=union)
     if text is None:
         found.met.append(path)
         stem, ending = os.path.splitext(path)
         found.changes.update(
             {f"{stem}-{new.oid[:8]}{ending}": new} if union else {}
-        )  # what is no text stands there twice
+        )  # no text, so it stands there twice
         return
+    found.doubled.extend([path] if doubled and not _GROWING.search(path) else [])
     if "/sessions/" in f"/{path}":  # each side's summing up: one of them stays, so that no line behind it has moved
         lines = text.decode("utf-8", "surrogateescape").split("\n")
         text = "\n".join(episode.put(lines, Memory(path, text).front_end)).encode("utf-8", "surrogateescape")
     found.changes[path] = GitFile(mine.mode, repository.put("blob", text))
 
 
-def _lines_merged(repository: Repository, texts: list[bytes], *, union: bool) -> bytes | None:
-    """Two changes of a text, which stands between them, in one; where they meet in a line both lines, with `union`, else None.
+def _lines_merged(repository: Repository, texts: list[bytes], *, union: bool) -> tuple[bytes | None, bool]:
+    """Two changes of a text, which stands between them, in one, None for what is no text; and whether they meet in a line. Both
+    lines stand there then, with `union`, else it is None.
 
-    None also for what is no text. A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
+    A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
     """
     with tempfile.TemporaryDirectory() as aside:
         names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
         for name, data in zip(names, texts, strict=True):
             with open(name, "wb") as file:
                 file.write(data.replace(b"\n", b"\n\x1e\n"))
-        done = repository.ask("merge-file", "-p", *(["--union"] if union else []), *names)
-    return None if done.code else done.out.replace(b"\x1e\n", b"")
+        done = repository.ask("merge-file", "-p", *names)
+        if meet := bool(done.code) and union:
+            done = repository.ask("merge-file", "-p", "--union", *names)
+    return (None if done.code else done.out.replace(b"\x1e\n", b"")), meet
 
 
 def joined(repository: Repository, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, Merged]:
