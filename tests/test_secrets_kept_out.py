@@ -62,7 +62,7 @@ def test_what_is_imported_comes_without_its_secrets_and_the_report_says_so(tmp_p
     (folder / "tea.md").write_bytes(b"Caf\xe9 cr\xe8me at four.")
     talk = tmp_path / "talk.jsonl"
     talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
-    assert "secrets left out: password" in run(tmp_path, "import", "openai-jsonl", str(talk)).output
+    assert "1 secret left out: password" in run(tmp_path, "import", "openai-jsonl", str(talk)).output
     said = run(tmp_path, "import", "markdown", str(folder)).output
     assert "note: router.md: taken, but 1 secret left out: password; --with-secrets takes all" in said
     kept = (tmp_path / "store/ann/notes/router.md").read_bytes()
