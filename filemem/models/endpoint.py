@@ -238,7 +238,7 @@ class Connection:
         try:
             with client.openai.post(path, **how, stream=True, stream_cls=openai.Stream[object]) as stream:
                 began = True
-                whole = "json" in stream.response.headers.get("content-type", "")
+                whole = not request.get("stream") or "json" in stream.response.headers.get("content-type", "")
                 yield from [json.loads(stream.response.read())] if whole else stream
             if client.why:
                 raise Failure(client.why)
