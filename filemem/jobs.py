@@ -28,6 +28,7 @@ from filemem.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.models import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
+from filemem.overview import check, status
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, Remembered
 from filemem.remembering.sessions import ConsolidationLog, digest
@@ -426,8 +427,6 @@ def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
 
 
 def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    from filemem.overview import check  # noqa: PLC0415  which no other job needs
-
     found, followed = list[Problem](), list[str]()
     with contextlib.suppress(FilememError):  # a bookkeeping that is a link, which is named below
         found = History(folder).problems()
@@ -438,8 +437,6 @@ def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
 
 
 def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    from filemem.overview import status  # noqa: PLC0415  likewise
-
     found = status.status(folder, order.at, show)
     live, archived = (sum(kind[key] for kind in found.kinds.values()) for key in ("live", "archived"))
     brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {status.SOON} days"]
