@@ -529,7 +529,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
         if found.everything:
             return _without_user(folder, found)
         beside = clear_records(folder, found)
-        for path in dict.fromkeys([*paths, *folder.paths()]):
+        for path in dict.fromkeys([*paths, *(folder.paths() if found.names else ())]):
             try:
                 if _reach(f"{folder.place}/{path}", items.get(path, []), found.names):
                     gone += [item.place for item in items.get(path, ())]
@@ -579,9 +579,9 @@ def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
     if items and not items[0].line:
         safe.delete_if(where, lambda where: safe.digest(where) == items[0].old[0])
         return True
-    return safe.edit(
-        where, lambda data: renamed(without(data, items), names) if items or len(data) <= LARGEST else data
-    )
+    if not items and os.stat(where).st_size > LARGEST:  # no text of it is known, nor whom it names
+        return False
+    return safe.edit(where, lambda data: renamed(without(data, items), names))
 
 
 def end(folder: Folder, found: DeletionPlan) -> None:
