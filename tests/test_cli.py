@@ -28,7 +28,8 @@ from filemem.files import config
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
-UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_", "XDG_", "GIT_")))
+OWN = ("FILEMEM_", "OPENAI_", "XDG_", "GIT_")
+UNSET = dict.fromkeys(name for name in os.environ if name.startswith(OWN)) | {"FILEMEM_EMBEDDINGS": "off"}
 
 
 @pytest.fixture
@@ -41,7 +42,12 @@ def home(tmp_path: Path) -> Path:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     path = f"{home / 'bin'}:{os.environ['PATH']}"
-    person = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "Mara", "GIT_AUTHOR_EMAIL": "mara@localhost"}
+    person = {
+        "FILEMEM_EMBEDDINGS": "off",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_AUTHOR_NAME": "Mara",
+        "GIT_AUTHOR_EMAIL": "mara@localhost",
+    }
     return {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "EDITOR": "true", **person, **more}
 
 
