@@ -23,14 +23,8 @@ NAME = "filemem.yaml"
 LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
 CHOICES = {"recall": ("before", "tools", "both")}
-# The settings that only a person may decide, and what each does.
-PERSONS = {
-    "model": "what you say and what is remembered goes to this model",
-    "base_url": "it goes there, with the key in OPENAI_API_KEY",
-    "redact": "keys, passwords and card numbers stay in what is kept of conversations",
-    "imports": "filemem maintain reads what lies there, and keeps it",
-    "embeddings": "every memory and every question goes to this model, with the key in OPENAI_API_KEY",
-}
+# What only a person may decide: where words and the key go, whether secrets are kept, what of this machine is read.
+PERSONS = ("model", "base_url", "redact", "imports", "embeddings")
 # The keys of that setting.
 EMBEDDINGS = {
     "model": "a name",
@@ -84,25 +78,28 @@ class Config:
 def of(folder: Folder) -> Config:
     """The settings of the store in which a user's folder lies, read once for it; raises ConfigError."""
     if "config" not in folder.cached:
-        folder.cached["config"] = load(folder.store, trust=folder.trust)
+        folder.cached["config"] = load(folder.store, folder.trust)
     found: Config = folder.cached["config"]
     return found
 
 
-def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None) -> Config:
+def load(root: str | Path, trust: Trust | None = None) -> Config:
     """The settings of the store at `root`; VARIABLES stand above the file, and what is `withheld` is as if not set."""
-    held = withheld(root, environment, trust)
-    given = {key: environment[variable] for key, variable in VARIABLES.items() if environment.get(variable)}
-    return Config(**{key: value for key, value in _values(root).items() if key not in held} | given)
+    held = withheld(root, trust)
+    counts = {key: value for key, value in _values(root).items() if key not in held}
+    return Config(**counts | _given())
 
 
-def withheld(
-    root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None
-) -> dict[str, Any]:
+def withheld(root: str | Path, trust: Trust | None = None) -> dict[str, Any]:
     """The settings of PERSONS in the file that do not count, as the person has neither agreed to them nor given them."""
     wanted = asked(root)
-    open_ = {key: value for key, value in wanted.items() if not environment.get(VARIABLES.get(key, ""))}
+    open_ = {key: value for key, value in wanted.items() if key not in _given()}
     return {} if not open_ or (trust or Trust()).known(place(root), wanted) else open_
+
+
+def _given() -> dict[str, str]:
+    """What the environment says."""
+    return {key: os.environ[variable] for key, variable in VARIABLES.items() if os.environ.get(variable)}
 
 
 def place(root: str | Path) -> str:

@@ -112,8 +112,7 @@ def newest(folder: Folder) -> list[str]:
     """The paths of all conversations, those in the archive last, and of each the one that began last first."""
     begun = []
     for stat in folder.files():
-        when = when_of(stat.path) if kind_of(stat.path) == "sessions" and stat.path.endswith(".md") else None
-        if when and (when.time or not stat.path.endswith("-events.md")):  # what was told on a day without talk
+        if kind_of(stat.path) == "sessions" and stat.path.endswith(".md") and (when := when_of(stat.path)):
             begun.append((not is_archived(stat.path), when.date, when.time, stat.changed, stat.path))
     return [path for *_, path in sorted(begun, reverse=True)]
 
