@@ -371,22 +371,21 @@ class _Page:
 
     def insert(self, said: str, section: str) -> None:
         """Put a line behind the last item of its section, which is made where there is none."""
-        names, tail, heads = SECTIONS[section], self.tail, self._heads()
+        names, heads = SECTIONS[section], self._heads()
         start = next((n for n, title in heads if is_of(title, names)), None)
-        if start is not None:
-            end = next((n for n, _ in heads if n > start), len(self.lines))
-            last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
-            self.lines[last + 1 : last + 1] = [said + tail] if last > start else [tail, said + tail]
-            return
-        made = [f"## {names[terms.is_chinese(said.partition('<!--')[0])]}{tail}", tail, said + tail]
-        later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
-        place = next((n for n, title in heads if any(is_of(title, other) for other in later)), None)
-        if place is None:
-            if not self.lines[-1]:
-                self.lines.pop()
-            self.lines += [*([tail] if self.lines and self.lines[-1].strip() else []), *made, ""]
-        else:
-            self.lines[place:place] = [*made, tail]
+        if start is None:
+            later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
+            before = [n for n, title in heads if any(is_of(title, other) for other in later)]
+            if not before:
+                if not self.lines[-1]:
+                    self.lines.pop()
+                self.lines += [self.tail] if self.lines and self.lines[-1].strip() else []
+            start = min(before, default=len(self.lines))
+            heading = f"## {names[terms.is_chinese(said.partition('<!--')[0])]}"
+            self.lines[start:start] = [heading + self.tail, self.tail if before else ""]
+        end = next((n for n, _ in self._heads() if n > start), len(self.lines))
+        last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
+        self.lines[last + 1 : last + 1] = [*([self.tail] if last == start else []), said + self.tail]
 
     def replace(self, number: int, fresh: Sequence[str]) -> None:
         """Put other lines in the place of one; a section of the program's that holds nothing any more goes with its last."""
@@ -404,17 +403,15 @@ def revise_profile(
 ) -> Revision:
     """Have the program's lines follow the memories behind them: changed, superseded, deleted or expired, or `gone`, to be
     forgotten; and bring in those of what was decided just now."""
-    retold = {live(one.path) for one in decisions if one.action == UPDATE and not one.reason}
     gone = {*map(live, gone)}
-    now = retold | gone | {live(old) for one in decisions for old in one.replaces}
+    now = gone | {live(path) for one in decisions if not one.reason for path in (one.path, *one.replaces)}
 
     def change(page: _Page) -> None:
         standing = set[str]()
         for number, paths, said in reversed(marked(page.text)):
             found = [_heir(folder, path, today) for path in paths if path not in gone]
             heirs = {live(one.path): one for one in found if one}
-            same = [*heirs] == [*paths] and all(log.untouched(path, one.data) for path, one in heirs.items())
-            if same and not retold & {*paths}:
+            if [*heirs] == [*paths] and all(log.untouched(path, one.data) for path, one in heirs.items()):
                 standing.update(paths)
             elif digest(said) in log.lines:
                 page.replace(number, [_line(said_in(heirs[path]), [path]) for path in heirs if path not in standing])
