@@ -143,7 +143,7 @@ def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[s
     return done.memory.path, [done.memory.path, *done.paths], done.notes
 
 
-ASKED = Does(_remember, deletion.take_back)
+ASKED = Does(_remember, consolidation.take_back)
 """What a chat has done when a person asks for it; the commit is that of the chat."""
 
 

@@ -7,7 +7,6 @@ looks. Each step may be taken twice, so one that is cut off is finished by the n
 """
 
 import contextlib
-import datetime as dt
 import functools
 import json
 import os
@@ -20,7 +19,7 @@ from typing import NamedTuple
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import journal, safe
+from filemem.files import safe
 from filemem.files.facts import sources
 from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress, numbered
 from filemem.files.memory import (
@@ -610,26 +609,6 @@ def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
                 elif safe.edit(where, lambda data: record_without(data, found)):
                     said.append(f"lines of {BOOKKEEPING}/{path}")
     return sorted(said)
-
-
-# -- what is taken back in a chat ------------------------------------------------------------------------------------
-
-
-def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) -> list[str]:
-    """Keep back the exchange before the last turn, which asks for it, and what was made of it, whose lines leave the profile;
-    returns their places. The note comes first, so what is cut off is kept back already. Nothing is deleted.
-    """
-    request, before = turns[-1], turns[:-1]
-    said = next((n for n in range(len(before) - 1, -1, -1) if before[n].speaker == request.speaker), None)
-    if said is None:
-        return []
-    found = plan(folder, *(f"{path}:{turn.line}" for turn in before[said:]))
-    places, by = [item.place for item in found.items], f"{path}:{request.line}"
-    with folder.locked():
-        journal.hold_back(folder, by, dict.fromkeys([*places, by]), at)
-        with contextlib.suppress(FilememError):
-            folder.edit(PROFILE, lambda data: without(data, [one for one in found.items if one.path == PROFILE]))
-    return places
 
 
 # -- in sentences --------------------------------------------------------------------------------------------------

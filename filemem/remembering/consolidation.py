@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound
 from filemem.files import config, episode, facts, journal, safe
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, archived, kind_of, live
+from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of
 from filemem.models import Model, ModelError, prompt
 from filemem.remembering import sessions
@@ -103,7 +103,8 @@ def run(
     Without a model nothing is read. With `review`, or where the store's settings say so, what is planned is only proposed.
     Where the model fails, the last that is yielded says so; what was read before stands.
     """
-    if before := resume(folder):
+    before = resume(folder)
+    if before.decisions or before.paths:
         yield before
     log = ConsolidationLog(folder)
     paths, notes = revise_profile(folder, log, at.date())
@@ -171,22 +172,20 @@ def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None)
         safe.write(journal, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
         done = _carry_out(folder, found, log or ConsolidationLog(folder))
         safe.delete(journal)
-    return done._replace(paths=[*left.paths, *done.paths]) if left else done
+    return done._replace(paths=[*left.paths, *done.paths])
 
 
-def resume(folder: Folder) -> Applied | None:
-    """Finish the plan that a killed run has left; None where there is none."""
-    journal = folder.bookkeeping(JOURNAL)
-    if not os.path.lexists(journal):
-        return None
-    with folder.locked():
-        try:
-            done = _carry_out(folder, _from_json(json.loads(safe.read(journal))), ConsolidationLog(folder))
-        except NotFound:
-            return None
-        except (ValueError, TypeError, KeyError):
-            done = None  # no plan of this version: its sessions are read again
-        safe.delete(journal)
+def resume(folder: Folder) -> Applied:
+    """Finish the plan that a killed run has left, if there is one."""
+    journal, done = folder.bookkeeping(JOURNAL), Applied([], [], [])
+    if os.path.lexists(journal):
+        with folder.locked(), contextlib.suppress(NotFound):
+            left = safe.read(journal)
+            with contextlib.suppress(
+                ValueError, TypeError, KeyError
+            ):  # no plan of this version: its sessions are read again
+                done = _carry_out(folder, _from_json(json.loads(left)), ConsolidationLog(folder))
+            safe.delete(journal)
     return done
 
 
@@ -253,6 +252,24 @@ def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime) -> str:
     journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
     what, how = ", ".join(wish.memories or wish.turns), "filemem forget deletes it, filemem restore takes it back"
     return f"Held back, as asked in {wish.asked}: {what}; {how}"
+
+
+def take_back(folder: Folder, path: str, turns: Sequence[Passage], at: dt.datetime) -> list[str]:
+    """Hold back the exchange before the last turn of a session, which asks for it, with the memories made of it; their lines
+    leave the profile. Returns the places. The note comes first, so what is cut off is held back already. Nothing is deleted."""
+    *before, request = turns
+    said = [n for n, turn in enumerate(before) if turn.speaker == request.speaker]
+    if not said:
+        return []
+    log, by, told = (
+        ConsolidationLog(folder),
+        f"{path}:{request.line}",
+        [f"{path}:{turn.line}" for turn in before[said[-1] :]],
+    )
+    made = [one.path for one in KnownMemories(folder, log).live.values() if {*told} & {*one.sources}]
+    _held_back(folder, ForgetRequest(by, (*told, by), tuple(made)), at)
+    revise_profile(folder, log, at.date(), gone=made)
+    return [*told, *made]
 
 
 def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> tuple[Decision, list[str]]:
@@ -561,9 +578,8 @@ def remember(
         one = known.decided(claim)
         done = apply(user, BatchPlan((), at.isoformat(), (one,)))
         one = done.decisions[0] if done.decisions else one
-    return Remembered(
-        user.memory(user.locate(one.path)), one, [*(left.paths if left else ()), *done.paths], [*notes, *done.notes]
-    )
+    memory = user.memory(user.locate(one.path))
+    return Remembered(memory, one, [*left.paths, *done.paths], [*notes, *done.notes])
 
 
 def _without_secrets(text: str) -> tuple[str, list[str]]:
