@@ -2,6 +2,7 @@
 nowhere near sixteen times the time."""
 
 import datetime as dt
+import json
 import resource
 import tempfile
 from collections.abc import Callable
@@ -11,9 +12,10 @@ import pytest
 from reader import Reader
 
 from filemem import Store, User, jobs
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create
+from filemem.importers import import_file
 from filemem.overview.check import problems
 from filemem.remembering import consolidation
 
@@ -73,3 +75,17 @@ def test_the_work_grows_with_the_length(job: str, told: Callable[[int], list[str
     spent(JOBS[job], told(1000))  # patterns compiled, tables read
     once = min(spent(JOBS[job], told(10_000)) for _ in range(2))
     assert any(spent(JOBS[job], told(40_000)) < MOST * once + 0.1 for _ in range(3))
+
+
+def test_the_work_of_an_import_grows_with_the_tags_that_never_end(tmp_path: Path) -> None:
+    def spent_on(tags: int) -> float:
+        message = {"role": "user", "content": "I like tea. " + "<system-reminder>x " * tags}
+        line = {"type": "user", "uuid": "u", "timestamp": "2026-05-04T12:00:00Z", "sessionId": "s", "message": message}
+        file = tmp_path / f"{tags}.jsonl"
+        file.write_text(json.dumps(line) + "\n", encoding="utf-8")
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        import_file(StoreFolder(tmp_path / f"store-{tags}"), "claude-code", str(file), user="mara")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before.ru_utime
+
+    once = spent_on(4_000)
+    assert spent_on(16_000) < MOST * once + 0.1

@@ -493,12 +493,11 @@ Entries = Iterator[tuple[int, dict[str, Any]]]
 _FOLDERS = ("subagents", "workflows", "tool-results")  # folders of Claude Code's beside a session
 _ASIDE = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
-_PUT_IN = re.compile(  # what the programs put between a person's words, or in their place
+_PUT_IN = re.compile(  # begins what the programs put between a person's words, or in their place
     r"<(command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr"
     r"|local-command-caveat|bash-input|bash-stdout|bash-stderr|system-reminder|task-notification|ide_opened_file"
     r"|ide_selection|ide_diagnostics|user-prompt-submit-hook|environment_context|user_instructions|permissions"
-    r"|turn_aborted|skill|INSTRUCTIONS|filemem-context)(?:\s[^>]{0,200})?>.*?</\1>",
-    re.DOTALL,
+    r"|turn_aborted|skill|INSTRUCTIONS|filemem-context)(?:\s[^>]{0,200})?>"
 )
 _NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
 
@@ -586,8 +585,24 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedConversa
 def _spoken(content: object) -> str:
     """The words of a message's content, a text or blocks; calls of tools, their results and thoughts are no words."""
     parts = [content] if isinstance(content, str) else items(content)
-    told = (_PUT_IN.sub("", _message_part(part)).strip() for part in parts)
+    told = (_without_put_in(_message_part(part)).strip() for part in parts)
     return "\n\n".join(one for one in told if one and not one.startswith(_NOBODYS))
+
+
+def _without_put_in(text: str) -> str:
+    """A text without what a program put into it; the end of each tag is looked for until it has none."""
+    kept, at, endless = list[str](), 0, set[str]()
+    for tag in _PUT_IN.finditer(text):
+        if tag.start() < at or tag[1] in endless:
+            continue
+        close = f"</{tag[1]}>"
+        end = text.find(close, tag.end())
+        if end < 0:
+            endless.add(tag[1])
+        else:
+            kept.append(text[at : tag.start()])
+            at = end + len(close)
+    return "".join([*kept, text[at:]])
 
 
 AGENTS = {
