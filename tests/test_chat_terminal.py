@@ -1,6 +1,6 @@
 """A person talks with filemem in a terminal: what they type arrives as typed, what they see is plain, and no key loses a word.
 
-Where the output is no terminal it is plain text, with an exit code that a script can trust.
+Where the output is no terminal it is plain text or JSON, with an exit code that a script can trust.
 """
 
 import json
@@ -304,6 +304,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("Help", "Ctrl-C stops an answer\n"),
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
             ("/search", "say what, behind /search; /help has what each takes.\n"),
+            ("/memory", "tokens  profile\n"),
             ("/remember --Owns a kettle.", "-owns-a-kettle.md"),
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
             ("/open profle.md", "profle.md does not exist; nearest: profile.md.\n"),
@@ -313,10 +314,13 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/forget facts/hostile.md", "[y/N]: "),
             ("y", "Forgot facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
+            ("/model gpt-y", "gpt-y answers.\n"),
             ("My canoe leaks.", "Yes.\n"),
             ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
-            ("/list sessions/**", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
+            ("/sessions", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
             ("帮助", "停止正在输出的回答\n"),
+            ("/memory", "个词元  profile\n"),
+            ("/model offline", "No model is configured"),
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
             ("/remember My canoe leaks.", "-my-canoe-leaks.md"),
@@ -336,7 +340,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
         term.type("/quit\r")
         assert term.end() == 0
         assert "Error: " not in term.screen and "Traceback" not in term.screen
-    assert {request.body["model"] for request in server.requests} == {"gpt-x"}
+    assert {request.body["model"] for request in server.requests} == {"gpt-y"}
     assert (user / "profile.md").read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
     assert not (user / "facts/hostile.md").exists() and "canoe" not in session(store)
 
@@ -380,6 +384,30 @@ def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer
     first = run(store, None, "-m", "hello", "--user", "bea", "--new")
     assert "\nNo model is configured" in first.stderr
     assert not [path for path in (store / "memory_store/ann/facts").rglob("*") if "rex" in path.name]
+
+
+# -- scripts -----------------------------------------------------------------------------------------------------
+
+
+def events(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
+    server.script(calls(("grep", {"pattern": "oolong"})), say("Ool", "ong."), fail(401))
+    found = events(run(store, server, "--json", "-m", "Tea?"))
+    assert [event["event"] for event in found] == ["call", "text", "text", "answer"]
+    assert found[0]["name"] == "grep"
+    assert json.loads(found[0]["arguments"]) == {"pattern": "oolong"}
+    assert found[0]["brief"] == "1 line in 1 of 5 files"
+    assert found[-1]["text"] == "Oolong."
+    assert (store / "memory_store/ann" / found[-1]["session"]).exists()
+    failed = run(store, server, "--json", "-m", "Tea?")
+    assert failed.returncode == 2
+    assert [event["event"] for event in events(failed)] == ["error"]
+    assert failed.stderr == ""
+    commands = events(run(store, server, "--json", "-m", "/memory"))
+    assert [event["event"] for event in commands] == ["notice"]
 
 
 @pytest.mark.parametrize(

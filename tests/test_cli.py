@@ -266,6 +266,9 @@ def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
         ("list",): {"path", "kind", "date", "size", "archived", "title"},
         ("users",): {"user", "memories"},
         ("check",): {"user", "path", "line", "what", "remedy"},
+        ("chat", "--prompt"): {"tokens", "messages", "tools"},
+        ("chat", "-m", "What tea?"): {"event"},
+        ("forget", "tea", "--dry-run"): {"event", "path", "line"},
     }
     for args, keys in expected.items():
         out = run(*args, "--json").stdout
@@ -362,7 +365,7 @@ def test_a_word_that_is_no_command_names_the_command_that_is_meant(here: Path, w
 
 
 @pytest.mark.parametrize(
-    "words", [["What tea does Mara like?"], ["chat", "What tea does Mara like?"], ["oolong?", "-v"]]
+    "words", [["What tea does Mara like?"], ["chat", "What tea does Mara like?"], ["oolong?", "--json"]]
 )
 def test_what_is_no_command_is_said_in_a_chat(here: Path, words: list[str]) -> None:
     assert FACT in run(*words).stdout

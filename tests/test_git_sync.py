@@ -154,7 +154,7 @@ def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
 # -- in the way ----------------------------------------------------------------------------------------------------
 
 
-def test_a_push_that_comes_second_goes_with_the_next_sync(
+def test_a_push_that_comes_second_is_tried_again(
     machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice, and what is
@@ -170,8 +170,6 @@ def test_a_push_that_comes_second_goes_with_the_next_sync(
     noted = f"printf '2026-11-20T10:01\\topen\\tmeanwhile.md\\n' >> {log}"
     hook.write_text(f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {noted}; {push}; }}\n")
     hook.chmod(0o755)
-    with pytest.raises(FilememError, match="did not take the push"):
-        synced(one)
     assert synced(one)[-1].startswith("Brought in 1 commit,")
     assert done.exists()
     assert sorted(log.read_text().split()[2::3]) == ["here.md", "meanwhile.md", "there.md"]

@@ -15,7 +15,7 @@ from filemem.files.folder import Folder
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
-ASK = "[a]ccept, [r]eject, [s]kip, accept a[l]l, [q]uit: "
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit: "
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
 
 
@@ -94,6 +94,25 @@ def test_the_rest_waits_where_the_person_leaves(user: Folder, answers: str) -> N
     review(user, answers)
     assert set(kept(user)) == {HOME, "profile.md"}
     assert review(user, "l\n").startswith("\n1 of 2, new\n  My favourite tea is oolong.\n")
+
+
+def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:
+    """It keeps its source, is certain, and is not touched when it is told again."""
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "Nora lives in [[Ghent]], at the Coupure.\\n" > "$1"\n')
+    editor.chmod(0o755)
+    path = "facts/2026/2026-05-08-lives-in-ghent.md"
+    assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in review(
+        user, "e\nq\n", VISUAL=str(editor)
+    )
+    whole = user.memory(path).text
+    assert whole == (
+        "---\nsource: sessions/2026/2026-05-08-1356-talk.md:6\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
+    )
+    talk(user, JUNE, "As you know I live in Ghent.")
+    consolidated(user)
+    review(user, "", "--accept-all")
+    assert user.memory(path).text == whole
 
 
 def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:

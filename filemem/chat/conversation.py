@@ -80,7 +80,7 @@ class Prompt(NamedTuple):
     turns: list[Passage]
     beside: list[tuple[str, str]]
 
-    def messages(self, opened: str) -> Messages:
+    def messages(self, opened: str = "") -> Messages:
         """The request with the open files: one system message, then the turns; those of one role in a row become one message."""
         out: Messages = [{"role": "system", "content": "\n\n".join(text for _, text in self.system)}]
         for place, turn in enumerate(self.turns, 1):

@@ -1,4 +1,4 @@
-"""The command that talks: chat."""
+"""The command that talks: chat, in the terminal or as JSON events."""
 
 import contextlib
 import datetime as dt
@@ -15,18 +15,18 @@ import click
 
 from filemem import index
 from filemem.chat import core_memory
-from filemem.chat.conversation import CITED, Conversation, Event, Text, ToolCalled, call_line
+from filemem.chat.conversation import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, call_line
 from filemem.chat.recalling import day_of
 from filemem.cli import screen
 from filemem.cli.context import Context, command, split_line, usage
-from filemem.cli.screen import Output, Safe, Wrapper, say, say_dim
+from filemem.cli.screen import Output, Row, Safe, Wrapper, say, say_dim
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, consolidated, job, lines
-from filemem.models import OpenAIModel
+from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, in_chinese
 from filemem.remembering import sessions
 from filemem.search import semantic
@@ -42,7 +42,10 @@ HELP = (
 /remember TEXT  keep one fact
 /forget WORDS   delete what holds them and what tells of it, after a question; also a path
 /edit PATH      change a memory in your editor
-/list GLOB      list memories: sessions/** for the conversations; filemem chat --resume NAME goes on with one
+/list GLOB      list memories, as in: facts/**
+/sessions       the latest conversations; filemem chat --resume NAME goes on with one
+/memory         what is in the prompt, with token counts
+/model [NAME]   which model answers, or have another one answer; offline quotes only
 /off            keep nothing of what is said from here on
 /quit           end; so does Ctrl-D; Ctrl-C stops an answer""",
     """\
@@ -51,10 +54,16 @@ HELP = (
 /remember 内容   记下一条事实
 /forget 词语     先询问，再删除含有这些词以及讲到它的内容；也可写路径
 /edit 路径       用编辑器修改一条记忆
-/list 模式       列出记忆：sessions/** 是对话；用 filemem chat --resume 名称 继续其中一个
+/list 模式       列出记忆，如 facts/**
+/sessions        最近的对话；用 filemem chat --resume 名称 继续其中一个
+/memory          提示词里有什么，各占多少词元
+/model [名称]    由哪个模型回答，或换一个；offline 只引用记忆
 /off             从这里起什么都不保存
 /quit            结束；也可按 Ctrl-D；Ctrl-C 停止正在输出的回答""",
 )
+TOKENS = ("{:>6,} tokens  {}", "{:>6,} 个词元  {}")
+ANSWERS = ("{} answers.", "由 {} 回答。")
+EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
 COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a chat has under their own names
 WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
 OFF = ("From here on nothing is kept; what was said before is.", "从现在起什么都不保存；之前说的仍然保存着。")
@@ -70,14 +79,14 @@ _QUOTED = re.compile(rf"[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}")  # t
 
 
 class Chat:
-    """One conversation, whose answers stream to a terminal; anywhere else an answer is printed when it is whole."""
+    """One conversation, whose answers stream to a terminal, or as JSON events; else an answer is printed when it is whole."""
 
     def __init__(self, call: Context, talk: Conversation, *, verbose: bool) -> None:
         self._call = call
         self._talk = talk
         self._verbose = verbose
-        self._model = talk.model if isinstance(talk.model, OpenAIModel) else None
-        self._live = sys.stdout.isatty()  # do answers stream?
+        self._use(talk.model)
+        self._live = sys.stdout.isatty() and not call.json  # do answers stream?
         self._chinese = False  # is the answer to a message in Chinese?
         self._at_work = False  # does the terminal show the sign of work?
         self._calls: list[ToolCalled] = []  # not told of yet
@@ -85,6 +94,11 @@ class Chat:
         self._numbers: dict[str, int] = {}  # of the places that the answer cites
         self._streams = False  # is the cursor behind a piece of the answer?
         self._wrapper = Wrapper(self._numbered)
+
+    def _use(self, model: Model) -> None:
+        """Have a model answer from now on."""
+        self._talk.model = model
+        self._model = model if isinstance(model, OpenAIModel) else None
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -172,8 +186,9 @@ class Chat:
 
     def _failed(self, sentence: str) -> None:
         self._stream("", end=True)
-        self._put("")
-        say(Safe(click.style(screen.wrapped(escape_controls(sentence), sys.stderr), fg="red")), err=True)
+        if not self._tell("error", text=sentence):
+            self._put("")
+            say(Safe(click.style(screen.wrapped(escape_controls(sentence), sys.stderr), fg="red")), err=True)
 
     def _answer(self, message: str) -> int:
         self._chinese = in_chinese(message)
@@ -185,7 +200,7 @@ class Chat:
                 self._at_work = True
             said = self._talk.say(message, self._hear)
         self._stream("", end=True)
-        if not self._live:
+        if not (self._live or self._tell("answer", text=said, session=self._talk.transcript.path)):
             say(said)
         for place, number in self._numbers.items():
             when = when_of(place.rpartition(":")[0])
@@ -196,13 +211,21 @@ class Chat:
 
     # -- showing -------------------------------------------------------------------------------------------------
 
+    def _tell(self, event: str, **facts: Any) -> bool:
+        """Print an event for a script; is it one that listens?"""
+        screen.show(iter([Row({"event": event, **facts}, [])]), as_json=self._call.json)
+        return self._call.json
+
     def _aside(self, text: str) -> None:
-        """A notice on standard error."""
-        self._put("")
-        say_dim(text)
+        """A notice on standard error; scripts get none."""
+        if not self._call.json:
+            self._put("")
+            say_dim(text)
 
     def _hear(self, event: Event) -> None:
         """Show one event as it comes; what was called and not shown is told in one line, once an answer begins."""
+        if self._tell(EVENTS[type(event)], **event._asdict()):
+            return
         if isinstance(event, Text):
             if self._calls and event.text.strip():
                 self._aside(self._looked_at())
@@ -251,21 +274,36 @@ class Chat:
 
     def _command(self, name: str, rest: str) -> int:
         """What a line that begins with a slash asks for: a command of filemem's as it is, for this user, or one of the chat's."""
+        talk, options = self._talk, list[str]()
+        if name == "sessions":
+            name, rest, options = "list", "sessions/**", ["--limit=10"]
         if name in COMMANDS:
             if not rest:
                 raise FilememError(f"say what, behind /{name}; /help has what each takes.")
-            root, talk = click.get_current_context().find_root(), self._talk
+            root = click.get_current_context().find_root()
             self._call.talking = talk.user
             found = root.command.get_command(root, name)  # type: ignore[attr-defined]
-            with found.make_context(f"/{name}", ["--", rest], obj=self._call) as context:
+            with found.make_context(f"/{name}", [*options, "--", rest], obj=self._call) as context:
                 code: int = found.invoke(context)
             talk.transcript.path = self._call.renamed.get(talk.transcript.path, talk.transcript.path)
             return code
-        if name not in ("off", "help"):
+        if name == "memory":
+            parts = [*_sections(talk.view()), *talk.tools.pages()]  # the open files stand beside the message
+            said = "\n".join(TOKENS[self._chinese].format(count_tokens(text), name) for name, text in parts)
+        elif name == "model":
+            if rest:
+                self._use(self._call.model(talk.user, rest) or OfflineModel())
+                self._say_if_offline(again=True)
+            said = ANSWERS[self._chinese].format(talk.model.name)
+        elif name == "off":
+            talk.go_off_the_record()
+            said = OFF[self._chinese]
+        elif name == "help":
+            said = HELP[self._chinese]
+        else:
             raise FilememError(f"there is no command /{name}; /help lists them.")
-        if name == "off":
-            self._talk.go_off_the_record()
-        say(screen.wrapped((OFF if name == "off" else HELP)[self._chinese], sys.stdout))
+        if not self._tell("notice", text=said):
+            say(screen.wrapped(said, sys.stdout))
         return 0
 
     def _read_earlier(self, model: OpenAIModel) -> None:
@@ -279,6 +317,12 @@ class Chat:
             return  # another job is at it
         except (FilememError, OSError) as error:
             self._behind.append(in_words(error))
+
+
+def _sections(seen: Prompt) -> list[tuple[str, str]]:
+    """The sections of a prompt and its turns, in their order."""
+    turns = [("assistant" if turn.speaker == ASSISTANT else "user", turn.text) for turn in seen.turns]
+    return [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
 
 
 def resumed(folder: Folder, name: str) -> Transcript:
@@ -319,7 +363,7 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     click.option("--prompt", is_flag=True, help="Print what the model would see, with its tokens, and exit."),
     click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line."),
     click.option("-v", "--verbose", is_flag=True, help="Show each tool call."),
-    "--new",
+    "--json --new",
 )
 def chat_command(
     call: Context, text: str | None, message: str | None, model: str | None, resume: str | None, **how: Any
@@ -327,7 +371,7 @@ def chat_command(
     """Talk with an assistant that remembers.
 
     Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds. Input that is piped in is one
-    message.
+    message. With --json there is one event a line: text, call, notice, answer, error.
 
     Example: filemem chat -m "What tea does Mara like?"
     """
@@ -340,7 +384,7 @@ def chat_command(
         going_on = unanswered(user, call.clock().date())
     talk = Conversation(user, call.model(user, model) or OfflineModel(), call.clock, going_on, ASKED)
     if how["prompt"]:
-        yield from _prompt(talk, message or "")
+        yield _prompt(talk, message or "")
         return 0
     if how["off"]:
         talk.go_off_the_record()
@@ -354,14 +398,14 @@ def chat_command(
         return chat.once(sys.stdin.buffer.read().decode(errors="replace") if message is None else message)
 
 
-def _prompt(talk: Conversation, message: str) -> Iterator[str]:
+def _prompt(talk: Conversation, message: str) -> Row:
     """Every word that the model would see, or if the person said `message`."""
-    seen, whole = talk.view(message), 0
-    turns = [("assistant" if turn.speaker == ASSISTANT else "user", turn.text) for turn in seen.turns]
-    for name, text in [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]:
-        yield f"== {name} ({count_tokens(text)} tokens)\n{text}\n"
-        whole += count_tokens(text)
-    yield f"== in all ({whole} tokens, {len(talk.offered)} tools aside)"
+    seen = talk.view(message)
+    parts = [(name, text, count_tokens(text)) for name, text in _sections(seen)]
+    told = [f"== {name} ({size} tokens)\n{text}\n" for name, text, size in parts]
+    told.append(f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)")
+    sizes = {name: count_tokens(text) for name, text in [*seen.system, *seen.beside]}
+    return Row({"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}, told)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from filemem.cli.context import Context, command, split_line
-from filemem.cli.screen import Line, Output, choose, confirmed, dim, progress, say_dim
+from filemem.cli.screen import Line, Output, Row, choose, confirmed, dim, progress, say, say_dim
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory, live
@@ -23,7 +23,7 @@ from filemem.remembering.consolidation import Applied, Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE, Decision
 from filemem.text.plain import counted, one_line
 
-ASK = "[a]ccept, [r]eject, [s]kip, accept a[l]l, [q]uit"
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 
 
 @command(
@@ -48,14 +48,18 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
     yield from [*consolidation.said(done.decision), *done.notes]
 
 
-@command("review", click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."))
+@command(
+    "review",
+    click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."),
+    "--json",
+)
 def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
 
     Proposals come from `filemem consolidate --review`, or from every consolidation with `review: true` in
     filemem.yaml. What a model noted in a form that cannot be kept waits here too, with the reason. Each is
     shown with the turn it comes from; what you skip is asked again next time. Answers are read line by line,
-    so they can be piped. Exit code 1 if nothing waits.
+    so they can be piped. --json lists the proposals and changes nothing. Exit code 1 if nothing waits.
 
     Example: filemem review
     """
@@ -65,20 +69,28 @@ def review_command(call: Context, accept_all: bool) -> Output:
     if not waiting:
         yield "Nothing waits for review."
         return 1
+    if call.json:
+        yield from (Row(_as_json(found), []) for found in waiting)
+        return 0
     decisions, paths, answer = list[Decision](), list[str](), "l" if accept_all else ""
     with job(folder, "review", call.now, alone=False) as commit:
         try:
             for number, found in enumerate(waiting, 1):
+                text = ""
                 if answer != "l":
                     yield from _shown(found, f"\n{number} of {len(waiting)}")
-                    answer = choose(ASK)
+                    while (answer := choose(ASK)) == "e":
+                        text = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
+                        if text not in ("", found.claim.text):
+                            break
+                        say("The text is unchanged.")
                 if answer == "q":
                     break
                 if answer == "r":
                     review.reject(found.claim)
                     yield "rejected"
-                elif answer == "a" or (answer == "l" and not found.because):
-                    made = review.accept(found.claim, call.now)
+                elif answer in ("a", "e") or (answer == "l" and not found.because):
+                    made = review.accept(found.claim, call.now, text)
                     decisions, paths = decisions + made.decisions, paths + made.paths
                     yield from (line for one in made.decisions for line in lines(one, whole=True))
                     yield from made.notes
@@ -100,6 +112,13 @@ def _shown(found: Proposal, place: str) -> Iterator[str]:
         yield f"  refused: {found.because}"
     for source, speaker, text in found.turns:
         yield dim(f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}")
+
+
+def _as_json(found: Proposal) -> dict[str, Any]:
+    """A proposal for a script."""
+    claim = {key: getattr(found.claim, key) for key in ("text", "kind", "importance", "confidence", "target")}
+    turns = [dict(zip(("source", "speaker", "text"), turn, strict=True)) for turn in found.turns]
+    return {"action": found.claim.action.lower(), **claim, "because": found.because, "turns": turns}
 
 
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
@@ -147,6 +166,7 @@ def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     click.option("--yes", is_flag=True, help="Delete without asking, and list what else holds the words."),
     "--dry-run",
     click.option("--purge-history", is_flag=True, help="Also have git filter-repo rewrite the repository without it."),
+    "--json",
 )
 def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Output:
     """Delete something for good, with what derives from it.
@@ -163,7 +183,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
     if len(given) > 1 or not all(words.strip() for words in given) or not (given or call.user):
         raise FilememError("name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME.")
-    if not (how["yes"] or how["dry_run"] or sys.stdin.isatty()):
+    if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not call.json)):
         raise FilememError("forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look.")
     user = call.the_user(must_exist=not purges)
     cut_off, begun = None, None if how["dry_run"] else deletion.unfinished(user)
@@ -182,6 +202,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         yield from map(str, found.left)
         return 1 if cut_off is None else cut_off
     yield from (f"Git says it: {line}" for line in past)
+    yield from (Row({"event": "plan", "path": one.path, "line": one.line, "text": one.text}, []) for one in found.items)
     yield from deletion.planned(found)
     return (yield from _agreed(call, user, found._replace(purge=purges), how, "Delete all this for good?"))
 
@@ -207,7 +228,8 @@ def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Output:
     if not folder.exists() and not (what := "\n".join(purge.remembers(History(folder), found))):
         none = f"there is no user {folder.name} in {folder.store}, and no history of one"
         raise NotFound(f"{none}; filemem users lists who there is.")
-    yield f"{what.rstrip('.')}."
+    facts = {"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}
+    yield Row(facts, [f"{what.rstrip('.')}."])
     return (yield from _agreed(call, folder, found, how, f"Delete everything of {folder.name} for good?"))
 
 
@@ -247,11 +269,11 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
     others = deletion.search_under(os.path.realpath(folder.above), found.matcher, but=(folder.name, ".git"))
     deletion.end(folder, found)
-    yield from (*done.said, *said)
     if others:
         places = ", ".join(one_line(one.place) for one in others)
-        yield f"Outside this user's folder, and untouched, the words are in: {places}."
-    yield "Backups, where there are any, have it too."
+        said.append(f"Outside this user's folder, and untouched, the words are in: {places}.")
+    said = [*done.said, *said, "Backups, where there are any, have it too."]
+    yield Row({"event": "done", "deleted": done.gone, "stayed": done.stayed, "said": said}, said)
     say_dim(done.note)
     return int(failed)
 

@@ -54,6 +54,7 @@ LOGS = tuple(
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 LANDING = "refs/worktree/filemem-landing"  # the commit to which a sync or an undo is bringing the files
+TRIES = 6  # pushes that another machine may come before
 NOTES = "jobs"  # the folder in the bookkeeping with a note for each job that is at work
 _STATUS = "status --porcelain=v2 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
 _FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
@@ -654,24 +655,33 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     name, branch = _remote(repository, remote)
     history.catch_up()
     history.record("Note what was recalled and imported", LOGS, {}, at)
+    fetched, sent, refused, last, said = 0, 0, "", "", list[str]()
     with repository.alone():
-        ours, theirs = repository.head(), _fetch(repository, name, branch)
-        if not ours and not theirs:
-            raise FilememError("there is nothing to sync yet, here or there; remember something first.")
-        unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
-        if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
-            raise FilememError("the remote holds something other than memories; name another remote.")
-        commit, found = joined(repository, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
-        if commit != ours:
-            history.land(commit)
-        if commit != theirs and (refused := _push(repository, name, branch, commit)):
+        for attempt in range(TRIES):
+            ours, theirs = repository.head(), _fetch(repository, name, branch)
+            if not ours and not theirs:
+                raise FilememError("there is nothing to sync yet, here or there; remember something first.")
+            if attempt and theirs == last:  # nobody else's push came first
+                break
+            unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
+            if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
+                raise FilememError("the remote holds something other than memories; name another remote.")
+            commit, found = joined(repository, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
+            if commit != ours:
+                history.land(commit)
+            said += [
+                f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in found.met
+            ]
+            both = "was changed on both machines in the same lines; it now holds both versions"
+            said += [f"{path} {both}." for path in found.doubled]
+            fetched, sent, last = fetched + _count(repository, theirs, ours), _count(repository, commit, theirs), theirs
+            refused = _push(repository, name, branch, commit) if commit != theirs else ""
+            if not refused:
+                break
+        if refused:
             what = "what came in is merged, and what is committed here goes with the next sync"
             raise GitError(f"{one_line(name)} did not take the push ({refused}); {what}.")
-        fetched, sent = _count(repository, theirs, ours), _count(repository, commit, theirs)
         left = [path for path in _changes(repository, "") if not path.endswith(LOGS)]
-    said = [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in found.met]
-    both = "was changed on both machines in the same lines; it now holds both versions"
-    said += [f"{path} {both}." for path in found.doubled]
     said += [f"Not committed by you, so not sent: {first_few(left)}."] if left else []
     counts = f"Brought in {counted(fetched, 'commit')}, sent {sent}."
     return [*said, counts if fetched or sent else "Everything is the same here and there."]

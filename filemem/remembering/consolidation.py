@@ -647,14 +647,20 @@ class Review:
         turns = [one for one in memory.passages if one.speaker and str(one.line) == line] if memory else []
         return (source, sessions.speaker(memory, turns[0]), turns[0].text) if memory and turns else (source, "", "")
 
-    def accept(self, claim: Claim, at: dt.datetime) -> Applied:
-        """Remember a claim; raises FilememError where it cannot be written."""
+    def accept(self, claim: Claim, at: dt.datetime, text: str = "") -> Applied:
+        """Remember a claim, in the person's words where `text` is given; raises FilememError where it cannot be written."""
+        if text:
+            claim = claim._replace(text=text, confidence=1.0, body="", retold_by="")
         with self.folder.locked():
             decision = self.known.decided(claim)
             if decision.action not in WRITTEN:
                 self.reject(claim)
                 return Applied([decision], [], [])
-            return apply(self.folder, BatchPlan((), at.isoformat(), (decision,)), self.log)
+            done = apply(self.folder, BatchPlan((), at.isoformat(), (decision,)), self.log)
+            for one in done.decisions if text else ():
+                # What a person wrote is theirs: no digest is the file's, so that no job takes it for its own.
+                self.log.add([{"wrote": live(one.path), "digest": "", "from": []}])
+        return done
 
     def reject(self, claim: Claim) -> None:
         """Do not remember a claim, and do not propose it again."""
