@@ -342,6 +342,7 @@ def test_a_call_written_as_text_is_made_and_not_shown(
 
 UNREAD = [
     CALL[:-4],
+    '{"name": "query_memory", "arguments": {"query": "oolong"}}',  # no such tool
     "{'name': 'grep', 'arguments': {oolong}}",
     "```tool_code\nprint(default_api.search_files(query='oolong'))\n```",
     "<function=search_files>\n<parameter=query>\noolong\n</parameter>\n</function>",

@@ -381,8 +381,8 @@ class Conversation:
             reply = self._request(messages, tools, screen.feed, **options)
         finally:
             text = screen.end()  # shows what waited to be told from a call
-        if reply.finish == "length":
-            listen(Notice(f"{self.model.name}: the answer was cut at the endpoint's limit on length."))
+        if reply.notice:
+            listen(Notice(reply.notice))
         written = [ToolCall(f"written_{len(messages)}_{n}", *call) for n, call in enumerate(screen.calls)]
         calls = reply.calls or tuple(written if tools else ())
         finish = CALLED if reply.calls or screen.found else reply.finish.replace(CALLED, "stop")

@@ -21,8 +21,9 @@ _OPENS = re.compile(
     rf"|(?<=\n)[^\w\n]*(?:{_TOOL}|(?:Action|Tool|Function)\b)"
 )
 _MAY_OPEN = re.compile(r"(?:<[^<>\s]{0,30}|`+|~+|\[(?:\s*|[A-Z_]*)|(?<=\n)[^\w\n]*(?:[a-zAFT][a-z_.]{0,20})?)\Z")
-_CALL = re.compile(  # a tool's name and the first of its arguments, or a tag that nothing else has
+_CALL = re.compile(  # a tool and the first of its arguments, any name with arguments in JSON, or a tag of calls alone
     rf"""{_TOOL}.{{0,80}}?(?:[{{(<]\s*\W{{0,2}}|,\s*["']){_KEY}(?:\W{{0,2}}\s*[:=]|>)"""
+    r"""|["']name["']\s*:\s*["'][\w.]+["']\s*,\s*["'](?:arguments|parameters)["']\s*:"""
     r"""|<(?:tool_call|function=|invoke\b|[|｜]\w)|\[TOOL_CALL""",
     re.DOTALL,
 )

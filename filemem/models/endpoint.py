@@ -65,12 +65,13 @@ class Usage(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """One whole answer; `finish` is the endpoint's reason for stopping, "length" where it ran into a limit."""
+    """One whole answer; `finish` is the reason for stopping, `notice` a line on what is otherwise than was asked for."""
 
     text: str
     calls: tuple[ToolCall, ...]
     usage: Usage
     finish: str
+    notice: str = ""
 
 
 class Model(Protocol):
@@ -284,6 +285,7 @@ class OpenAIModel(Connection):
         says what to do. PromptTooLong and ToolsRefused are told apart."""
         # A lone surrogate, which a file in another encoding may hold, cannot be sent; vLLM refuses an empty list of tools.
         sent = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))
+        notice = ""
         asked = {**options, "model": self.name, "messages": sent, **({"tools": tools} if tools else {})}
         while True:
             request = asked | {part: value for part, value in STREAMED.items() if part not in self._refused}
@@ -292,7 +294,9 @@ class OpenAIModel(Connection):
                 with contextlib.closing(self._answers("/chat/completions", request)) as events:
                     for event in events:
                         draft.take(event)
-                return draft.reply(prefix=f"call_{len(messages)}_")
+                reply = draft.reply(prefix=f"call_{len(messages)}_")
+                notice = "the answer was cut at the endpoint's limit on length" if reply.finish == "length" else notice
+                return reply._replace(notice=f"{self._who}: {notice}." if notice else "")
             except Failure as failure:
                 blamed = "" if draft.text else _refused(request, failure)
                 if blamed == "tools":
@@ -300,6 +304,7 @@ class OpenAIModel(Connection):
                 if not blamed:
                     raise self._explained(failure) from None
                 self._refused |= {blamed, "stream_options"}  # which nobody takes without a stream
+                notice = "does not stream, so the answer comes in one piece" if blamed == "stream" else ""
 
 
 def _refused(request: dict[str, Any], failure: Failure) -> str:
