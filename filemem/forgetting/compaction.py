@@ -40,6 +40,7 @@ LONGEST = 1000  # characters of one statement
 TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
 WORDS = 0.75  # that a token is
 LEAST = 60  # words
+ASKED = 6_000  # tokens of conversations in one request
 COVERED = 0.1  # of the turns with a name or a number, the least that a model's summary must cite
 _END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
 _BULLET = re.compile(
@@ -164,14 +165,10 @@ def _compact(
     taken as it is."""
     where, share = folder.absolute(summary), config.of(folder).summary_share
     standing = safe.read(where) if os.path.lexists(where) else b""
-    made, bullets, notes = dict[str, bytes](), dict[str, list[Bullet]](), dict[str, list[str]]()
-    for source in sources:
-        if source.new and (place := sections.find(standing, source.path)):
-            made[source.path] = standing[place[0] : place[1]]
-        elif model is not None and model.name != "offline":
-            stated, notes[source.path] = _stated(model, source.memory, share)
-            if stated and sum(one.tokens for one in stated) <= source.room:
-                bullets[source.path] = stated
+    places = {one.path: sections.find(standing, one.path) for one in sources if one.new}
+    made = {path: standing[place[0] : place[1]] for path, place in places.items() if place}
+    asked = [one for one in sources if one.path not in made]
+    bullets, notes = _by_model(model, asked, share) if model and model.name != "offline" else ({}, {})
     by_model, left = {*bullets}, [one for one in sources if one.path not in {*made, *bullets}]
     bullets |= _chosen(left, index.of(folder).corpus(), share) if left else {}
     made |= {path: sections.section(path, said) for path, said in bullets.items()}
@@ -194,8 +191,8 @@ def _compact(
     journal.note_compacted(folder, done)
     for one in sources:
         by = model.name if model and one.path in by_model else "extractive"
-        said = [*notes.get(one.path, ()), *filter(None, [stayed.get(one.path)])]
-        yield Compaction(summary, one.path, len(one.memory.data), len(made[one.path]), by, said)
+        told = [*notes.get(one.path, ()), *filter(None, [stayed.get(one.path)])]
+        yield Compaction(summary, one.path, len(one.memory.data), len(made[one.path]), by, told)
 
 
 # -- the most telling turns ---------------------------------------------------------------------------------------
@@ -270,33 +267,57 @@ def _chosen(sources: list[Source], corpus: Corpus, share: float) -> dict[str, li
 # -- a model's statements -----------------------------------------------------------------------------------------
 
 
-def _stated(model: Model, memory: Memory, share: float) -> tuple[list[Bullet], list[str]]:
-    """The model's statements on a conversation, none if they are too few or it fails; and what went wrong. A statement whose
+def _by_model(
+    model: Model, sources: list[Source], share: float
+) -> tuple[dict[str, list[Bullet]], dict[str, list[str]]]:
+    """The model's statements on each conversation for which they are enough and not too long, as many conversations a request
+    as ASKED has room for; and what went wrong, by the first of a request."""
+    groups, spent = list[list[Source]](), ASKED
+    for source in sources:
+        spent += (size := count_tokens(source.memory.text))
+        if spent > ASKED:
+            groups, spent = [*groups, []], size
+        groups[-1].append(source)
+    bullets, notes = dict[str, list[Bullet]](), dict[str, list[str]]()
+    for group in groups:
+        stated, notes[group[0].path] = _stated(model, [source.memory for source in group], share)
+        for source in group:
+            said = [bullet for bullet in stated if bullet.path == source.path]
+            if said and sum(one.tokens for one in said) <= source.room:
+                bullets[source.path] = said
+    return bullets, notes
+
+
+def _stated(model: Model, memories: list[Memory], share: float) -> tuple[list[Bullet], list[str]]:
+    """The model's statements on some conversations, none if they are too few or it fails; and what went wrong. A statement whose
     labels are not turns is dropped."""
-    said = " ".join(passage.text for passage in memory.passages)
+    said = " ".join(passage.text for memory in memories for passage in memory.passages)
     unit, size = ("characters", 1.0) if terms.is_chinese(said) else ("words", WORDS)
     room = f"{max(LEAST, round(share * TEXT * size * count_tokens(said)))} {unit}"
     system = {"role": "system", "content": prompt.template("compact").replace("{room}", room)}
+    shown = "\n".join(_shown(number, memory) for number, memory in enumerate(memories, 1))
     try:
-        reply = model.ask([system, {"role": "user", "content": _shown(memory)}], [], lambda _: None)
+        reply = model.ask([system, {"role": "user", "content": shown}], [], lambda _: None)
     except ModelError as error:
         return [], [f"no summary from the model: {error}"]
-    found, notes = _parsed(reply.text, memory)
-    told = [one for one in memory.passages if terms.flags(one.text) & terms.HAS_NAME or _NUMBER.search(one.text)]
-    telling = {turn.line for turn in told}
-    rests = len(telling.intersection(line for bullet in found for line in bullet.lines))
+    found, notes = _parsed(reply.text, memories)
+    told = [(live(memory.path), turn) for memory in memories for turn in memory.passages]
+    telling = {
+        (path, one.line) for path, one in told if terms.flags(one.text) & terms.HAS_NAME or _NUMBER.search(one.text)
+    }
+    rests = len(telling.intersection((bullet.path, line) for bullet in found for line in bullet.lines))
     wrong = ""
     if not found:
         wrong = "it holds no statement with the labels of its lines."
     elif sum(len(bullet.text) for bullet in found) > len(said):
-        wrong = "it is longer than the conversation."
+        wrong = "it is longer than what was said."
     elif rests < COVERED * len(telling):
         wrong = f"it rests on {rests} of {len(telling)} turns with names or numbers."
     return ([], [*notes, f"the model's summary was refused: {wrong}"]) if wrong else (found, notes)
 
 
-def _shown(memory: Memory) -> str:
-    """The conversation as the model reads it, secrets taken out, each turn with its label under its day."""
+def _shown(number: int, memory: Memory) -> str:
+    """One conversation as the model reads it, secrets taken out, each turn with its label under its day."""
     lines, day = list[str](), None
     for passage in memory.passages:
         said_on = passage.day or memory.day
@@ -304,20 +325,23 @@ def _shown(memory: Memory) -> str:
             lines.append(f"{said_on:%A} {said_on.day} {said_on:%B %Y}:")
             day = said_on
         text = " ".join((dates.annotate(passage.text, said_on) if said_on else passage.text).split())
-        lines.append(f"[1:{passage.line}] {passage.speaker + ': ' if passage.speaker else ''}{text}")
+        lines.append(f"[{number}:{passage.line}] {passage.speaker + ': ' if passage.speaker else ''}{text}")
     text = redaction.redact("\n".join(lines))[0]
-    return f"Conversation 1:\n{prompt.data(memory.path, text)}"
+    return f"Conversation {number}:\n{prompt.data(memory.path, text)}"
 
 
-def _parsed(answer: str, memory: Memory) -> tuple[list[Bullet], list[str]]:
-    """The statements in an answer whose every label is the line of a turn, and a note on each item that has none such."""
-    turns, found, notes = {passage.line for passage in memory.passages}, list[Bullet](), list[str]()
+def _parsed(answer: str, memories: list[Memory]) -> tuple[list[Bullet], list[str]]:
+    """The statements in an answer whose every label is a turn, and a note on each item that has none such. The first label tells
+    which conversation it is of."""
+    turns, found, notes = [{one.line for one in memory.passages} for memory in memories], list[Bullet](), list[str]()
     for line in answer.split("\n"):
         match = _BULLET.match(line)
-        cited = [int(label) for label in re.findall(r"\d+:(\d+)", match[2])] if match else []
-        if match and turns.issuperset(cited):
+        cited = [(int(number), int(at)) for number, at in re.findall(r"(\d+):(\d+)", match[2])] if match else []
+        if match and all(0 < number <= len(turns) and at in turns[number - 1] for number, at in cited):
+            about = cited[0][0]
             text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST))[0]
-            found.append(Bullet("", text, live(memory.path), tuple(dict.fromkeys(cited))))
+            lines = tuple(dict.fromkeys(at for number, at in cited if number == about))
+            found.append(Bullet("", text, live(memories[about - 1].path), lines))
         elif re.match(r"\s*[-*•]\s", line):
             notes.append(f"left out of the summary, as it cites no turn: {one_line(line, 80)}")
     return found, notes
