@@ -24,7 +24,6 @@ READER = Reader(
     note("Ann's favourite tea is sencha.", "tea is sencha", supersede="oolong"),
     note("Ann lives in Bruges.", "in Bruges", section="home"),
     note("Ann likes oolong, and sencha more.", "tea is sencha", update="Bruges"),
-    conversations=[{"number": 1, "title": "tea"}],
 )
 CHANGES = ("write", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "fsync", "utime", "chmod")
 

@@ -43,11 +43,8 @@ class Reader:
 
     name = "reader"
 
-    def __init__(
-        self, *notes: Note, echo: bool = False, conversations: Any = (), forget: Any = (), **more: Any
-    ) -> None:
-        self.notes, self.echo, self.more = notes, echo, more
-        self.conversations, self.forget = list(conversations), list(forget)
+    def __init__(self, *notes: Note, echo: bool = False, forget: Any = (), **more: Any) -> None:
+        self.notes, self.echo, self.more, self.forget = notes, echo, more, list(forget)
         self.told: list[str] = []
 
     def keep(self, told: str) -> dict[str, Any]:
@@ -61,7 +58,7 @@ class Reader:
                 if not before and speaker not in ("assistant", "tool") and words not in known:
                     found = {"action": "add", "text": words, "lines": [label], "quote": words, "kind": "fact"}
                     facts.append({**found, **self.more})
-        return {"facts": facts, "conversations": self.conversations, "forget": self.forget}
+        return {"facts": facts, "forget": self.forget}
 
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Any) -> Reply:
         """The answer, in the form of a tool call."""

@@ -115,7 +115,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) ->
     assert len(reader.told) == 5 and sessions.waiting(user) == (0, 0)
 
 
-def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson_and_an_episode(tmp_path: Path) -> None:
+def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson(tmp_path: Path) -> None:
     """Each call with its answer, shortened, is a turn; a mere opening of another day is a session of its own."""
     user = Store(tmp_path).user("nora")
     hello = [{"role": "user", "content": "Hello!"}, {"role": "assistant", "content": "Hi."}]
@@ -127,10 +127,8 @@ def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson_and_an_
     [turn] = user.open_file(path).passages
     assert turn.text.startswith("shell make test: error: FOO_DIR is missing") and len(turn.text) < 400
     lesson = {"text": "make test needs FOO_DIR.", "lines": ["4:7"], "quote": "FOO_DIR is missing", "kind": "lesson"}
-    reader = Reader(lambda told: lesson, conversations=[{"number": 4, "title": "tests that fail"}])
-    [one] = user.consolidate(reader, at=JULY)
+    [one] = user.consolidate(Reader(lambda told: lesson), at=JULY)
     assert one.action == "ADD" and one.path.startswith("lessons/")
-    assert user.open_file(path).front["episode"]["title"] == "tests that fail"
 
 
 # -- form --------------------------------------------------------------------------------------------------------------
@@ -306,21 +304,11 @@ def test_a_wish_to_forget_holds_its_turns_back_and_deletes_nothing(user: Folder)
     assert [hit.path for hit in found if not hit.path.startswith("sessions/2026/2026-05")] == []
 
 
-def test_a_title_and_what_came_of_it_stand_in_the_front_matter_and_no_line_moves(user: Folder) -> None:
-    talk(user, MAY, "I live in Ghent.", "Nice.")
-    told = [{"number": 1, "title": "a move", "outcome": "Nora lives in Ghent.", "open": ["buy a bed"]}]
-    remembered(user, MAY, Reader(GHENT, conversations=told))
-    lines = user.memory(SESSION).lines
-    assert json.loads(lines[3].partition(": ")[2])["open"] == ["buy a bed"]
-    assert lines[5] == "- **nora** 09:30: I live in Ghent."
-
-
 @given(st.text(max_size=200))
 def test_whatever_a_model_answers_nothing_breaks(tmp_path_factory: pytest.TempPathFactory, answer: str) -> None:
     user = Store(tmp_path_factory.mktemp("any")).user("nora").folder
     talk(user, MAY, "I live in Ghent.")
     reader = Reader(lambda told: {"text": answer, "lines": answer, "quote": answer, "memory": answer, "day": answer})
-    reader.conversations = [{"number": answer, "title": answer}, {"number": 1, "title": answer, "open": answer}]
     reader.forget = [{"asked": answer, "lines": answer}]
     for done in consolidation.run(user, MAY, reader):
         assert all(one.action != "ADD" for one in done.decisions) or "iveinghent" in "".join(answer.split()).casefold()

@@ -7,10 +7,8 @@ import pytest
 from repositories import START, git, job, named, plain_git, state, store, supersede, write  # noqa: F401
 
 from filemem import FilememError, Store, User
-from filemem.files import config, episode, transcript
-from filemem.files.episode import Episode
+from filemem.files import config
 from filemem.files.folder import Folder
-from filemem.files.memory import format_turn
 from filemem.history import History, set_up
 from filemem.history.diary import sync
 from filemem.overview import check
@@ -61,24 +59,6 @@ def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(machines
         assert user.read("profile.md") == (
             b"# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
         )
-
-
-def test_two_episodes_of_one_session_become_one_and_no_line_moves(machines: list[Folder]) -> None:
-    """Each machine put one into the room of a blank line; git by itself keeps both. Then either may make it anew."""
-    one, two = machines
-    path = transcript.create(one, "talk", START, [format_turn("mara", "09:30", f"Figs, {n}.") for n in range(3)])
-    History(one).record("Talk", [path], {}, START)
-    before = one.memory(path).lines
-    synced(one), synced(two)
-    for user, title in ((one, "By one"), (two, "By the other")):
-        front = user.memory(path).front_end
-        new = episode.put(user.memory(path).lines, front, Episode(title).line)
-        write(user, path, "\n".join([*new, *([] if user is one else ["- **mara** 09:31: More."]), ""]))
-        job(user, "Sum up", path)
-    assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]
-    for user in machines:
-        assert user.memory(path).lines[5:8] == before[5:8] and user.memory(path).lines[-1] == "- **mara** 09:31: More."
-        assert user.memory(path).episode.title == "By the other"
 
 
 def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) -> None:

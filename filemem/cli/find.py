@@ -10,7 +10,7 @@ import click
 from filemem.cli.context import Context, command, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, progress, say_dim
 from filemem.errors import FilememError
-from filemem.files import episode, globs
+from filemem.files import globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, only_asked, when_of
 from filemem.grep import grep, newest_first
@@ -130,7 +130,7 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.
 
-    GLOB names the files to list; 'sessions/**' also shows what came of each session and what is left to do.
+    GLOB names the files to list.
 
     Example: filemem list "facts/**"
     """
@@ -138,10 +138,7 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     stats = sorted((stat for stat in user.files() if wanted(stat.path)), key=newest_first)
     shown = filter(None, (_row(user, stat, asked=bool(glob)) for stat in stats))
     for row in itertools.islice(shown, limit):
-        summed = row.get(episode.KEY, {}) if glob else {}
-        more = [("outcome", summed.get("outcome")), *(("open", text) for text in summed.get("open", []))]
-        lines = [f"  {key}: {one_line(text, 160)}" for key, text in more if text]
-        yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}", *lines])
+        yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])
     return 0 if stats else 1
 
 
@@ -152,11 +149,9 @@ def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
         memory = Memory(stat.path, folder.read(stat.path, 20_000))
         if not asked and only_asked(memory):
             return {}
-        said = next((one.text for one in memory.passages if one.line != memory.episode_line), "")
+        said = next((one.text for one in memory.passages), "")
         title = (memory.titles[0] if memory.kind == "sessions" else "") or said.split("\n")[0]
-        summed = memory.episode.as_json()
     except FilememError as error:
-        title, summed = str(error), {}
+        title = str(error)
     about = {"path": stat.path, "kind": kind_of(stat.path), "date": when.date if when else None, "size": stat.size}
-    about |= {"archived": is_archived(stat.path), "title": title}
-    return about | ({episode.KEY: summed} if summed else {})
+    return {**about, "archived": is_archived(stat.path), "title": title}

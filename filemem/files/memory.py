@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import Fault, Problem
-from filemem.files import episode
-from filemem.files.episode import Episode
 from filemem.text.plain import one_line, printable
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -45,10 +43,9 @@ SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+(?: (?:facts|lessons)/\S+)
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
-# As every session has it that filemem writes: nothing broken, and nothing to search for but what JSON tells.
+# As every session has it that filemem writes: nothing broken, and nothing to search for.
 _PLAIN_FRONT = re.compile(
-    r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+"
-    rf"(?:({episode.KEY}: \{{.*\}})\n)?---\n"
+    r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
 )
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
@@ -341,19 +338,7 @@ class Memory:
     @functools.cached_property
     def plain(self) -> bool:
         """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""
-        plain = None if self.is_yaml else _PLAIN_FRONT.match(self.text)
-        return plain is not None and (plain[1] is None or episode.read(plain[1]) != episode.NONE)
-
-    @functools.cached_property
-    def episode(self) -> Episode:
-        """What a session was about and came to; an empty one where no line of its front matter says so."""
-        return episode.read(self.lines[self.episode_line - 1]) if self.episode_line else episode.NONE
-
-    @functools.cached_property
-    def episode_line(self) -> int:
-        """The line of a session's episode; 0 where it has none, or several."""
-        found = episode.places(self.lines, self.front_end) if self.kind == "sessions" else []
-        return found[0] if len(found) == 1 else 0
+        return not self.is_yaml and _PLAIN_FRONT.match(self.text) is not None
 
     def line_of(self, key: str) -> int:
         """The line of a front matter key, 1 where it cannot be told."""
@@ -431,7 +416,7 @@ class Memory:
         dated = _DATE.match(name) if when_of(name) else None
         words = re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
         given = "" if self.plain else " ".join(_texts(self.front.get("title"))).strip()
-        return given or self.episode.title, top_heading(self.lines, self._body), words
+        return given, top_heading(self.lines, self._body), words
 
     @property
     def titled(self) -> bool:
@@ -440,10 +425,9 @@ class Memory:
 
     @functools.cached_property
     def told_title(self) -> str:
-        """The title of a note, or what a model calls a session; empty if its path says the same."""
-        path, words = (set(filter(None, re.split(r"[\W_]+", text.casefold()))) for text in (self.path, self.title))
-        told = (self.titled and not words <= path) or (self.episode.by and 2 * len(words - path) > len(words))
-        return self.title if told else ""
+        """The title of a note; empty if its path says the same."""
+        path, words = (set(re.split(r"[\W_]+", text.casefold())) for text in (f"{self.path}.", self.title))
+        return self.title if self.titled and not words <= path else ""
 
     @functools.cached_property
     def passages(self) -> list[Passage]:
@@ -462,10 +446,7 @@ class Memory:
             first = (found or entries)[0]
             (found or entries)[0] = first._replace(context=f"{first.context} {named}".strip())
         if not self.titled:
-            told = [_under(passage, self.title) for passage in entries]
-            if self.episode != episode.NONE:
-                told.append(Passage(self.episode_line, self.episode_line, "", "", self.episode.text))
-            return [*sorted(told), *found]
+            return [*(_under(passage, self.title) for passage in entries), *found]
         about = " ".join(dict.fromkeys(word for title in self.titles for word in title.split()))
         return [_under(passage, about) for passage in (*entries, *found)]
 
@@ -488,7 +469,7 @@ class Memory:
             written = "\n".join(lines[start - 1 : after - 1]).rstrip()
             key, _, said = written.partition(":")
             key, end = key.strip().strip("\"'"), start + written.count("\n")
-            if key in untold or start == self.episode_line:
+            if key in untold:
                 continue
             value = mapping.get(key)
             if isinstance(value, str | list | dict) or (

@@ -131,7 +131,7 @@ def _tells(memory: Memory, hidden: PendingDeletion) -> bool:
     """Is a session text that tells more than questions, and not pinned? It loses the turns that are held back."""
     if memory.binary or len(memory.data) > LARGEST or memory.particular("pinned") or only_asked(memory):
         return False
-    told = [passage for passage in memory.passages if passage.line != memory.episode_line]
+    told = [passage for passage in memory.passages if passage.line > memory.front_end]
     memory.passages = [passage for passage in told if not hidden.hides(memory.path, passage.line)]
     return any(passage.text.strip() for passage in memory.passages)
 

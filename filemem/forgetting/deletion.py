@@ -234,9 +234,9 @@ def _lines_of(memory: Memory, told: Passage) -> Finding:
 
 
 def _episode(memory: Memory) -> list[Finding]:
-    """The line of a conversation's episode, which may tell any turn in other words, and is made anew of the rest."""
-    line = memory.episode_line if memory.episode.text else 0
-    return [_lines_of(memory, Passage(line, line, "", "", memory.lines[line - 1]))] if line else []
+    """The line with which earlier versions summed up a conversation, which may tell any turn in other words."""
+    line = memory.line_of("episode") if memory.kind == "sessions" else 1
+    return [_lines_of(memory, Passage(line, line, "", "", memory.lines[line - 1]))] if line > 1 else []
 
 
 def _place(text: str) -> tuple[str, set[int]]:

@@ -25,9 +25,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
-from filemem.files import episode, journal, safe
+from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name
-from filemem.files.memory import ARCHIVE, Memory, archived, live
+from filemem.files.memory import ARCHIVE, archived, live
 from filemem.files.trust import Trust
 from filemem.history.git import (
     MACHINE,
@@ -426,9 +426,6 @@ def _both(
         )  # no text, so it stands there twice
         return
     found.doubled.extend([path] if doubled and not _GROWING.search(path) else [])
-    if "/sessions/" in f"/{path}":  # each side's summing up: one of them stays, so that no line behind it has moved
-        lines = text.decode("utf-8", "surrogateescape").split("\n")
-        text = "\n".join(episode.put(lines, Memory(path, text).front_end)).encode("utf-8", "surrogateescape")
     found.changes[path] = GitFile(mine.mode, repository.put("blob", text))
 
 

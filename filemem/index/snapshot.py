@@ -280,17 +280,14 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> None:
     paused = pauses([passage.time for passage in passages])
     speakers: dict[str, int] = {"": 0}
     cites, sums_up, profile = _SOURCE.search(source), memory.kind == "summaries", memory.path == PROFILE
-    beside = memory.episode_line or -1  # what stands behind the episode stands apart
     marks = terms.APART
     for place, start, end in memory.windows:
         passage = passages[place]
         text = passage.text if start == 0 and end == len(passage.text) else passage.text[start:end]
         if passage.speaker not in speakers:
             speakers[passage.speaker] = builder.speaker(passage.speaker)
-        if start or paused[place] or (place and passages[place - 1].line == beside):
+        if start or paused[place]:
             marks = terms.APART
-        if passage.line == beside:
-            marks = terms.APART | terms.IS_DERIVED
         speech, caption = terms.split_captions(text)
         said = terms.tokens(speech)
         more = terms.tokens(passage.context) if passage.context else []

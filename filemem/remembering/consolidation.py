@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import config, episode, facts, journal, safe
+from filemem.files import config, facts, journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of
@@ -43,9 +43,8 @@ JOURNAL = "consolidating.json"
 
 
 class BatchPlan(NamedTuple):
-    """What is to be done about what one request has read, at the time of the run: of each session the digests of its turns, its
-    size in bytes (0 where there are further turns to read), and the line of its front matter that sums it up, empty where nothing
-    does."""
+    """What is to be done about what one request has read, at the time of the run: of each session the digests of its turns, and
+    its size in bytes (0 where there are further turns to read)."""
 
     read: Sequence[dict[str, Any]]
     at: str
@@ -144,16 +143,15 @@ def _planned(
     batch: list[Session], known: KnownMemories, at: dt.datetime, found: Request | None, ask: bool
 ) -> BatchPlan:
     """What becomes of what a request came to, which `known` takes in; `ask` the person first."""
-    decisions, read = list[Decision](), list[dict[str, Any]]()
+    decisions = list[Decision]()
     for claim, wrong in found.claims if found else ():
         one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
         waits = (ask or claim.waits) and one.action in WRITTEN
         decisions.append(one._replace(action=PROPOSE) if waits else one)
-    for session in batch:
-        turns = [session.turns[place].digest for place in session.unread]
-        told = found.episodes.get(session.path) if found and not ask else None
-        line = told.line if told and told.text else ""
-        read.append({"read": session.path, "turns": turns, "size": session.size, "episode": line})
+    read = [
+        {"read": one.path, "turns": [one.turns[place].digest for place in one.unread], "size": one.size}
+        for one in batch
+    ]
     return BatchPlan(read, at.isoformat(), decisions, found.forget if found else ())
 
 
@@ -233,15 +231,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     if told_again := [one.path for one in done if one.action == UPDATE]:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
     notes += [_held_back(folder, wish, at) for wish in found.forget]
-    for session in found.read:
-        path, line = str(session["read"]), session["episode"]
-        grown = _write_episode(folder, path, line, log) if line else None
-        if grown is not None:
-            entries.append({"episode": path, "written": digest(line)})
-            paths += [path] if grown else []
-        size = session["size"] and session["size"] + (grown or 0)
-        entries.append({"read": path, "turns": session["turns"], "size": size})
-    log.add(entries)
+    log.add([*entries, *found.read])
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
 
@@ -322,29 +312,6 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
     return [place]
-
-
-def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLog) -> int | None:
-    """Set the line of a session's front matter that sums it up, where there is room or nothing but the program's; by how many
-    bytes the file grew, None where it is as it was."""
-    grown = None
-
-    def change(data: bytes) -> bytes | None:
-        nonlocal grown
-        lines, memory = data.decode().split("\n"), Memory(path, data)
-        here = episode.places(lines, memory.front_end)
-        told = {lines[n - 1].rstrip("\r") for n in here} - {written, episode.FORGOTTEN}
-        if not log.episodes.issuperset(map(digest, told)) or not (
-            here or (memory.front and episode.KEY not in memory.front)
-        ):
-            return None
-        after = "\n".join(episode.put(lines, memory.front_end, written)).encode()
-        grown = len(after) - len(data)
-        return after
-
-    with contextlib.suppress(FilememError, UnicodeDecodeError):
-        folder.edit(path, change)
-    return grown
 
 
 # -- the profile -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.files.episode import Episode
 from filemem.files.facts import plain
 from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK
 from filemem.files.sections import SECTIONS
@@ -28,7 +27,6 @@ LONGEST = 600  # characters of a fact
 # Confidence: borne out; with a name or a number that was shown nowhere; in a machine's words.
 SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
 SECRET = "[redacted:"
-TITLE, SENTENCE = 80, 240  # characters of what is said of a conversation
 _ACTIONS = {"add": ADD, "update": UPDATE, "supersede": SUPERSEDE}
 
 
@@ -99,12 +97,10 @@ class ForgetRequest(NamedTuple):
 
 class Request:
     """One request: the text that a model reads, and what its labels mean. Once it is answered: each claim with why its form is
-    wrong, if it is, the episodes by their sessions' paths, and what is to be forgotten."""
+    wrong, if it is, and what is to be forgotten."""
 
     def __init__(self, batch: list[Session], known: KnownMemories, today: dt.date) -> None:
-        self.sessions = batch
         self.claims: list[tuple[Claim, str]] = []
-        self.episodes: dict[str, Episode] = {}
         self.forget: list[ForgetRequest] = []
         self.turns: dict[str, tuple[Session, SessionTurn]] = {}
         said = [session.turns[place].text for session in batch for place in session.waiting]
@@ -159,10 +155,6 @@ class Request:
             said = one_line(reply.text, 80)
             raise ModelError(f"{by} answered with no facts that can be read: {said or 'nothing'}")
         self.claims = [self._claim(entry, by) for entry in answered]
-        for entry in objects(reply, "conversations") or []:
-            if 1 <= (number := whole(entry.get("number"))) <= len(self.sessions):
-                session = self.sessions[number - 1]
-                self.episodes[session.path] = _episode(entry, session, by)
         for entry in objects(reply, "forget") or []:
             asked = self.turns.get(next(iter(_labels(entry, "asked")), ""))
             if asked and asked[1].speaker == asked[0].user and not asked[0].imported:  # the person's own wish
@@ -249,15 +241,6 @@ def _same_script(text: str, cited: list[SessionTurn]) -> bool:
     said = " ".join(one.text for one in cited)
     mixed = any(map(terms.is_cjk, said)) and bool(re.search(r"[A-Za-z]{2}", said))
     return mixed or terms.is_chinese(plain(text)) == terms.is_chinese(said)
-
-
-def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
-    """What a model says of a conversation, without secrets, on one line each."""
-    told = {key: [redact(one)[0] for one in _list(entry.get(key))[:5] if one] for key in ("title", "outcome", "open")}
-    title, outcome = (
-        one_line(" ".join(told[key][:1]), longest) for key, longest in (("title", TITLE), ("outcome", SENTENCE))
-    )
-    return Episode(title, outcome, tuple(one_line(one, SENTENCE) for one in told["open"]), one_line(by, TITLE))
 
 
 def _day(day: dt.date) -> str:

@@ -7,7 +7,6 @@
     {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
     {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}          a claim that waits, `because` its form was refused
     {"refused": ["1f0c…", "77aa…"]}                                          one that the person did not want
-    {"episode": "sessions/2026/….md", "written": "…"}                        the line of its front matter that sums it up
 
 A turn is known by a digest of its words and of when its session began, so that an edit above it, or another name for its
 file, changes nothing, and the same words said another day are another turn.
@@ -49,7 +48,6 @@ class ConsolidationLog:
         self.made: dict[Origin, str] = {}
         self.proposed: dict[Origin, tuple[dict[str, Any], str]] = {}
         self.refused: set[Origin] = set()
-        self.episodes: set[str] = set()
         with contextlib.suppress(NotFound):
             self._take_in(safe.read(folder.bookkeeping(NAME)))
 
@@ -81,8 +79,6 @@ class ConsolidationLog:
         elif "refused" in entry:
             turn, said = entry["refused"]
             self.refused.add((str(turn), str(said)))
-        elif "episode" in entry:
-            self.episodes.add(str(entry["written"]))
 
     def untouched(self, path: str, data: bytes) -> bool:
         """Is the memory exactly as the program left it?"""

@@ -86,7 +86,6 @@ class Hit:
     ) -> None:
         self.path, self.line, self.score = path, line, item.score
         self.note, self.newer, self.sources = told
-        self.is_episode = False  # does it summarise its session?
         self.is_aside = False  # is it an assistant's, when nobody asked what the assistant said?
         self._reader, self._place, self._item = reader, place, item
         self._more: dict[str, float] = {}
@@ -174,10 +173,10 @@ class Hit:
 
     @functools.cached_property
     def shown(self) -> tuple[int, int]:
-        """The part of the text that an answer shows, as places in it; an episode whole, as a person's short turn."""
+        """The part of the text that an answer shows, as places in it; a person's short turn whole."""
         if self.is_aside:
             return self._reader.best_sentences(self.text)
-        if self.is_episode or (self.speaker and len(self.text) <= WHOLE) or not (self._memory and self.text):
+        if (self.speaker and len(self.text) <= WHOLE) or not (self._memory and self.text):
             return 0, len(self.text)
         return self._memory.windows[self._place][1:]
 
@@ -188,10 +187,10 @@ class Hit:
 
     @functools.cached_property
     def excerpt(self) -> str:
-        """What an answer shows of the text, captions without a word of the question shortened; an episode as what it is."""
+        """What an answer shows of the text, captions without a word of the question shortened."""
         start, end = self.shown
         found = f"{'… ' * bool(start)}{self.text[start:end].strip()}{' …' * (end < len(self.text))}"
-        return f"episode: {self.text}" if self.is_episode else terms.shorten_captions(found, self._reader.stems)
+        return terms.shorten_captions(found, self._reader.stems)
 
     def is_of(self, spans: Sequence[tuple[int, int]]) -> bool:
         """Was it said on one of these days, the first and the last as ordinals, or does it tell of one?"""
@@ -254,14 +253,10 @@ class Reader:
         for item in scored:
             entry, line = corpus.file(item.number), corpus.line(item.number)
             self._listed[entry.path] = item.number
-            derived = corpus.flags[item.number] & terms.IS_DERIVED and not corpus.speakers[item.number]
-            sums_up = bool(derived) and kind_of(entry.path) == "sessions"
-            going_on = self._current is not None and entry.path == self._current.path
-            if (entry.path, line) in found or self._left_out(entry.path, line) or (sums_up and going_on):
+            if (entry.path, line) in found or self._left_out(entry.path, line):
                 continue
             found.add((entry.path, line))
             hit = Hit(self, entry.path, item.number - entry.first, line, item, self._told(entry))
-            hit.is_episode = sums_up
             hit.is_aside = bool(voices) and voices[item.number] == BY_ASSISTANT and self._voices[BY_ASSISTANT] < 1
             yield hit
 
@@ -517,7 +512,7 @@ def _hits(reader: Reader, parsed: Query, asked: question.Limits, scored: list[Sc
     """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
     if parsed.voices is not question.IF_ASKED:  # what only asks, or quotes, is no answer while anything else may be one
         scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
-    found = with_originals(without_episodes(list(reader.hits(scored))))
+    found = with_originals(list(reader.hits(scored)))
     hits = with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     if parsed.own and any(hit.is_pasted for hit in hits[:TENTH]):
         first = [hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit for hit in hits[:TENTH]]
@@ -543,15 +538,6 @@ def _current_above(reader: Reader, hits: list[Hit], asked: question.Limits) -> l
 
 
 # -- which of them an answer shows --------------------------------------------------------------------------------
-
-
-def without_episodes(hits: list[Hit]) -> list[Hit]:
-    """The hits without each session's episode of which a turn of it that was found holds as much of the question."""
-    said = {hit.path: 0.0 for hit in hits if hit.is_episode}
-    for hit in hits:
-        if hit.path in said and not hit.is_episode:
-            said[hit.path] = max(said[hit.path], hit.strength)
-    return [hit for hit in hits if not hit.is_episode or hit.strength > said[hit.path]]
 
 
 def with_originals(hits: list[Hit]) -> list[Hit]:
