@@ -568,61 +568,35 @@ def _stands_for(hit: Hit, facts: dict[str, str]) -> list[str]:
 
 
 def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
-    """The hits, best first, with each fact and the turn that it was taken from, the first that it cites, made one piece.
-
-    The turn is brought in where it was not found itself: `turn` gives the hit for a `path:line`. Of the facts that hold the
-    whole question or outrank every turn those are shown that tell more than their turns; the best one that holds the whole
-    question stands first. One that quotes its turn never stands beside it, see `_one_of`.
+    """The hits, best first, with each fact and the turn that it was taken from, the first that it cites, made one piece of
+    evidence, which counts what the better one does. Where both are the same words the fact is shown. Else the turn is, and the
+    fact above it where it tells more and holds the whole question, outranks every turn, or is the turn but for a few words,
+    as a person has put it right. The turn is brought in where it was not found: `turn` gives the hit for a `path:line`.
     """
-    turns = [hit for hit in hits if not hit.sources]
-    best = max((hit.score for hit in turns), default=0.0)
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
-    found, first = set(out), True
+    best = max((hit.score for hit in hits if not hit.sources), default=0.0)
     for key, fact in list(out.items()):
         at = next((at for source in fact.sources[:1] for at in (source, archived(source)) if at in out), "")
         told = out[at] if at else next((hit for source in fact.sources[:1] if (hit := turn(source, fact))), None)
         if told is None:
             continue
-        at = at or f"{told.path}:{told.line}"
-        if fact.speaker and " ".join(fact.text.split()) in " ".join(told.text.split()):
+        score, at = max(told.score, fact.score), at or f"{told.path}:{told.line}"
+        if fact.lapsed:
             del out[key]
-            out[at] = _one_of(fact, told, found=at in found)
-            continue
-        if not fact.lapsed:
-            whole = fact.strength >= ENTIRE
-            # Does no turn hold as much of the question? One that asks holds no answer, even if it asks just that.
-            held = (hit for hit in turns if not terms.flags(hit.text) & terms.IS_QUESTION)
-            alone = whole and all(hit.strength < fact.strength for hit in held)
-            if _edited(fact, told):
-                out[key] = fact.counting(max(fact.score, 1.01 * told.score), "fact")
-            elif not alone and (not (whole or fact.score >= best) or _retells(fact, told)):
+            out[at] = told.counting(min(told.score, fact.score), "fact")
+            out[at].newer = fact.newer
+        elif fact.text.split() == told.text.split():
+            out.pop(at, None)
+            out[key] = fact.counting(score, "fact")
+        else:
+            out[at] = told.counting(score, "fact")
+            kept, said, whole = _said(fact.text), _said(told.text), fact.strength >= ENTIRE
+            more = not _retells(fact, told) or (whole and told.strength < fact.strength)
+            if more and (whole or fact.score >= best or 3 * len(kept ^ said) <= len(kept | said)):
+                out[key] = fact.counting(1.01 * (max(best, score) if whole else score), "fact")
+            else:
                 del out[key]
-            elif first and whole:
-                first, out[key] = False, fact.counting(max(fact.score, 1.01 * best), "fact")
-        score = (
-            told.score * question.OUTDATED if fact.newer else max(told.score, fact.score if at not in found else 0.0)
-        )
-        out[at] = told.counting(score, "fact")
     return sorted(out.values(), key=lambda hit: -hit.score)
-
-
-def _one_of(fact: Hit, turn: Hit, *, found: bool) -> Hit:
-    """A quotation or its turn: the fact where it holds and is the whole turn, else the turn, which a fact that was replaced
-    takes along under what replaced it. It counts what the turn does where that was found itself: said once, it is as good
-    an answer as if it had been kept as a fact, too."""
-    if fact.newer:
-        old = turn.counting(min(turn.score, fact.score), "fact")
-        old.newer = fact.newer
-        return old
-    live = not fact.lapsed and (turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
-    one, other = (fact, turn) if live and fact.text.split() == turn.text.split() else (turn, fact)
-    return one.counting(turn.score if found else max(one.score, other.score), "fact")
-
-
-def _edited(fact: Hit, turn: Hit) -> bool:
-    """Is a fact its turn except for a few words, like one that quoted it and was edited?"""
-    kept, said = _said(fact.text), _said(turn.text)
-    return 3 * len(kept ^ said) <= len(kept | said) and not _retells(fact, turn)
 
 
 def _retells(fact: Hit, turn: Hit) -> bool:
