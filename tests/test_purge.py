@@ -206,7 +206,8 @@ def purged(user: Folder, *named: str) -> str:
     return result.output
 
 
-def test_what_else_is_staged_or_changed_stays(mara: Folder) -> None:
+def test_what_else_is_staged_stays_so_and_what_is_changed_too(mara: Folder) -> None:
+    """Of the user's own files the index has what was committed."""
     where, staged = top(mara), Path(mara.root, "notes/jar.md")
     staged.parent.mkdir()
     staged.write_text(f"A {WORD} in the jar.\n\nKept.\n")
@@ -215,8 +216,8 @@ def test_what_else_is_staged_or_changed_stays(mara: Folder) -> None:
     staged.write_text("An empty jar.\n")
     (where / "README").write_text("Edited.\n")
     purged(mara)
-    assert git(where, "show", ":store/mara/notes/jar.md") == "[forgotten]\n\nKept."
-    assert sorted(git(where, "status", "--short").split("\n")) == [" M README", "A  mine", "AM store/mara/notes/jar.md"]
+    assert sorted(git(where, "status", "--short").split("\n")) == [" M README", "?? store/mara/notes/", "A  mine"]
+    assert staged.read_text() == "An empty jar.\n"
 
 
 def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: Folder) -> None:

@@ -21,7 +21,7 @@ from filemem.files.memory import live
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
 from filemem.history import History
-from filemem.history.git import PURGED, GitError, GitFile, Repository, fields, spec
+from filemem.history.git import PURGED, GitError, Repository, fields, spec
 from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds
@@ -86,7 +86,7 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     with repository.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
         every = ("--all", "--full-history", "--", spec(history.inside))
         paths = fields(repository.run("log", "-m", "--root", "--name-only", "--format=", "-z", *every, timeout=LONG))
-        for own in dict.fromkeys(live(history.own(path)) for path in [*paths, *repository.staged(history.inside)]):
+        for own in dict.fromkeys(live(history.own(path)) for path in paths):
             if own not in found.names and deletion.named(own, found.matcher):
                 whole = own.startswith(("facts/", "lessons/"))
                 found.names[own] = "" if whole else deletion.neutral_path(own, found.names.values())
@@ -108,7 +108,8 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
                 repository.ask("update-ref", "--no-deref", "-d", ref)
         known = "".join(f"{oid}\n" for oid in sorted(repository.purged() | old))
         safe.write(os.path.join(repository.folder, PURGED), known.encode())
-        _clean_index(history, found)
+        repository.run("reset", "--quiet", "--", spec(history.inside))  # what was staged may have the text
+        repository.ask("update-index", "--clear-resolve-undo")
         _prune(repository)
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
     return [f"Rewrote {len(old)} commits.", *(f"{sentence} {again}" for sentence in _remotes(repository))]
@@ -179,22 +180,6 @@ def _apart(where: str, *command: str) -> None:
 def _refs(repository: Repository) -> dict[str, str]:
     lines = repository.text("for-each-ref", "--format=%(refname) %(objectname)").split("\n")
     return {ref: oid for ref, _, oid in (line.partition(" ") for line in lines) if ref}
-
-
-def _clean_index(history: History, found: DeletionPlan) -> None:
-    """Let the index have no version that was rewritten: the new one stands in its place."""
-    repository, changes = history.repository, dict[str, GitFile | None]()
-    head, staged = repository.tree(repository.head(), history.inside), repository.staged(history.inside)
-    contents = repository.contents(entry.oid for entry in staged.values())
-    for (path, entry), data in zip(staged.items(), contents, strict=True):
-        own, data = history.own(path), data or b""
-        new, after = _path_after(own, found), deletion.version_after(own, data, found)
-        if new != own or after != data:
-            changes[path] = None
-            if new := new and history.path(new):
-                changes[new] = head.get(new) or GitFile(entry.mode, repository.put("blob", after))
-    repository.stage(changes)
-    repository.ask("update-index", "--clear-resolve-undo")
 
 
 def _prune(repository: Repository) -> None:

@@ -328,19 +328,6 @@ class Repository(Git):
             at = end + 1 + (int(size) + 1 if is_file else 0)
         return found
 
-    def staged(self, path: str = "") -> dict[str, GitFile]:
-        """The files in the index, all or under `path`, but for those of a merge that is not settled."""
-        listed = fields(self.run("ls-files", "--stage", "-z", "--full-name", "--", spec(path)))
-        entries = ((*facts.split(" "), path) for facts, _, path in (line.partition("\t") for line in listed))
-        return {path: GitFile(mode, oid) for mode, oid, stage, path in entries if stage == "0"}
-
-    def stage(self, changes: Mapping[str, GitFile | None], env: Mapping[str, str] | None = None) -> None:
-        """Replace files in the index, add them, or take them out, which comes first."""
-        gone = [f"0 {'0' * len(self.empty())}\t{path}" for path, entry in changes.items() if entry is None]
-        lines = [f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry]
-        if changes:
-            self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *lines]), env=env)
-
     def put(self, kind: str, data: bytes) -> str:
         """Put an object into the repository, with just these bytes; returns its name."""
         return self.text("hash-object", "-t", kind, "-w", "--literally", "--stdin", stdin=data)
@@ -351,10 +338,12 @@ class Repository(Git):
 
     def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
         """A tree with some of its files replaced, added, or taken out."""
+        gone = [f"0 {'0' * len(tree)}\t{path}" for path, entry in changes.items() if entry is None]  # which comes first
+        lines = [f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry]
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
             self.run("read-tree", tree, env=private)
-            self.stage(changes, private)
+            self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *lines]), env=private)
             return self.text("write-tree", env=private)
 
     # -- committing ----------------------------------------------------------------------------------------------
