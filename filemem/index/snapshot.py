@@ -224,6 +224,7 @@ class Snapshot:
         sizes, times = array("I"), bytearray()
         old_sizes = array("I", [end - start for start, end in itertools.pairwise(self.starts)])
         done = at = 0
+        terms.stems(token.removeprefix("[") for token in new.postings)  # all at once
         for key, token in sorted((key_of(token), token) for token in new.postings):
             place = bisect.bisect_left(self.keys, key, done)
             known = place < len(self.keys) and self.keys[place] == key

@@ -245,7 +245,7 @@ class Reader:
 
     def found_in(self, text: str) -> set[str]:
         """The stems of the question that a text has."""
-        return {terms.stem(token) for token in terms.tokens(text)} & self.stems
+        return {*terms.stems(terms.tokens(text))} & self.stems
 
     def hits(self, scored: Iterable[Scored]) -> Iterator[Hit]:
         """The passages in the same order, each once, without what stands in the prompt already or sums it up."""
@@ -612,7 +612,7 @@ def _retells(fact: Hit, turn: Hit) -> bool:
 def _said(text: str) -> set[str]:
     """The stems of a text; of Chinese the characters."""
     found = (token for token in terms.tokens(text) if token not in terms.STOP)
-    return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
+    return {*terms.stems(token for token in found if len(token) == 1 or not terms.is_cjk(token))}
 
 
 def chosen(hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query) -> tuple[list[Hit], int]:

@@ -8,10 +8,15 @@ import functools
 import itertools
 import operator
 import re
+import threading
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
 
 # -- the tables in `data/`, which are there to be read and changed: words, and patterns put together of named parts ----------
 
@@ -155,7 +160,7 @@ def words(text: str) -> list[str]:
 def content(text: str) -> set[str]:
     """The stems of the words that carry meaning, captions aside; of Chinese the pairs of characters."""
     found = tokens(split_captions(text)[0])
-    return {stem(token) for token in found if len(token) > 1 and token not in STOP}
+    return {*stems(token for token in found if len(token) > 1 and token not in STOP)}
 
 
 def is_chinese(text: str) -> bool:
@@ -174,11 +179,11 @@ def split_captions(text: str) -> tuple[str, str]:
     return (_CAPTION.sub(" ", text), "\n".join(captions)) if captions else (text, "")
 
 
-def shorten_captions(text: str, stems: Collection[str]) -> str:
+def shorten_captions(text: str, wanted: Collection[str]) -> str:
     """The text with each caption that holds none of these stems shortened to what it is of: `[image …]`."""
 
     def shorter(match: re.Match[str]) -> str:
-        asked = any(stem(token) in stems for token in tokens(match[1]) if token not in STOP)
+        asked = any(stem(token) in wanted for token in tokens(match[1]) if token not in STOP)
         return match[0] if asked else f"{match[0].partition(':')[0].partition('：')[0]} …]"
 
     return _CAPTION.sub(shorter, text) if "[" in text else text
@@ -226,10 +231,9 @@ def _traditional() -> tuple[re.Pattern[str], dict[int, str]]:
 
 @functools.cache
 def _same() -> dict[str, str]:
-    table: dict[str, str] = {}
-    for first, *others in map(str.split, table_lines("same.txt")):
-        table.update(dict.fromkeys([first, *others], porter(first)))
-    return table
+    rows = [line.split() for line in table_lines("same.txt")]
+    stemmed = _porter([first for first, *_ in rows])
+    return {word: stemmed[row[0]] for row in rows for word in row}
 
 
 @functools.cache
@@ -256,91 +260,48 @@ def related(token: str) -> tuple[list[str], list[str]]:
 
 
 # -- English stems -----------------------------------------------------------------------------------------------
-# The Porter2 algorithm as Martin Porter describes it at snowballstem.org/algorithms/english/stemmer.html, without its
-# list of exceptions (the file same.txt takes their place) and with -ily as -y, so that `happily` meets `happy`.
+# By Porter's algorithm of 1980, as SQLite's FTS5 has it; words that it takes for two are one in same.txt.
 
-_VOWEL = "[aeiouy]"
-_REGION = re.compile(f"{_VOWEL}[^aeiouy]")  # ends where the first region begins, the next one where the second does
-_SHORT_END = re.compile("(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$")
-_HAS_VOWEL = re.compile(_VOWEL)
-_CONSONANT_Y = re.compile(f"(^|{_VOWEL})y")
-_STEP_2 = dict(
-    pair.split(":")
-    for pair in """
-    ational:ate tional:tion enci:ence anci:ance abli:able entli:ent izer:ize ization:ize ation:ate ator:ate alism:al aliti:al
-    alli:al fulness:ful ousli:ous ousness:ous iveness:ive iviti:ive biliti:ble bli:ble fulli:ful lessli:less ogi:og ili:i li:
-    """.split()
-)
-_STEP_3 = dict(
-    pair.split(":") for pair in "ational:ate tional:tion alize:al icate:ic iciti:ic ical:ic ful: ness: ative:".split()
-)
-_ONLY_AFTER = {"li": "cdeghkmnrt", "ogi": "l", "ion": "st"}  # the letters before a suffix without which it stays
-_STEP_4 = dict.fromkeys("al ance ence er ic able ible ant ement ment ent ion ism ate iti ous ive ize".split(), "")
+_STEMS: dict[str, str] = {}  # by token
+_STEMMING = threading.Lock()
+_MOST_STEMS = 200_000  # kept at a time
 
 
 def stem(token: str) -> str:
     """The form that a token shares with its inflections and irregular forms; a CJK token is its own stem."""
-    if not token.isascii():
-        return token
-    same = _same()
-    return same.get(token) or same.get(token.removesuffix("s")) or porter(token)
+    return _STEMS.get(token) or stems([token])[0]
 
 
-@functools.lru_cache(maxsize=65536)
-def porter(word: str) -> str:
-    """The Porter2 stem of a lower-case ASCII word."""
-    if len(word) < 3 or word.isdigit():
-        return word
-    word = _CONSONANT_Y.sub(r"\1Y", word)
-    ends = [*(match.end() for match in _REGION.finditer(word)), len(word), len(word)]
-    first, second = ends[:2]
-    word = _past(_plural(word), first)
-    if len(word) > 2 and word[-1] in "yY" and word[-2] not in "aeiouy":
-        word = word[:-1] + "i"
-    word = _replace(word, _STEP_2, first)
-    word = _replace(word, _STEP_3, first, second)
-    word = _replace(word, _STEP_4, second)
-    if word.endswith("e"):
-        cut = len(word) - 1
-        if cut >= second or (cut >= first and not _SHORT_END.search(word[:-1])):
-            word = word[:-1]
-    return word.lower()
+def stems(found: Iterable[str]) -> list[str]:
+    """The stem of each of some tokens, which takes less time than one by one."""
+    wanted = list(found)
+    if new := [token for token in dict.fromkeys(wanted) if token not in _STEMS]:
+        same, known = _same(), _porter([token for token in new if token.isascii()])
+        if len(_STEMS) > _MOST_STEMS:
+            _STEMS.clear()
+        _STEMS.update((one, same.get(one) or same.get(one.removesuffix("s")) or known.get(one, one)) for one in new)
+    return [_STEMS.get(token) or stem(token) for token in wanted]
 
 
-def _plural(word: str) -> str:
-    if word.endswith("sses"):
-        return word[:-2]
-    if word.endswith(("ied", "ies")):
-        return word[:-2] if len(word) > 4 else word[:-1]
-    if word.endswith("s") and not word.endswith(("us", "ss")) and _HAS_VOWEL.search(word[:-2]):
-        return word[:-1]
-    return word
+def _porter(words: list[str]) -> dict[str, str]:
+    """The stems of words of ASCII letters and digits."""
+    words = [word for word in words if word.isalnum()]
+    with _STEMMING:
+        table = _stemmer()
+        table.execute("INSERT INTO words(words) VALUES ('delete-all')")
+        table.execute("INSERT INTO words(word) VALUES (?)", (" ".join(words),))
+        found = [one for (one,) in table.execute("SELECT term FROM stems ORDER BY offset")]
+    return dict(zip(words, found, strict=True))
 
 
-def _past(word: str, first: int) -> str:
-    suffix = next(filter(word.endswith, ("eedly", "ingly", "edly", "eed", "ing", "ed")), "")
-    rest = word.removesuffix(suffix)
-    if suffix in ("eedly", "eed"):
-        return rest + "ee" if len(rest) >= first else word
-    if not suffix or not _HAS_VOWEL.search(rest):
-        return word
-    if rest.endswith(("at", "bl", "iz")):
-        return rest + "e"
-    if rest[-2:] in {"bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"}:
-        return rest[:-1]
-    return rest + "e" if len(rest) <= first and _SHORT_END.search(rest) else rest
+@functools.cache
+def _stemmer() -> "sqlite3.Connection":
+    import sqlite3  # noqa: PLC0415  a grep does without
 
-
-def _replace(word: str, suffixes: dict[str, str], first: int, second: int = 0) -> str:
-    """Replaces the longest suffix where it lies in the first region (`ative`: in the second one)."""
-    for length in range(min(7, len(word)), 1, -1):
-        suffix = word[-length:]
-        if suffix in suffixes:
-            if word[-length - 1 : -length] not in _ONLY_AFTER.get(suffix, word):
-                return word
-            inside = len(word) - length >= (second if suffix == "ative" else first)
-            return word[:-length] + suffixes[suffix] if inside else word
-    return word
+    made = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    made.execute("CREATE VIRTUAL TABLE words USING fts5(word, content='', tokenize='porter ascii')")
+    made.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(words, instance)")
+    return made
 
 
 # -- words in Chinese text, which shows them by no spaces ------------------------------------------------------------------
