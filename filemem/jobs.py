@@ -166,7 +166,7 @@ class JobDone(NamedTuple):
     @property
     def news(self) -> bool:
         """Is this worth a line when the user is one of many?"""
-        return bool(self.paths) or not self.job
+        return bool(self.paths or self.facts.get("notes")) or not self.job
 
 
 P = ParamSpec("P")
@@ -201,7 +201,7 @@ def maintain(
             *(one for one in renamed if one.paths),
             *([take_in(folder, at, progress, dry=dry)] if config.of(folder).imports else []),
             read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
-            compact(folder, at, model, None, progress, dry=dry),
+            compact(folder, at, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
         ]
         if not dry:
@@ -264,7 +264,6 @@ def read(found: Iterable[tuple[Applied, str]]) -> JobDone:
 def compact(
     folder: Folder,
     at: dt.datetime,
-    model: Model | None,
     older_than: int | None = None,
     progress: Progress = no_progress,
     *,
@@ -277,12 +276,11 @@ def compact(
         made: list[dict[str, Any]] = [{"summary": summary, "source": path} for summary, path in due]
         said = [f"{path} would be summarised in {summary}." for summary, path in due]
     else:
-        done = compaction.apply(folder, found, at, model, progress)
+        done = compaction.apply(folder, found, at, progress)
         for item in done:
-            said += [
-                f"{item.source}: {item.before:,} bytes in {item.after:,} of {item.summary} ({item.by}).",
-                *item.notes,
-            ]
+            said.append(
+                f"{item.source}: {item.before:,} bytes in {item.after:,} of {item.summary}. {item.note}".strip()
+            )
         made = [item._asdict() for item in done]
     paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
     short = [source.path for source in found.short]
@@ -447,7 +445,7 @@ JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {
     "maintain": lambda order, folder, show: maintain(folder, order.at, order.model(folder), show, dry=order.dry),
     "consolidate": _consolidate,
     "compact": lambda order, folder, show: [
-        compact(folder, order.at, order.model(folder), order.options["older_than"], show, dry=order.dry)
+        compact(folder, order.at, order.options["older_than"], show, dry=order.dry)
     ],
     "sweep": lambda order, folder, show: [sweep(folder, order.at, show, dry=order.dry)],
     "check": _check,

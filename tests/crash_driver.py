@@ -43,7 +43,7 @@ def _restored(user: Folder) -> None:
 
 JOBS = {  # as the command line does them
     "consolidate": lambda user: list(consolidation.run(user, AT, READER)),
-    "compact": lambda user: jobs.compact(user, AT, None),
+    "compact": lambda user: jobs.compact(user, AT),
     "sweep": lambda user: jobs.sweep(user, AT),
     "restore": _restored,
     "maintain": lambda user: jobs.maintain(user, AT, None),

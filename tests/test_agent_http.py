@@ -16,9 +16,6 @@ from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang
 from filemem import Store
 from filemem.chat.conversation import Conversation, Event, Notice, Text, ToolCalled, call_line
 from filemem.chat.recalling import ALONE, BESIDE_TOOLS
-from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion
-from filemem.jobs import forget
 from filemem.models import ModelError, OpenAIModel
 from filemem.text.plain import count_tokens
 
@@ -435,24 +432,6 @@ def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, serve
     assert prompt[1]["role"] == "user" and said(server)[-1] == "What did I say?"
     assert not any("I moved to Porto." in message["content"] for message in prompt[1:])
     assert "I moved to Porto." in talk.kept  # and on disk for good
-
-
-def test_a_talk_that_is_gone_on_with_is_not_summarised_again(tmp_path: Path, server: ScriptedServer) -> None:
-    """Where the turns that its running summary stands for were changed, that is of no use; any forgetting deletes it."""
-    long_talk(tmp_path, server, say("The cat is 糖糖."))
-    [path] = Path(tmp_path, "ann", "sessions").rglob("*.md")
-    user = Store(tmp_path).user("ann").folder
-    # first the last answer leaves the window
-    for change, asks in (("糖糖", True), ("糖糖", False), ("豆豆", True), ("豆豆", False)):
-        path.write_text(path.read_text().replace("糖糖", change))
-        asked, going_on = len(server.requests), Transcript(user, str(path.relative_to(user.root)))
-        talk = Conversation(user, OpenAIModel("scripted", server.base_url, timeout=30), lambda: NOW, going_on)
-        assert "The cat is 糖糖." in "".join(text for _, text in talk.view().system)
-        assert any(summarises(request.body) for request in server.requests[asked:]) == asks
-    running = Path(tmp_path, "ann", ".filemem", "running")
-    assert list(running.iterdir())
-    forget(user, deletion.plan(user, about="tuba"), NOW)
-    assert not running.exists(), "it is in a model's words, by which nothing can be looked for"
 
 
 # -- failures ----------------------------------------------------------------------------------------------------

@@ -60,13 +60,13 @@ def read(user, path):
     return Path(user.root, path).read_text(encoding="utf-8")
 
 
-def compact(user, at=AT, model=None):
-    return jobs.compact(user, at, model).facts["summaries"]
+def compact(user, at=AT):
+    return jobs.compact(user, at).facts["summaries"]
 
 
 def due(user, at=AT):
     """What a run would take up, by summary."""
-    return {one["summary"]: one["source"] for one in jobs.compact(user, at, None, dry=True).facts["summaries"]}
+    return {one["summary"]: one["source"] for one in jobs.compact(user, at, dry=True).facts["summaries"]}
 
 
 def plain(text):

@@ -46,7 +46,7 @@ def session(size: int) -> list[str]:
 
 
 JOBS: dict[str, Callable[[Folder], object]] = {
-    "compact": lambda user: jobs.compact(user, AT, None),
+    "compact": lambda user: jobs.compact(user, AT),
     "consolidate": lambda user: list(consolidation.run(user, AT, Reader(echo=True))),
     "search": lambda user: User(user).search_files("apples in Ghent with Anna"),
     "check": problems,

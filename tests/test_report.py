@@ -97,7 +97,7 @@ def busy(user: Folder) -> None:
     write(user, "facts/2026/2026-02-01-nuts.md", "---\npinned: true\n---\n\nAllergic to nuts.\n")
     write(user, "archive/facts/2025/2025-02-01-old.md", "By hand.\n")
     write(user, "notes.md", "No date.\n")
-    jobs.compact(user, dt.datetime(2026, 6, 2, 3), None)
+    jobs.compact(user, dt.datetime(2026, 6, 2, 3))
     jobs.sweep(user, dt.datetime(2026, 6, 9, 3))
     jobs.restore(user, dt.datetime(2026, 11, 1, 9), ["facts/2026/2026-03-03-likes-3.md"])
 

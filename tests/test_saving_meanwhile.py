@@ -65,7 +65,7 @@ def sweep(mara: Folder) -> None:
 
 
 def compact(mara: Folder) -> None:
-    jobs.compact(mara, LATER, None)
+    jobs.compact(mara, LATER)
 
 
 def import_again(mara: Folder) -> None:

@@ -62,7 +62,7 @@ def kept(home: Path) -> dict[str, dict[str, object]]:
 
 @pytest.mark.parametrize(
     "words",
-    [["chat", "-m", "Hello"], ["consolidate"], ["compact"], ["maintain"], ["check"], ["chat", "--prompt"]],
+    [["chat", "-m", "Hello"], ["consolidate"], ["maintain"], ["check"], ["chat", "--prompt"]],
     ids=" ".join,
 )
 def test_a_strangers_settings_get_nothing(home: Path, server: ScriptedServer, words: list[str]) -> None:
@@ -70,7 +70,7 @@ def test_a_strangers_settings_get_nothing(home: Path, server: ScriptedServer, wo
     done = run(home, *words)
     assert not server.requests
     assert KEY not in done.stdout + done.stderr
-    if words[0] in ("chat", "maintain", "consolidate", "compact"):
+    if words[0] in ("chat", "maintain", "consolidate"):
         assert done.returncode == 0, done.stderr
         assert server.base_url in done.stderr and "--trust" in done.stderr
 

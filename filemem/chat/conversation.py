@@ -135,8 +135,7 @@ class Conversation:
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done: list[str] = []  # what the program did about the last message
-        self._summary = ""  # of the turns that have left the prompt
-        self._start = 0  # index of the first turn in it
+        self.summary, self.gone = "", list[Passage]()  # of the turns that have left the prompt, and these
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._shown = ""  # what the last request said, without citations that were marked
 
@@ -261,7 +260,7 @@ class Conversation:
             ("rules", prompt.template("chat").strip().replace("{name}", name).replace("{reading}", how)),
             ("preferences", preferences_section(self.user.name, stands.preferences)),
             ("profile", prompt.data(PROFILE, stands.profile) if stands.profile else ""),
-            ("earlier in this conversation", prompt.data("summary", self._summary) if self._summary else ""),
+            ("earlier in this conversation", prompt.data("summary", self.summary) if self.summary else ""),
         ]
         beside = [
             ("recalled", self._recall(turns)),
@@ -300,12 +299,12 @@ class Conversation:
 
     def _window(self, turns: list[Passage]) -> int:
         """The index of the first turn in the prompt; the running summary stands for those before it: by the model, else their own
-        words. It moves by a third of the window at a time: each move costs a summary, and endpoints cache a prompt that begins as
-        the last one did."""
-        settings, kept = config.of(self.user), self.transcript.path if self.kept else ""
-        if not self._start and kept:  # of a conversation that is gone on with
-            self._summary, self._start = journal.running_summary(self.user, kept, turns[:-1])
-        sizes, start = [count_tokens(turn.text) for turn in turns], self._start
+        words, and is begun anew where one of them has changed. It moves by a third of the window at a time: each move costs a
+        summary, and endpoints cache a prompt that begins as the last one did."""
+        settings = config.of(self.user)
+        if turns[: len(self.gone)] != self.gone:
+            self.summary, self.gone = "", []
+        sizes, start = [count_tokens(turn.text) for turn in turns], len(self.gone)
         if start < len(turns) and sum(sizes[start:]) <= settings.window_tokens:
             return start
         start = len(turns) - 1
@@ -313,18 +312,16 @@ class Conversation:
             start -= 1
         while start < len(turns) - 1 and turns[start].speaker == ASSISTANT:
             start += 1  # it opens with what a person said
-        if gone := turns[self._start : start]:
+        if gone := turns[len(self.gone) : start]:
             said, told = "\n".join(f"{turn.speaker}: {turn.text}" for turn in gone), ""
             with contextlib.suppress(ModelError):
                 rules = prompt.template("summarise").replace("{words}", str(settings.summary_tokens // 2))
-                asked = f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', said)}"
+                asked = f"{prompt.data('summary so far', self.summary)}\n{prompt.data('turns', said)}"
                 messages = [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
                 told = self._request(messages, [], lambda text: None).text.strip()
-            self._summary = clip_tokens(told or f"{self._summary}\n{said}".strip(), settings.summary_tokens)
-            if told and kept:
-                journal.keep_summary(self.user, kept, turns[:start], self._summary)
-        self._start = max(0, start)
-        return self._start
+            self.summary = clip_tokens(told or f"{self.summary}\n{said}".strip(), settings.summary_tokens)
+        self.gone = turns[: max(0, start)]
+        return len(self.gone)
 
     # -- the tool loop -------------------------------------------------------------------------------------------------
 

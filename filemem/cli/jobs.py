@@ -98,12 +98,11 @@ compact_command = _job(
     "compact",
     """Summarise old conversations by month, and archive them.
 
-    Every line of a summary links to its source. Without a model, it quotes the most telling turns.
+    A summary quotes the most telling turns, each with a link to it.
 
     Example: filemem compact --older-than 60 --dry-run
     """,
     click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Sessions that old [30, or as set]."),
-    "--model",
 )
 sweep_command = _job(
     "sweep",

@@ -8,14 +8,13 @@ import contextlib
 import datetime as dt
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import safe
 from filemem.files.folder import Folder, Progress, no_progress
-from filemem.files.memory import Memory, Passage, archived, live
-from filemem.text.plain import digest
+from filemem.files.memory import Memory, archived, live
 
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
 ARCHIVED = "archived"  # no recall
@@ -241,37 +240,6 @@ class Origins:
         with contextlib.suppress(FilememError):
             return str(Memory(path, self.folder.read(path, 8192)).front.get("origin", ""))
         return ""
-
-
-# -- the running summary of a conversation ---------------------------------------------------------------------------
-
-# A model wrote it of the first turns, whose number and digest stand beside it; where they have changed since, it is of no use. It
-# goes at any forgetting.
-
-
-def running_summary(folder: Folder, session: str, said: Sequence[Passage]) -> tuple[str, int]:
-    """The summary of the first turns of a session that has said these, and how many it is of; empty, 0 where there is none."""
-    with contextlib.suppress(FilememError, TypeError, KeyError, OSError):
-        for kept in values(_kept_at(folder, session)):
-            if kept["digest"] == _digest_of(said[: kept["turns"]]):
-                return str(kept["summary"]), int(kept["turns"])
-    return "", 0
-
-
-def keep_summary(folder: Folder, session: str, said: Sequence[Passage], text: str) -> None:
-    """Keep the summary of the first turns; one that cannot be written never stops a conversation."""
-    with contextlib.suppress(FilememError, OSError):
-        place = _kept_at(folder, session)
-        safe.make_folder(os.path.dirname(place))
-        safe.write(place, line({"turns": len(said), "digest": _digest_of(said), "summary": text}))
-
-
-def _kept_at(folder: Folder, session: str) -> str:
-    return folder.bookkeeping(f"running/{os.path.splitext(os.path.basename(session))[0]}.json")
-
-
-def _digest_of(said: Sequence[Passage]) -> str:
-    return digest("\0".join(f"{turn.speaker}\0{turn.text}" for turn in said), 24)
 
 
 def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:

@@ -5,9 +5,9 @@ it is. `plan` looks; `apply` writes the sections of a month, moves the originals
 killed the next one goes on: a section that stands there is taken as it is. Each conversation is logged with its digest, so
 nothing is done twice, and one that was edited afterwards is compacted again.
 
-What a summary says are a model's statements with the turns they rest on, else the most telling turns. A turn is worth more where
-it names a day, a number or a name, opens a conversation, answers a question or tells of its speaker, and in rare words, as the
-index has it. Of two equals the shorter is kept, since it leaves room for others.
+What a summary says are the most telling turns. A turn is worth more where it names a day, a number or a name, opens a
+conversation, answers a question or tells of its speaker, and in rare words, as the index has it. Of two equals the shorter is
+kept, since it leaves room for others.
 """
 
 import datetime as dt
@@ -24,7 +24,6 @@ from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, live, only_asked
 from filemem.files.sections import Bullet
 from filemem.index.corpus import Corpus
-from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import count_tokens, escape_controls, one_line
@@ -36,16 +35,7 @@ RARITY = 0.95  # for the mean inverse frequency of its words in all memories, as
 PRICE = 60  # characters that a bullet costs besides its text: speaker, link, line
 THRIFT = 0.8  # how strongly length counts against a turn
 ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a sentence
-LONGEST = 1000  # characters of one statement
-TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
-WORDS = 0.75  # that a token is
-LEAST = 60  # words
-ASKED = 6_000  # tokens of conversations in one request
-COVERED = 0.1  # of the turns with a name or a number, the least that a model's summary must cite
 _END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
-_BULLET = re.compile(
-    r"\s*[-*•]\s+(.+?)\s*[(\[（【]\s*(\d+:\d+(?:\s*[,;，、]\s*\[?\d+:\d+\]?)*)\s*[)\]）】]\s*[.。]?\s*$"
-)
 _NUMBER = re.compile(r"\d|[两三四五六七八九十百千万]")
 
 
@@ -83,14 +73,13 @@ class CompactionPlan(NamedTuple):
 
 
 class Compaction(NamedTuple):
-    """What became of one conversation: its bytes and those of its section, who wrote this, and what went wrong."""
+    """What became of one conversation: its bytes and those of its section, and what went wrong."""
 
     summary: str
     source: str
     before: int
     after: int
-    by: str
-    notes: list[str]
+    note: str
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------
@@ -143,7 +132,6 @@ def apply(
     folder: Folder,
     found: CompactionPlan,
     at: dt.datetime,
-    model: Model | None = None,
     progress: Progress = no_progress,
 ) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run. What
@@ -153,25 +141,21 @@ def apply(
     for done, (summary, sources) in enumerate(found.due.items()):
         progress(done, len(found.due))
         fresh = [one for one in sources if (now := folder.find(one.memory.path)) and now.data == one.memory.data]
-        out += _compact(folder, summary, fresh, at, model) if fresh else []
+        out += _compact(folder, summary, fresh, at) if fresh else []
     progress(len(found.due), len(found.due))
     return out
 
 
-def _compact(
-    folder: Folder, summary: str, sources: list[Source], at: dt.datetime, model: Model | None
-) -> Iterator[Compaction]:
+def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetime) -> Iterator[Compaction]:
     """Write the sections, move the originals, log what is done. A section that a run which was cut off has written already is
     taken as it is."""
-    where, share = folder.absolute(summary), config.of(folder).summary_share
+    where = folder.absolute(summary)
     standing = safe.read(where) if os.path.lexists(where) else b""
     places = {one.path: sections.find(standing, one.path) for one in sources if one.new}
     made = {path: standing[place[0] : place[1]] for path, place in places.items() if place}
-    asked = [one for one in sources if one.path not in made]
-    bullets, notes = _by_model(model, asked, share) if model and model.name != "offline" else ({}, {})
-    by_model, left = {*bullets}, [one for one in sources if one.path not in {*made, *bullets}]
-    bullets |= _chosen(left, index.of(folder).corpus(), share) if left else {}
-    made |= {path: sections.section(path, said) for path, said in bullets.items()}
+    if left := [one for one in sources if one.path not in made]:
+        chosen = _chosen(left, index.of(folder).corpus(), config.of(folder).summary_share)
+        made |= {path: sections.section(path, said) for path, said in chosen.items()}
 
     def changed(data: bytes) -> bytes:
         for source in sources:
@@ -190,9 +174,8 @@ def _compact(
     done = {one.path: Compacted(one.digest, live(summary), digests[one.path], journal.DONE) for one in sources}
     journal.note_compacted(folder, done)
     for one in sources:
-        by = model.name if model and one.path in by_model else "extractive"
-        told = [*notes.get(one.path, ()), *filter(None, [stayed.get(one.path)])]
-        yield Compaction(summary, one.path, len(one.memory.data), len(made[one.path]), by, told)
+        note = stayed.get(one.path, "")
+        yield Compaction(summary, one.path, len(one.memory.data), len(made[one.path]), note)
 
 
 # -- the most telling turns ---------------------------------------------------------------------------------------
@@ -262,86 +245,3 @@ def _chosen(sources: list[Source], corpus: Corpus, share: float) -> dict[str, li
             budget -= size
             room[bullet.path] -= bullet.tokens
     return {path: sorted(bullets, key=lambda bullet: bullet.lines) for path, bullets in found.items()}
-
-
-# -- a model's statements -----------------------------------------------------------------------------------------
-
-
-def _by_model(
-    model: Model, sources: list[Source], share: float
-) -> tuple[dict[str, list[Bullet]], dict[str, list[str]]]:
-    """The model's statements on each conversation for which they are enough and not too long, as many conversations a request
-    as ASKED has room for; and what went wrong, by the first of a request."""
-    groups, spent = list[list[Source]](), ASKED
-    for source in sources:
-        spent += (size := count_tokens(source.memory.text))
-        if spent > ASKED:
-            groups, spent = [*groups, []], size
-        groups[-1].append(source)
-    bullets, notes = dict[str, list[Bullet]](), dict[str, list[str]]()
-    for group in groups:
-        stated, notes[group[0].path] = _stated(model, [source.memory for source in group], share)
-        for source in group:
-            said = [bullet for bullet in stated if bullet.path == source.path]
-            if said and sum(one.tokens for one in said) <= source.room:
-                bullets[source.path] = said
-    return bullets, notes
-
-
-def _stated(model: Model, memories: list[Memory], share: float) -> tuple[list[Bullet], list[str]]:
-    """The model's statements on some conversations, none if they are too few or it fails; and what went wrong. A statement whose
-    labels are not turns is dropped."""
-    said = " ".join(passage.text for memory in memories for passage in memory.passages)
-    unit, size = ("characters", 1.0) if terms.is_chinese(said) else ("words", WORDS)
-    room = f"{max(LEAST, round(share * TEXT * size * count_tokens(said)))} {unit}"
-    system = {"role": "system", "content": prompt.template("compact").replace("{room}", room)}
-    shown = "\n".join(_shown(number, memory) for number, memory in enumerate(memories, 1))
-    try:
-        reply = model.ask([system, {"role": "user", "content": shown}], [], lambda _: None)
-    except ModelError as error:
-        return [], [f"no summary from the model: {error}"]
-    found, notes = _parsed(reply.text, memories)
-    told = [(live(memory.path), turn) for memory in memories for turn in memory.passages]
-    telling = {
-        (path, one.line) for path, one in told if terms.flags(one.text) & terms.HAS_NAME or _NUMBER.search(one.text)
-    }
-    rests = len(telling.intersection((bullet.path, line) for bullet in found for line in bullet.lines))
-    wrong = ""
-    if not found:
-        wrong = "it holds no statement with the labels of its lines."
-    elif sum(len(bullet.text) for bullet in found) > len(said):
-        wrong = "it is longer than what was said."
-    elif rests < COVERED * len(telling):
-        wrong = f"it rests on {rests} of {len(telling)} turns with names or numbers."
-    return ([], [*notes, f"the model's summary was refused: {wrong}"]) if wrong else (found, notes)
-
-
-def _shown(number: int, memory: Memory) -> str:
-    """One conversation as the model reads it, secrets taken out, each turn with its label under its day."""
-    lines, day = list[str](), None
-    for passage in memory.passages:
-        said_on = passage.day or memory.day
-        if said_on and said_on != day:
-            lines.append(f"{said_on:%A} {said_on.day} {said_on:%B %Y}:")
-            day = said_on
-        text = " ".join((dates.annotate(passage.text, said_on) if said_on else passage.text).split())
-        lines.append(f"[{number}:{passage.line}] {passage.speaker + ': ' if passage.speaker else ''}{text}")
-    text = redaction.redact("\n".join(lines))[0]
-    return f"Conversation {number}:\n{prompt.data(memory.path, text)}"
-
-
-def _parsed(answer: str, memories: list[Memory]) -> tuple[list[Bullet], list[str]]:
-    """The statements in an answer whose every label is a turn, and a note on each item that has none such. The first label tells
-    which conversation it is of."""
-    turns, found, notes = [{one.line for one in memory.passages} for memory in memories], list[Bullet](), list[str]()
-    for line in answer.split("\n"):
-        match = _BULLET.match(line)
-        cited = [(int(number), int(at)) for number, at in re.findall(r"(\d+):(\d+)", match[2])] if match else []
-        if match and all(0 < number <= len(turns) and at in turns[number - 1] for number, at in cited):
-            about = cited[0][0]
-            text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST))[0]
-            lines = tuple(dict.fromkeys(at for number, at in cited if number == about))
-            found.append(Bullet("", text, live(memories[about - 1].path), lines))
-        elif re.match(r"\s*[-*•]\s", line):
-            notes.append(f"left out of the summary, as it cites no turn: {one_line(line, 80)}")
-    return found, notes

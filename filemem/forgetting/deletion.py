@@ -40,7 +40,7 @@ from filemem.text.plain import UNSEEN, counted, one_line
 
 FORGOTTEN, NAMELESS = "[forgotten]", "forgotten"  # in the place of a text, and of a name
 MARK = "forgetting"  # the journal's file
-CACHES = ("index", "vectors", "as-of", "running")  # rebuilt when they are needed
+CACHES = ("index", "vectors")  # rebuilt when they are needed
 LEAST = 10  # bytes of a line from which on it is told from small talk
 LOST = "cannot be searched, so nobody knows what it says"
 
