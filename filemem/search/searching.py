@@ -450,7 +450,7 @@ def _with_meaning(
         return worth(entry) * voice if spoken and of_days else 0.0
 
     try:
-        gains = known.gains(index, corpus, text, counted, ALIKE)
+        gains = known.gains(index, corpus, text, counted, ALIKE, [item.number for item in scored])
     except FilememError as error:
         return scored, [f"{error} Found by words alone."]
     best = scored[0].score if scored else 1.0

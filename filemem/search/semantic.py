@@ -182,10 +182,12 @@ class Semantic:
         stats, keys = self._files.get(entry.path, ([], []))
         return keys if stats == list(entry.stats) and len(keys) == entry.count else None
 
-    def _missing(self, index: Index, corpus: Corpus, most: float) -> dict[str, str]:
-        """Texts without a vector, by key: about so many, of the newest files; none that the settings keep here."""
+    def _missing(self, index: Index, corpus: Corpus, most: float, likely: Sequence[int] = ()) -> dict[str, str]:
+        """Texts without a vector, by key: about so many, of the files of `likely` passages, then of the newest; none that the
+        settings keep here."""
         hidden, found = journal.pending_deletions(index.folder), dict[str, str]()
-        for entry in sorted(corpus.entries(), key=lambda entry: (-entry.date, entry.path)):
+        order = {corpus.file(number).path: -at for at, number in enumerate(reversed(likely))}
+        for entry in sorted(corpus.entries(), key=lambda entry: (order.get(entry.path, 0), -entry.date, entry.path)):
             known = self._listed(corpus, entry) if entry.count else []
             if known is not None and self._rows.keys() >= set(known):
                 continue
@@ -238,7 +240,7 @@ class Semantic:
 
     # -- at a question --------------------------------------------------------------------------------------------
 
-    def _alike(self, index: Index, corpus: Corpus, text: str) -> Iterator[tuple[int, float]]:
+    def _alike(self, index: Index, corpus: Corpus, text: str, likely: Sequence[int]) -> Iterator[tuple[int, float]]:
         """The passages LIKELY to mean what a question does, the likest first, each with how much more alike it is than the
         middle of all, with its neighbours, and less what it has in common with many."""
         with self._lock:
@@ -250,7 +252,7 @@ class Semantic:
                 if self._vectors is not None and self._vectors.shape[1] != len(vector):  # another model has the name
                     self._rows, self._vectors, self._laid, self._whole = {}, None, None, None
                 if self._whole is None or self._whole() is not corpus:
-                    if new := self._missing(index, corpus, NEW):
+                    if new := self._missing(index, corpus, NEW, likely):
                         self._add(dict([*new.items()][:NEW]), self._hasty)
                     self._whole = weakref.ref(corpus) if len(new) < NEW else None
             except ModelError as error:
@@ -271,10 +273,10 @@ class Semantic:
             middle = numpy.median(likes)
             if len(likes) < FEW and not self.by_endpoint:  # of few the middle one may be an answer
                 middle = min(middle, UNLIKE)
-            likely = numpy.argsort(-likes)[:LIKELY]
-            gains = likes[likely] - middle - COMMON * _crowding(self._vectors, rows[likely], rows)
+            alike = numpy.argsort(-likes)[:LIKELY]
+            gains = likes[alike] - middle - COMMON * _crowding(self._vectors, rows[alike], rows)
         best = numpy.argsort(-gains)
-        return zip(numbers[likely][best].tolist(), gains[best].tolist(), strict=True)
+        return zip(numbers[alike][best].tolist(), gains[best].tolist(), strict=True)
 
     def _rows_of(self, corpus: Corpus) -> tuple[Vectors, Vectors, Vectors]:
         """The passages that have a vector, ascending, the first of each one's file, and its row; kept for the next question."""
@@ -291,12 +293,12 @@ class Semantic:
         return self._laid[1:]
 
     def gains(
-        self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], most: int
+        self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], most: int, likely: Sequence[int]
     ) -> dict[int, float]:
         """By passage what its meaning counts of the best score by words: of the `most` alike of those wanted, `wanted` being what
         a passage counts, WEIGHT of its likeness. Raises ModelError."""
         found = dict[int, float]()
-        for number, gain in self._alike(index, corpus, text):
+        for number, gain in self._alike(index, corpus, text, likely):
             if len(found) >= most or gain <= 0:
                 break
             if factor := wanted(number):

@@ -160,6 +160,13 @@ def test_no_text_is_sent_twice(store: Path, server: ScriptedServer) -> None:
     assert sent(server) == [QUESTION, "Ben: Use strong flour."]
 
 
+def test_a_question_has_what_its_words_find_embedded_before_what_is_newest(store: Path, server: ScriptedServer) -> None:
+    for number in range(250):
+        (store / f"nadia/2026-11-01-{number}.md").write_text(f"Note {number} about bread.\n")
+    found(user(store), "What became of the slipper?")
+    assert len(sent(server)) == 1 + 200 and "Nadia: Our puppy ate a slipper." in sent(server)[1]
+
+
 # -- what fails ----------------------------------------------------------------------------------------------------
 
 
