@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, ParamSpec
 
-from filemem import importers, index
+from filemem import index
 from filemem.chat.conversation import Does
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, journal, trust
@@ -199,7 +199,6 @@ def maintain(
         renamed = [] if dry else [follow_renames(folder, at)]
         done = [
             *(one for one in renamed if one.paths),
-            *([take_in(folder, at, progress, dry=dry)] if config.of(folder).imports else []),
             read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
             compact(folder, at, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
@@ -211,19 +210,7 @@ def maintain(
     return done
 
 
-# -- imports and consolidation -----------------------------------------------------------------------------------
-
-
-@_committed
-def take_in(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
-    """Take in what the settings list; `dry`: only say what would be."""
-    done = importers.take_configured(folder, progress, dry=dry)
-    taken = [*done.added, *done.updated]
-    said = [f"{'Would take' if dry else 'Took'} in {one.path}." for one in taken] or ["Nothing new to take in."]
-    notes = [f"{one.what}: {one.why}" for one in done.skipped]
-    facts = {"imported": [one._asdict() for one in taken], "notes": notes}
-    subject = f"Take in {counted(len(taken), 'memory', 'memories')}"
-    return JobDone("import", said + notes, facts, [one.path for one in taken], subject)
+# -- consolidation -----------------------------------------------------------------------------------------------
 
 
 def waiting(folder: Folder, *, model: bool) -> JobDone:

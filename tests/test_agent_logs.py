@@ -7,12 +7,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
-from programs import clean, filemem
-
-from filemem import ConfigError, Store, jobs
-from filemem.files.folder import Folder, StoreFolder
-from filemem.files.trust import Trust
+from filemem import Store
+from filemem.files.folder import StoreFolder
 from filemem.importers import import_file
 
 NOON = "2026-05-04T12:00:00.000Z"
@@ -168,52 +164,6 @@ def test_claude_s_own_memory_becomes_notes_that_the_next_export_brings_up_to_dat
     assert [one.path for one in again.updated] == ["notes/claude/memory.md"] and not again.added
     memory = Store(tmp_path / "store").user("mara").open_file("notes/claude/memory.md")
     assert memory.front["origin"] == "claude:memory" and "She moved." in memory.text
-
-
-# -- what maintain takes in --------------------------------------------------------------------------------------------
-
-
-def settings(tmp_path: Path, text: str) -> Folder:
-    (tmp_path / "store/mara").mkdir(parents=True, exist_ok=True)
-    (tmp_path / "store/filemem.yaml").write_text(text)
-    return StoreFolder(tmp_path / "store", Trust(given=True)).folder("mara")
-
-
-def test_maintain_takes_in_what_the_settings_list_and_then_only_what_is_new(tmp_path: Path) -> None:
-    file = claude_code(tmp_path / "projects") / "-home-mara/s-1.jsonl"
-    codex(tmp_path / "codex")
-    user = settings(tmp_path, "imports:\n  - claude-code: ../projects\n  - codex: ../codex\n  - codex: ../no-such\n")
-    at = Store(tmp_path).user("x")._at(None)
-    would = jobs.maintain(user, at, None, dry=True)[0]
-    assert len(would.facts["imported"]) == 3 and not (tmp_path / "store/mara/sessions").exists()
-    done = {job.job: job for job in jobs.maintain(user, at, None)}
-    assert len(done["import"].paths) == 3 and "no-such" in done["import"].said[-1]
-    assert done["consolidate"].facts["conversations"] == 3, "they wait for a model"
-    assert jobs.maintain(user, at, None)[0].said[0] == "Nothing new to take in."
-    with open(file, "a") as log:
-        log.write(json.dumps(entry("user", "I sold the boat.", "u9")) + "\n")
-    assert [one["turns"] for one in jobs.maintain(user, at, None)[0].facts["imported"]] == [1]
-
-
-def test_in_a_store_of_several_an_entry_says_whose_it_is(tmp_path: Path) -> None:
-    claude_code(tmp_path / "projects")
-    (tmp_path / "store/zoe").mkdir(parents=True)
-    user = settings(tmp_path, "imports:\n  - claude-code: ../projects\n")
-    with pytest.raises(ConfigError, match="user: NAME"):
-        jobs.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)
-    user = settings(tmp_path, "imports:\n  - {claude-code: ../projects, user: zoe}\n")
-    assert jobs.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)[0].facts["imported"] == []
-
-
-def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:
-    """A stranger's settings could name the person's own conversations; these stay where they are."""
-    claude_code(tmp_path / "projects")
-    settings(tmp_path, "imports:\n  - claude-code: ../projects\n")
-    store = str(tmp_path / "store")
-    done = filemem("maintain", "--store", store)
-    assert "Not trusted, so not used: imports: claude-code: ../projects in " in done.stderr
-    assert "take in" not in done.stdout and not (tmp_path / "store/mara/sessions").exists()
-    assert "Took in sessions/" in filemem("maintain", "--store", store, env=clean(FILEMEM_TRUST=store)).stdout
 
 
 # -- a hook --------------------------------------------------------------------------------------------------------------

@@ -406,10 +406,6 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
         ("# ok\nmodle: x", "filemem.yaml:2: unknown setting modle; did you mean model?"),
         ("steps: many", "filemem.yaml:1: steps is 'many'; it takes a whole number such as 12."),
         ("- a", "filemem.yaml:1: the YAML is no mapping of keys to values; write one `key: value` a line."),
-        (
-            "imports: [3]",
-            "filemem.yaml:1: imports is a list of entries; write each as `- claude-code: ~/.claude/projects`.",
-        ),
     ],
 )
 def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: str, remedy: str) -> None:

@@ -118,8 +118,7 @@ maintain_command = _job(
     "maintain",
     """Run consolidate, compact and sweep, and update the index.
 
-    Safe to run at any time, from cron or a git hook. Files listed under imports: in filemem.yaml are imported first,
-    if they are new.
+    Safe to run at any time, from cron or a git hook.
 
     Example: filemem maintain --all-users --dry-run
     """,

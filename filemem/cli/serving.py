@@ -183,7 +183,7 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
         from filemem.mcp import hooks  # noqa: PLC0415
 
         if client not in hooks.CLIENTS:
-            raise FilememError(f"{client} has no hooks; list its sessions under imports: in filemem.yaml.")
+            raise FilememError(f"{client} has no hooks; take its sessions in with filemem import.")
         called = [program(), "mcp", "hook", client, "--store", user.store, "--user", user.name, "--new"]
         say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
         yield hooks.settings(client, shlex.join(called))

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
 CHOICES = {"recall": ("before", "tools", "both")}
 # What only a person may decide: where words and the key go, whether secrets are kept, what of this machine is read.
-PERSONS = ("model", "base_url", "redact", "imports", "embeddings")
+PERSONS = ("model", "base_url", "redact", "embeddings")
 # The keys of that setting.
 EMBEDDINGS = {
     "model": "a name",
@@ -72,7 +72,6 @@ class Config:
     review: bool = False  # only propose memories, for filemem review to decide
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     embeddings: Mapping[str, Any] | None = None  # of vectors to search by as well; {}: off; see docs/search.md
-    imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
 
 
 def of(folder: Folder) -> Config:
@@ -110,15 +109,13 @@ def place(root: str | Path) -> str:
 def asked(root: str | Path) -> dict[str, Any]:
     """The settings of PERSONS in the file, whether they count or not, that differ from the defaults."""
     values = _values(root)
-    return {key: values[key] for key in PERSONS if key in values and values[key] not in (_DEFAULTS[key], [], {})}
+    return {key: values[key] for key in PERSONS if key in values and values[key] not in (_DEFAULTS[key], {})}
 
 
 def spelt(value: Any) -> str:
     """A setting's value as people write it, for a sentence."""
     if isinstance(value, dict):
         value = ", ".join(f"{key}: {one}" for key, one in value.items() if one)
-    if isinstance(value, list | tuple):
-        value = "; ".join(one if isinstance(one, str) else spelt(one) for one in value)
     return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
 
 
@@ -135,7 +132,7 @@ def _values(root: str | Path) -> dict[str, Any]:
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
-RETIRED = {"prices", "limits", "month_tokens"}  # settings of an earlier version, which mean nothing now
+RETIRED = {"prices", "limits", "month_tokens", "imports"}  # settings of an earlier version, which mean nothing now
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
 Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
 
@@ -153,9 +150,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return default
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if key in _STRUCTURED:
-        found = _STRUCTURED[key](value, wrong)
-        return default if found == [] else found
+    if key == "embeddings":
+        return _embeddings(value, wrong)
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise wrong(f"{key} is {given}", f"it takes {_WORDS[type(default)]} such as {default!r}")
@@ -169,14 +165,6 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
 
 def _are_texts(values: Iterable[Any]) -> bool:
     return all(isinstance(text, str) and text for text in values)
-
-
-def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
-    """The list of what to import; raises ConfigError where an entry is not one format with its path, and a user or none."""
-    for entry in value if isinstance(value, list) else [None]:
-        if not isinstance(entry, dict) or len({*entry} - {"user"}) != 1 or not _are_texts((*entry, *entry.values())):
-            raise wrong("imports is a list of entries", "write each as `- claude-code: ~/.claude/projects`")
-    return value  # type: ignore[no-any-return]
 
 
 def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
@@ -193,4 +181,3 @@ def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
 
 
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-_STRUCTURED = {"imports": _entries, "embeddings": _embeddings}

@@ -1,17 +1,15 @@
 """Taking what a parser yields into a store: each conversation a session, each note a memory, each of them once."""
 
 import contextlib
-import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, tzinfo
 from itertools import count
 from typing import Any, NamedTuple
 
-from filemem.errors import Changed, FilememError, NotFound, Refused, in_words
-from filemem.files import config, safe, transcript
-from filemem.files.config import ConfigError
+from filemem.errors import Changed, NotFound, Refused
+from filemem.files import config, transcript
 from filemem.files.folder import Folder, StoreFolder, numbered
 from filemem.files.front import quoted
 from filemem.files.journal import Origins
@@ -30,7 +28,6 @@ FORMATS: dict[str, Parser] = {
     "markdown": exports.markdown,
 }
 NOTES = "notes/"
-CONFIGURED = "imported.json"
 OPENING = 2  # turns with which conversations of several days may begin alike
 LONGEST_NAME, LONGEST_TITLE = 100, 200  # characters of a speaker's name, of a title
 
@@ -87,52 +84,6 @@ def import_file(
     intake = _Import(store.folder(user), dry_run, with_secrets)
     intake.file(format, path, zone)
     return intake.report
-
-
-def take_configured(folder: Folder, progress: Callable[[int, int], None], *, dry: bool = False) -> ImportReport:
-    """Take in what `imports:` in `filemem.yaml` lists for this user: files that changed since the last time.
-
-    `.filemem/imported.json` has the size and times of each file that was read to its end; without it all are read again, and
-    nothing is taken twice. What cannot be read is said in the report and stops nothing else.
-    """
-    intake, known = _Import(folder, dry), dict[str, list[int]]()
-    with contextlib.suppress(FilememError, OSError, ValueError, RecursionError, TypeError):
-        known = dict(json.loads(safe.read(folder.bookkeeping(CONFIGURED))))
-    every = _configured(folder, intake)
-    waiting = [(format, path, mark) for format, path, mark in every if not mark or known.get(path) != mark]
-    for number, (format, path, mark) in enumerate(waiting):
-        progress(number, len(waiting))
-        try:
-            intake.file(format, path, None)
-            known[path] = mark
-        except (FilememError, OSError) as error:
-            intake.skip(path, in_words(error))
-    if waiting and not dry:
-        with folder.locked():
-            safe.write(folder.bookkeeping(CONFIGURED), json.dumps(known).encode("utf-8", "surrogateescape"))
-    return intake.report
-
-
-def _configured(folder: Folder, intake: "_Import") -> Iterator[tuple[str, str, list[int]]]:
-    """What the settings list for this user, folders of sessions file by file: the format, the path, and what tells that it
-    changed, which a folder has not. Raises ConfigError for an entry without sense."""
-    several = len(StoreFolder(folder.store).users()) > 1
-    for entry in config.of(folder).imports:
-        format, path = next((key, entry[key]) for key in entry if key != "user")
-        if several and "user" not in entry:
-            raise ConfigError(
-                f"{config.NAME}: there are several users; say in imports whose {format} is: `user: NAME`."
-            )
-        if entry.get("user", folder.name) != folder.name:
-            continue
-        place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
-        try:
-            agent = exports.AGENTS.get(format)  # of which each file stands alone
-            for one in agent.found(place) if agent else [place]:
-                found = os.stat(one)
-                yield format, one, [] if os.path.isdir(one) else [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
-        except (FilememError, OSError) as error:
-            intake.skip(path, in_words(error))
 
 
 def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: datetime, id: str, title: str) -> str:
