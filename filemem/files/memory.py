@@ -100,19 +100,21 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
     heads = [(n, match) for n, line in listed if (match := _TURN.match(line))]
     found, end = list[Passage](), after  # the line with which the last turn ended
     for (head, match), following in zip(heads, [*(head for head, _ in heads[1:]), len(lines) + 1], strict=False):
-        context = [line for line in lines[end : head - 1] if line.strip()]
-        over = [heading[1] for line in context if (heading := DAY_HEADING.match(line))]
+        context = [line for line in lines[end : head - 1] if line.strip()] if end < head - 1 else []
         speaker, date, time, text = match.groups("")
+        if over := [heading[1] for line in context if (heading := DAY_HEADING.match(line))]:
+            date = date or over[-1]
         words = [text]
         for line in lines[head : following - 1]:
             if line.strip() and not line.startswith("  "):
                 break
             words.append(line[2:] if line.startswith("  ") else "")
-        end = head + len(words) - 1
-        while len(words) > 1 and not words[-1]:
-            words.pop()
-        last, about = head + len(words) - 1, " ".join(line.strip("# ") for line in context)
-        found.append(Passage(head, last, speaker, time, "\n".join(words), about, _iso(date or "".join(over[-1:]))))
+        end = last = head + len(words) - 1
+        while last > head and not words[last - head]:
+            last -= 1
+        text = "\n".join(words[: last - head + 1]) if last > head else text
+        about = " ".join(line.strip("# ") for line in context) if context else ""
+        found.append(Passage(head, last, speaker, time, text, about, _iso(date) if date else None))
     if found:
         found += paragraphs(lines, end)
     days = turn_days([(passage.day, passage.time) for passage in found], day)
@@ -453,7 +455,8 @@ class Memory:
     @functools.cached_property
     def windows(self) -> list[tuple[int, int, int]]:
         """What of the passages is scored: the place of each, and the places in its text where a window begins and ends."""
-        return [(n, *window) for n, passage in enumerate(self.passages) for window in windows(passage.text)]
+        texts = enumerate(passage.text for passage in self.passages)
+        return [(n, *one) for n, text in texts for one in ([(0, len(text))] if len(text) <= WHOLE else windows(text))]
 
     def _entries(self) -> Iterator[Passage]:
         """A passage for each key of the front matter, or of a YAML memory, but those that describe the memory or name it; nothing

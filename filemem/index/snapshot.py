@@ -14,7 +14,7 @@ import json
 import re
 import zlib
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -116,15 +116,15 @@ class Builder:
     def passage(self, line: int, speaker: int, flags: int, said: list[str], more: list[str]) -> None:
         """Add a passage: its first line, its speaker's number, its flags, the tokens of its speech, which make its length, and
         `more` tokens to find it by; without stop words."""
-        number, postings, tokens = self.next, self.postings, said + more
-        unique: Collection[str] = set(tokens)
-        if len(unique) < len(tokens):
-            unique = Counter(tokens)
-            for token, times in unique.items():
-                if times > 1:
-                    self.repeats[token].append((len(postings[token]), min(times, MOST_COUNTED)))
-        for token in unique:
-            postings[token].append(number)
+        number, postings = self.next, self.postings
+        for token in said + more if more else said:
+            places = postings[token]
+            if not places or places[-1] != number:
+                places.append(number)
+            elif (again := self.repeats[token]) and again[-1][0] == len(places) - 1:
+                again[-1] = len(places) - 1, min(again[-1][1] + 1, MOST_COUNTED)
+            else:
+                again.append((len(places) - 1, 2))
         self.lines.append(line)
         self.speakers.append(speaker)
         self.flags.append(flags)
@@ -289,13 +289,13 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> None:
             speakers[passage.speaker] = builder.speaker(passage.speaker)
         if start or paused[place]:
             marks = terms.APART
-        speech, caption = terms.split_captions(text)
+        speech, caption = terms.split_captions(text) if "[" in text else (text, "")
         said = terms.tokens(speech)
         more = terms.tokens(passage.context) if passage.context else []
         more = [token for token in more if token not in terms.STOP]
         if caption:
             more += ["[" + token for token in terms.tokens(caption) if token not in terms.STOP]
-        flags = terms.flags(text, said) | marks
+        flags = terms.flags(speech, said) | marks
         # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
         if cites or (sums_up and flags & terms.CITES) or (profile and SOURCE_MARK.search(passage.text)):
             flags |= terms.IS_DERIVED

@@ -97,15 +97,15 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
 _COURTESIES = frozenset(_WORDS["courtesies"])
-_WORD_FLAGS = dict.fromkeys(_WORDS["time"], HAS_TIME_WORD) | dict.fromkeys(_WORDS["own"], FIRST_PERSON)
+_WORD_FLAGS = dict.fromkeys([*_WORDS["time"], *map(str, range(1000, 3000))], HAS_TIME_WORD)  # years are among them
+_WORD_FLAGS |= dict.fromkeys(_WORDS["own"], FIRST_PERSON)
 _ZH_TIME = re.compile(
     r"昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]"
 )
 _ZH_OWN = re.compile("[我咱]")
-_YEAR = re.compile("[0-9]{4}(?<![0-9]{5})(?![0-9])")  # begins with what is quickly looked for
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _STATES = re.compile(r"[.:;!](?=\s+\S)|[。：；！\n](?=.)")  # a sentence that does not ask, before one that does
-_NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # likewise
+_NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
 _CITES = re.compile(r"\.(?<=[\w)]\.)(?:md|txt|ya?ml):\d")  # likewise
 _FOUND_NOTHING = ("\nNowhere in memory:", "\n记忆里没有：")
 
@@ -201,14 +201,12 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
 def flags(text: str, found: Iterable[str] | None = None) -> int:
     """What kind of passage it is, as the sum of ASKS_ONLY … CITES; captions count for nothing.
 
-    `found` are the tokens of its speech, where the caller has them.
+    `found` are the tokens, where the caller has them, of what is said without captions.
     """
-    speech, _ = split_captions(text)
+    speech = split_captions(text)[0] if found is None else text
     bits, plain = 0, speech.isascii()
-    said = tokens(speech) if found is None else found
-    for word in filter(_WORD_FLAGS.__contains__, said):
+    for word in filter(_WORD_FLAGS.__contains__, tokens(speech) if found is None else found):
         bits |= _WORD_FLAGS[word]
-    bits |= HAS_TIME_WORD if _YEAR.search(speech) else 0
     if not plain:
         bits |= (HAS_TIME_WORD if _ZH_TIME.search(speech) else 0) | (FIRST_PERSON if _ZH_OWN.search(speech) else 0)
     if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
