@@ -67,26 +67,5 @@ def in_words(error: Exception) -> str:
 
 
 def missing_extra(what: str, extra: str) -> FilememError:
-    """What needs an extra that is not installed, with the command that installs it as the person installed filemem: by uv, pipx
-    or pip, from a clone or an index."""
-    import importlib.metadata  # noqa: PLC0415  these are slow to load, and needed for this alone
-    import json  # noqa: PLC0415
-    import os  # noqa: PLC0415
-    import sys  # noqa: PLC0415
-    from urllib.parse import unquote, urlsplit  # noqa: PLC0415
-
-    parts, wanted, by_uv = sys.prefix.split(os.sep), f"'filemem[{extra}]'", False
-    try:
-        found = json.loads(importlib.metadata.distribution("filemem").read_text("direct_url.json") or "{}")
-        if found.get("dir_info", {}).get("editable"):
-            wanted = f"-e '{unquote(urlsplit(found['url']).path)}[{extra}]'"
-        with open(os.path.join(sys.prefix, "pyvenv.cfg"), encoding="utf-8") as file:
-            by_uv = any(line.startswith("uv =") for line in file)
-    except (importlib.metadata.PackageNotFoundError, OSError, ValueError, KeyError, AttributeError):
-        pass
-    command = f"{'uv ' if by_uv else ''}pip install"
-    if "uv" in parts and "tools" in parts:
-        command = "uv tool install"
-    elif "pipx" in parts:
-        command = "pipx install --force"
-    return FilememError(f"{what} is not installed; install it with: {command} {wanted}")
+    """What needs an extra that is not installed, with what to install."""
+    return FilememError(f"{what} is not installed; install it with: pip install 'filemem[{extra}]'")

@@ -158,31 +158,6 @@ def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(home: Pat
     assert re.match(r"filemem: [\w.]+ is not installed; install it with: .*\[mcp\]'\n", done.stderr)
 
 
-@pytest.mark.parametrize(("prefix", "editable", "by_uv", "command"), [
-    ("venv", False, False, "pip install 'filemem[mcp]'"),
-    ("venv", False, True, "uv pip install 'filemem[mcp]'"),
-    ("uv/tools/filemem", False, True, "uv tool install 'filemem[mcp]'"),
-    ("pipx/venvs/filemem", False, False, "pipx install --force 'filemem[mcp]'"),
-    ("venv", True, False, "pip install -e '/home/mara/my filemem[mcp]'"),
-])  # fmt: skip
-def test_an_extra_is_named_as_filemem_was_installed(
-    tmp_path: Path, prefix: str, editable: bool, by_uv: bool, command: str
-) -> None:
-    """By pip, uv or pipx, from an index or a clone: told by where Python lies and what the installer noted."""
-    home, info = tmp_path / prefix, tmp_path / "site/filemem-0.1.0.dist-info"
-    home.mkdir(parents=True)
-    info.mkdir(parents=True)
-    (home / "pyvenv.cfg").write_text("home = /usr/bin\n" + ("uv = 0.9.1\n" if by_uv else ""))
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: filemem\nVersion: 0.1.0\n")
-    if editable:
-        noted = {"url": "file:///home/mara/my%20filemem", "dir_info": {"editable": True}}
-        (info / "direct_url.json").write_text(json.dumps(noted))
-    code = "import sys; sys.path.insert(0, sys.argv[1]); sys.prefix = sys.argv[2]; from filemem import errors; "
-    call = [sys.executable, "-c", code + "print(errors.missing_extra('It', 'mcp'))", str(info.parent), str(home)]
-    done = subprocess.run(call, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
-    assert done.stdout == f"It is not installed; install it with: {command}\n"
-
-
 def test_nobody_is_served_over_http_without_a_token(home: Path) -> None:
     done = run(home, "--http", "--port", "0")
     assert done.returncode == 2
