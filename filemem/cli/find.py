@@ -96,7 +96,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     found = grep(user, pattern, said_by=said_by, page=page, path=asked["path"], context=asked["context"], offset=offset)
     for line in found.lines if call.json else ():
         if line.matches:
-            facts = {"path": line.path, "line": line.line, "text": line.text, "archived": is_archived(line.path)}
+            facts = {"path": line.path, "line": line.line, "text": line.text, "archived": line.archived}
             yield Row(facts, [])
     if not call.json:
         given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}

@@ -34,23 +34,15 @@ def lines_of(folder: Folder, path: str) -> list[str]:
     return memory.lines
 
 
-class Line(NamedTuple):
-    """A line to show; `matches` is false for one of context, `gap` true where lines above it were left out."""
-
-    path: str
-    line: int
-    text: str
-    matches: bool
-    gap: bool
-
-
 class Match(NamedTuple):
-    """A line that matches."""
+    """A line that matches, or, where `matches` is false, one of its context; `gap`: lines above it were left out."""
 
     path: str
     line: int
     text: str
     archived: bool
+    matches: bool = True
+    gap: bool = False
 
 
 class GrepPage(NamedTuple):
@@ -60,7 +52,7 @@ class GrepPage(NamedTuple):
     """
 
     pattern: Pattern
-    lines: list[Line]
+    lines: list[Match]
     total: int
     by_file: dict[str, int]
     files: int
@@ -229,7 +221,7 @@ def _with_days(line: str, day: dt.date) -> str:
     return _BRACKET.sub(both, dates.annotate(line, day))
 
 
-def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:
+def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Match]:
     """The lines to show for a page of matches: around each up to `context` others, as the file has them now, no line twice."""
     for path, group in itertools.groupby(held, key=lambda match: match.path):
         matching, before = {match.line: match.text for match in group}, 0
@@ -238,5 +230,5 @@ def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[L
         for number in sorted(matching.keys() | {number for number in near if 0 < number <= len(lines)}):
             gap = before > 0 and number > before + 1 and context > 0
             text = matching[number] if number in matching else lines[number - 1]
-            yield Line(path, number, text, number in matching, gap)
+            yield Match(path, number, text, is_archived(path), number in matching, gap)
             before = number

@@ -22,7 +22,7 @@ from filemem.files.memory import (
     live,
     when_of,
 )
-from filemem.grep import GrepPage, Line, lines_of
+from filemem.grep import GrepPage, Match, lines_of
 from filemem.text.plain import count_tokens, counted, escape_controls, one_line
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _told_again(folder: Folder, found: GrepPage) -> dict[tuple[str, int], list[t
     return out
 
 
-def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list[str], int, Line | None]:
+def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list[str], int, Match | None]:
     """The lines that fit, under their files' headings, one match at least; the offset of the next, 0 at the end; and the first
     that is shown in part. For a model what tells the same is one."""
     out: list[str] = []
