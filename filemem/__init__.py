@@ -4,61 +4,41 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from filemem.api import Change, Store, User
-    from filemem.chat.conversation import Conversation, Notice, Text, ToolCalled
-    from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
-    from filemem.files.config import ConfigError
-    from filemem.files.memory import Memory
-    from filemem.grep import Match
-    from filemem.history.git import GitError
-    from filemem.models import ModelError
-    from filemem.search import Hit
-    from filemem.tools.toolbox import Toolbox
+    from filemem.api import Change as Change
+    from filemem.api import Store as Store
+    from filemem.api import User as User
+    from filemem.chat.conversation import Conversation as Conversation
+    from filemem.chat.conversation import Notice as Notice
+    from filemem.chat.conversation import Text as Text
+    from filemem.chat.conversation import ToolCalled as ToolCalled
+    from filemem.errors import Busy as Busy
+    from filemem.errors import Changed as Changed
+    from filemem.errors import FilememError as FilememError
+    from filemem.errors import NotFound as NotFound
+    from filemem.errors import Problem as Problem
+    from filemem.errors import Refused as Refused
+    from filemem.files.config import ConfigError as ConfigError
+    from filemem.files.memory import Memory as Memory
+    from filemem.grep import Match as Match
+    from filemem.history.git import GitError as GitError
+    from filemem.models import ModelError as ModelError
+    from filemem.search import Hit as Hit
+    from filemem.tools.toolbox import Toolbox as Toolbox
 
-__all__ = [
-    "Busy",
-    "Change",
-    "Changed",
-    "ConfigError",
-    "Conversation",
-    "FilememError",
-    "GitError",
-    "Hit",
-    "Match",
-    "Memory",
-    "ModelError",
-    "NotFound",
-    "Notice",
-    "Problem",
-    "Refused",
-    "Store",
-    "Text",
-    "ToolCalled",
-    "Toolbox",
-    "User",
-]
-_HOMES = {
-    "Busy": "errors",
-    "Change": "api",
-    "Changed": "errors",
-    "ConfigError": "files.config",
-    "Conversation": "chat.conversation",
-    "FilememError": "errors",
-    "GitError": "history.git",
-    "Hit": "search",
-    "Match": "grep",
-    "Memory": "files.memory",
-    "ModelError": "models",
-    "NotFound": "errors",
-    "Notice": "chat.conversation",
-    "Problem": "errors",
-    "Refused": "errors",
-    "Store": "api",
-    "Text": "chat.conversation",
-    "ToolCalled": "chat.conversation",
-    "Toolbox": "tools.toolbox",
-    "User": "api",
+_PUBLIC = {  # by module
+    "api": "Change Store User",
+    "chat.conversation": "Conversation Notice Text ToolCalled",
+    "errors": "Busy Changed FilememError NotFound Problem Refused",
+    "files.config": "ConfigError",
+    "files.memory": "Memory",
+    "grep": "Match",
+    "history.git": "GitError",
+    "models": "ModelError",
+    "search": "Hit",
+    "tools.toolbox": "Toolbox",
 }
+_HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
