@@ -4,7 +4,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from filemem.api import Change as Change
     from filemem.api import Store as Store
     from filemem.api import User as User
     from filemem.chat.conversation import Conversation as Conversation
@@ -22,11 +21,12 @@ if TYPE_CHECKING:
     from filemem.grep import Match as Match
     from filemem.history.git import GitError as GitError
     from filemem.models import ModelError as ModelError
+    from filemem.remembering.supersession import Decision as Decision
     from filemem.search import Hit as Hit
     from filemem.tools.toolbox import Toolbox as Toolbox
 
 _PUBLIC = {  # by module
-    "api": "Change Store User",
+    "api": "Store User",
     "chat.conversation": "Conversation Notice Text ToolCalled",
     "errors": "Busy Changed FilememError NotFound Problem Refused",
     "files.config": "ConfigError",
@@ -34,6 +34,7 @@ _PUBLIC = {  # by module
     "grep": "Match",
     "history.git": "GitError",
     "models": "ModelError",
+    "remembering.supersession": "Decision",
     "search": "Hit",
     "tools.toolbox": "Toolbox",
 }

@@ -7,7 +7,7 @@ import datetime as dt
 import os
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from filemem import index, jobs
 from filemem.chat import core_memory
@@ -24,21 +24,9 @@ from filemem.importers import intake
 from filemem.jobs import ASKED, JobDone, consolidated, forget, job, remembered
 from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
+from filemem.remembering.supersession import Decision
 from filemem.search import Hit, search_files
 from filemem.tools.toolbox import Toolbox
-
-
-class Change(NamedTuple):
-    """What consolidation did about one statement: `action` is ADD, UPDATE, SUPERSEDE, NOOP or DROP.
-
-    `path` is the memory that holds it now, empty where none does; `replaces` are those that it superseded.
-    """
-
-    action: str
-    path: str
-    text: str
-    replaces: tuple[str, ...] = ()
-    reason: str = ""
 
 
 class User:
@@ -97,7 +85,7 @@ class User:
         how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
         return remembered(self.folder, text, self._at(today), **how)[0].memory
 
-    def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Change]:
+    def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Decision]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
 
         Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
@@ -107,11 +95,7 @@ class User:
         failed = next((one.error for one in done if one.error), "")
         if failed:
             raise ModelError(failed)
-        return [
-            Change(one.action, one.path, one.claim.text, one.replaces, one.reason)
-            for applied in done
-            for one in applied.decisions
-        ]
+        return [one for applied in done for one in applied.decisions]
 
     # -- recall --------------------------------------------------------------------------------------------------
 

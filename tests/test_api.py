@@ -12,12 +12,12 @@ import pytest
 from reader import Reader, note
 
 import filemem
-from filemem import Busy, Change, FilememError, NotFound, Refused, Store, User
+from filemem import Busy, Decision, FilememError, NotFound, Refused, Store, User
 
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[1]
 PUBLIC = """
-    Busy Change Changed ConfigError Conversation FilememError GitError Hit Match Memory ModelError NotFound Notice
+    Busy Changed ConfigError Conversation Decision FilememError GitError Hit Match Memory ModelError NotFound Notice
     Problem Refused Store Text ToolCalled Toolbox User
 """.split()
 
@@ -74,8 +74,8 @@ def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:
     assert nora.consolidate(at=AT) == [], "without a model it waits"
     reader = Reader(note("Nora is allergic to [[walnuts]].", "allergic to walnuts", section="health"))
     changes = nora.consolidate(reader, at=AT)
-    assert [(one.action, one.text) for one in changes] == [("ADD", "Nora is allergic to [[walnuts]].")]
-    assert isinstance(changes[0], Change) and "walnuts" in nora.open_file(changes[0].path).text
+    assert [(one.action, one.claim.text) for one in changes] == [("ADD", "Nora is allergic to [[walnuts]].")]
+    assert isinstance(changes[0], Decision) and "walnuts" in nora.open_file(changes[0].path).text
     assert nora.consolidate(reader, at=AT) == []
     assert "walnuts" in nora.profile
 
