@@ -101,7 +101,7 @@ WRONG = [
     ("grep", "{", "not valid JSON"),
     ("grep", "[" * 100_000, "not valid JSON"),
     ("grep", "[]", 'send {"pattern": …}'),
-    ("grep", {"pattern": "("}, "add the )"),
+    ("grep", {"pattern": "("}, "before a sign"),
     ("grep", {"pattern": "a" * 20_000}, "at most 10,000"),
     ("grep", {"pattern": "oolong", "offset": 99}, "offset from 0 to 2"),
     ("grep", {"pattern": "tea", "path": "nowhere/**"}, "no file matches nowhere/**"),

@@ -27,23 +27,6 @@ _NO_LITERAL = re.compile(r"\\(?:N\{[^}]*\}|x..|u.{4}|U.{8}|.)|\(\?P[<=]\w+")
 """What has letters that stand for no letter of a line: escapes, names of groups."""
 _PARSING = threading.Lock()  # what is done with warnings is of the whole process
 
-_REMEDIES = {
-    "missing )": "add the ), or to search for the character itself write \\(",
-    "unbalanced parenthesis": "remove it, or to search for the character itself write \\)",
-    "unterminated character set": "add the ], or to search for the character itself write \\[",
-    "Possible": "to search for the characters themselves write \\[\\[, or \\ before each",
-    "bad escape": "write the letter alone, or \\\\ for a backslash; the dialect is that of Python's re",
-    "global flags": "write (?i) in front of all, or (?i:...) around what it is for",
-    "look-behind": "give it a fixed length, or search without it",
-    "bad character range": "write the lower end first, as in a-z",
-    "min repeat": "write the lower bound first, as in a{2,5}",
-    "the repetition number": "use a smaller one, or +",
-    "redefinition": "rename one of the two groups",
-    "": "to search for the character itself write \\ before it",
-}
-"""What to do about a message of `re` that begins so; the first that fits."""
-
-
 # -- what a pattern costs at most, read off the tree that `re` itself parses (`re._parser`) -----------------------------------
 
 Nodes = Iterable[tuple[Any, Any]]
@@ -188,20 +171,11 @@ def compile_pattern(text: str) -> Pattern:
         if _weight(nodes) > CLASS_WEIGHT:
             raise PatternError("pattern: its sets name too many characters; use fewer or smaller ones, or .")
         found = Pattern(text, re.compile(text, flags), nodes)
-    except re.error as error:
-        raise _explained(error.msg, error.pos) from None
-    except FutureWarning as warning:
-        said, _, place = str(warning).partition(" at position ")
-        raise _explained(said, int(place or 0)) from None
-    except (OverflowError, RecursionError) as error:
-        raise _explained(str(error) if isinstance(error, OverflowError) else "groups nested too deeply", None) from None
+    except (re.error, FutureWarning, OverflowError, RecursionError) as error:
+        what = "groups nested too deeply" if isinstance(error, RecursionError) else error
+        raise PatternError(
+            f"pattern: {what}; write \\ before a sign that means itself; the syntax is Python's re"
+        ) from None
     if (op.LITERAL, ord("\n")) in list(nodes):
         raise PatternError("pattern: a line break, and grep looks at one line at a time; search for one line's text")
     return found
-
-
-def _explained(message: str, at: int | None) -> PatternError:
-    """A message of `re` about the character at an offset, with what to do; people count from 1."""
-    remedy = next(remedy for beginning, remedy in _REMEDIES.items() if message.startswith(beginning))
-    place = f" at character {at + 1}" if at is not None else ""
-    return PatternError(f"pattern: {message}{place}; {remedy}")
