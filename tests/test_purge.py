@@ -122,7 +122,7 @@ def test_what_was_forgotten_before_can_be_purged_later(mara: Folder, named: list
     assert saying(where) and "Forgot" not in run(mara, *named, "--yes").output
     result = run(mara, *named, "--yes", "--purge-history")
     assert result.exit_code == 0, (result.output, result.exception)
-    assert "Git says it: " in result.output
+    assert "Git remembers it: " in result.output
     assert [said for said in saying(where) if named[0] == "--about" or "tree" in said] == []
     assert "It rains." in git(where, "show", f"main:store/mara/{TALK}")
     git(where, "fsck", "--full", "--strict")

@@ -186,68 +186,54 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not call.json)):
         raise FilememError("forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look.")
     user = call.the_user(must_exist=not purges)
-    cut_off, begun = None, None if how["dry_run"] else deletion.unfinished(user)
+    finished, begun = None, None if how["dry_run"] else deletion.unfinished(user)
     if begun is not None:
         yield "Finishing a deletion that was cut off."
-        cut_off = yield from _do(call, user, begun)
-    if purges and (given or not _owns_git(user)):
+        finished = yield from _do(call, user, begun)
+    if rewrites := purges and (given or not _owns_git(user)):
         purge.require(History(user))
-    if not given:
-        gone = cut_off is not None and not user.exists()
-        return cut_off or 0 if gone else (yield from _forget_user(call, user, how))
-    found = _to_delete(user, what or "", about or "", gone=cut_off is not None, purges=purges)
-    past = purge.search(History(user), found) if purges and not found else []
-    if not found and not past:
+    found = _to_delete(user, what or "", about or "", known=finished is not None or purges)._replace(purge=purges)
+    there = user.exists() if found.everything else bool(found)
+    past = purge.remembers(History(user), found) if purges and not there else []
+    if not there and not past:
         yield "Nothing was found."
         yield from map(str, found.left)
-        return 1 if cut_off is None else cut_off
-    yield from (f"Git says it: {line}" for line in past)
+        return 1 if finished is None else finished
+    yield from past
     yield from (Row({"event": "plan", "path": one.path, "line": one.line, "text": one.text}, []) for one in found.items)
-    yield from deletion.planned(found)
-    return (yield from _agreed(call, user, found._replace(purge=purges), how, "Delete all this for good?"))
-
-
-def _to_delete(user: Folder, what: str, about: str, *, gone: bool, purges: bool) -> DeletionPlan:
-    """What would go. A path may be in git alone, or `gone` with a deletion that was just finished."""
-    name, line = split_line(user, what) if what else ("", None)
-    try:
-        with progress("looking") as show:
-            return deletion.plan(user, f"{name}:{line}" if line is not None else name, about=about, progress=show)
-    except NotFound:
-        if not gone and not (purges and line is None):
-            raise
-        return DeletionPlan(names={live(name): ""})
-
-
-def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Output:
-    """Delete everything of one user; of one who is gone already, what the history has."""
-    paths, purges = folder.paths(), how["purge_history"]
-    found = DeletionPlan([Finding(path) for path in paths], everything=True, purge=purges)
-    what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
-    what += (", and its git repository" if purges else "; its git repository stays") if _owns_git(folder) else ""
-    if not folder.exists() and not (what := "\n".join(purge.remembers(History(folder), found))):
-        none = f"there is no user {folder.name} in {folder.store}, and no history of one"
-        raise NotFound(f"{none}; filemem users lists who there is.")
-    facts = {"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}
-    yield Row(facts, [f"{what.rstrip('.')}."])
-    return (yield from _agreed(call, folder, found, how, f"Delete everything of {folder.name} for good?"))
-
-
-def _agreed(call: Context, folder: Folder, found: DeletionPlan, how: dict[str, bool], question: str) -> Output:
-    """Carry out a plan that was shown, once the person means it."""
+    yield from _everything(user, found) if found.everything and there else deletion.planned(found)
     if how["dry_run"]:
         return 0
     if not how["yes"]:
         lines = [one for one in found.left if one.line]
         if lines and confirmed(f"Delete {counted(len(lines), 'other line')} that hold it, too?"):
-            found = deletion.with_left(folder, found)
-        if found.purge and not (found.everything and _owns_git(folder)):
-            where = History(folder).repository.where
-            yield f"Commits in {where} get new names; its reflog is emptied, and unreferenced objects are pruned."
-        if not confirmed(question):
+            found = deletion.with_left(user, found)
+        if rewrites:
+            yield "Commits get new names; the reflog is emptied, and unreferenced objects are pruned."
+        if not confirmed("Delete all this for good?"):
             yield "Nothing was deleted."
             return 1
-    return (yield from _do(call, folder, deletion.start(folder, found)))
+    return (yield from _do(call, user, deletion.start(user, found)))
+
+
+def _to_delete(user: Folder, what: str, about: str, *, known: bool) -> DeletionPlan:
+    """What would go: the whole user where nothing is named. Git alone, or a deletion that has ended, may have `known` a path."""
+    if not (what or about):
+        return DeletionPlan([Finding(path) for path in user.paths()], everything=True)
+    name, line = split_line(user, what) if what else ("", None)
+    try:
+        with progress("looking") as show:
+            return deletion.plan(user, f"{name}:{line}" if line is not None else name, about=about, progress=show)
+    except NotFound:
+        if not known or line is not None:
+            raise
+        return DeletionPlan(names={live(name): ""})
+
+
+def _everything(user: Folder, found: DeletionPlan) -> Iterator[str]:
+    """What goes with a whole user."""
+    git = (", and its git repository" if found.purge else "; its git repository stays") if _owns_git(user) else ""
+    yield f"{len(found.items)} memories of {user.name} in {user.root}, with archive, recalls, traces and index{git}."
 
 
 def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
