@@ -2,7 +2,6 @@
 raised. Each message is one sentence that says how to fix it.
 """
 
-import errno
 from typing import NamedTuple
 
 
@@ -46,24 +45,12 @@ class Fault(NamedTuple):
     remedy: str
 
 
-_REMEDIES = {
-    errno.ENOSPC: "make room on that disk",
-    errno.EDQUOT: "make room, for your quota is used up",
-    errno.EFBIG: "let files grow larger (ulimit -f)",
-    errno.EROFS: "the disk is mounted read-only",
-    errno.EACCES: "put its permissions right",
-    errno.EPERM: "put its permissions right",
-    errno.EMFILE: "let it open more files (ulimit -n)",
-}
-
-
 def in_words(error: Exception) -> str:
-    """What the system refused, as a sentence with the file and a remedy; of our own errors their sentence."""
+    """What the system refused, as a sentence with the file; of our own errors their sentence."""
     if not isinstance(error, OSError):
         return str(error)
     where = f"{error.filename}: " if error.filename else ""
-    remedy = f"; {_REMEDIES[error.errno]}" if error.errno in _REMEDIES else ""
-    return f"{where}{error.strerror or error}{remedy}; nothing that was on disk is lost."
+    return f"{where}{error.strerror or error}; put that right and try again: nothing that was on disk is lost."
 
 
 def missing_extra(what: str, extra: str) -> FilememError:

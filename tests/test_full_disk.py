@@ -72,7 +72,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str], 
     done = filemem(disk, words, server)
     assert done.returncode == 2, done.stdout + done.stderr
     told = [line for line in done.stderr.split("\n") if "No space left on device" in line]
-    assert len(told) == 1 and str(disk) in told[0] and "make room on that disk" in told[0], done.stderr
+    assert len(told) == 1 and str(disk) in told[0] and "put that right" in told[0], done.stderr
     assert "Traceback" not in done.stderr and "permission" not in done.stderr
     for path, data in before.items():
         assert any(
