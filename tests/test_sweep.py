@@ -198,8 +198,6 @@ def test_status_counts_every_memory_once(user):
     found = status.status(user, AT)
     assert found.kinds["facts"] == {"live": 3, "live_bytes": 71, "archived": 1, "archived_bytes": 11}
     assert list(found.kinds["profile"].values()) == [1, 5, 0, 0]
-    assert sum(found.spread) == 2
-    assert (found.spread[9], found.spread[3]) == (1, 1)
     assert found.staying == {"profile": 1, "standing": 1}
     assert found.fading == [(dt.date(2026, 12, 11), "facts/2026/2026-10-30-b.md")]
     assert "profile" in found.prompt_tokens

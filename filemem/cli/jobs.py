@@ -143,7 +143,7 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
 def status_command(call: Context, path: str | None) -> Output:
     """Show counts, sizes and what fades; or one memory's state.
 
-    That is by kind, with the tokens in the prompt and the distribution of retention. With PATH, show how that memory
+    That is by kind, with the tokens in the prompt. With PATH, show how that memory
     stands: why it is where it is and when it will fade. With --all-users, show a line of counts for each user.
 
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md

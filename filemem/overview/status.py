@@ -1,4 +1,4 @@
-"""How a user's memories stand: counts and sizes by kind, tokens in the prompt, what fades soon, how retention is spread."""
+"""How a user's memories stand: counts and sizes by kind, tokens in the prompt, what fades soon."""
 
 import datetime as dt
 import math
@@ -13,27 +13,24 @@ from filemem.models.offline import OfflineModel
 from filemem.text.plain import count_tokens
 
 SOON = 30  # days
-BARS = 10
-WIDTH, MOST = 40, 12  # characters of the longest bar; lines of what fades
+MOST = 12  # lines of what fades
 
 
 class Status(NamedTuple):
     """`kinds` counts the live and the archived memories of each kind, and their bytes; `fading` are the days and paths of what
-    falls under the threshold within SOON days, soonest first; `spread` counts the live memories that fade by retention, in BARS
-    steps from 0 to 1; `staying` counts the others by reason.
+    falls under the threshold within SOON days, soonest first; `staying` counts by reason what does not fade.
     """
 
     kinds: dict[str, dict[str, int]]
     prompt_tokens: dict[str, int]
     fading: list[tuple[dt.date, str]]
-    spread: list[int]
     staying: dict[str, int]
 
 
 def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Status:
     """How the memories stand now."""
     kinds, staying, fading = dict[str, dict[str, int]](), Counter[str](), []
-    spread, today, threshold = [0] * BARS, now.date(), config.of(folder).threshold
+    today, threshold = now.date(), config.of(folder).threshold
     for one in standings(folder, today, progress):
         kind = kinds.setdefault(one.kind, {"live": 0, "live_bytes": 0, "archived": 0, "archived_bytes": 0})
         where = "archived" if one.archived else "live"
@@ -44,13 +41,12 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -
         if one.reason and one.reason != YOUNG:
             staying[one.reason] += 1
         elif one.strength:
-            spread[min(BARS - 1, int(one.strength.retention * BARS))] += 1
             left = math.ceil(one.strength.left(threshold, today))
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), one.path))
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
     counted = {name: count_tokens(text) for name, text in system}
-    return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
+    return Status(dict(sorted(kinds.items())), counted, sorted(fading), staying)
 
 
 def in_words(found: Status) -> list[str]:
@@ -65,11 +61,6 @@ def in_words(found: Status) -> list[str]:
     said += [f"  {day}  {path}" for day, path in found.fading[:MOST]]
     if len(found.fading) > MOST:
         said.append(f"  and {len(found.fading) - MOST:,} more; --json lists them all.")
-    top = max(found.spread)
-    said += ["", f"Retention of the {sum(found.spread):,} live memories that fade:"] if top else [""]
-    for step in range(BARS - 1, -1, -1) if top else ():
-        bar = "█" * math.ceil(WIDTH * found.spread[step] / top)
-        said.append(f"  {step / BARS:.1f} to {(step + 1) / BARS:.1f}  {bar} {found.spread[step]:,}")
     if found.staying:
         staying = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.staying.items()))
         said.append(f"Not fading: {staying}.")
