@@ -47,7 +47,7 @@ def test_another_dialect_is_refused_and_never_quietly_read_as_something_else(pat
     [
         ("tea(", 3), ("tea)", 3), ("[tea", 0), ("a[z-b]", 2), ("[[New York]]", 1), ("*tea", 0), ("a**", 2), ("a{3,2}", 2),
         (r"a\h", 1), ("tea\\", 3), (r"\p{Klingon}", 0), ("a(?i)b", 1), ("(a)(?P<1>b)", 7), (r"(a)\2", 4), ("(?<=a+)b", -1),
-        (r"a\nb", -1), ("a{99999999999}", -1), (r"[\0-\U0010ffff]" * 60, -1), ("(" * 500 + ")" * 500, -1),
+        (r"a\nb", -1), ("a{99999999999}", -1), ("(" * 500 + ")" * 500, -1),
     ],
 )  # fmt: skip
 def test_a_wrong_pattern_says_what_where_and_how_to_put_it_right(pattern: str, place: int) -> None:

@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 from filemem.errors import FilememError
 from filemem.grep.matcher import MEMORY, match_apart
 
-LONGEST_PATTERN = 1_000  # characters
+LONGEST_PATTERN = 1_000  # characters, which take `re.compile` a second or so at most: sets of all there are
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
 SECONDS = 3.5  # that matching may take in all
 PACE = 5e-8  # seconds a character that matching may take besides: what goes as fast as reading may go on for as long
 STEPS = 200_000_000  # of matching that one line may need at worst to be matched in this process: under a second
 MOST_PLACES = 5  # in one line that are told
 BATCH = 1 << 21  # characters matched at a time
-CLASS_WEIGHT = 4_000_000  # characters that all sets of a pattern may name; `re.compile` walks through every one of them
 
 Key = TypeVar("Key")
 _NO_LITERAL = re.compile(r"\\(?:N\{[^}]*\}|x..|u.{4}|U.{8}|.)|\(\?P[<=]\w+")
@@ -45,16 +44,6 @@ def _inside(argument: Any) -> list[Any]:
     if isinstance(argument, _parser.SubPattern):
         return [argument]
     return [body for part in argument for body in _inside(part)] if isinstance(argument, list | tuple) else []
-
-
-def _weight(nodes: Nodes) -> int:
-    """How many characters the sets of an expression name."""
-    found = 0
-    for operation, argument in nodes:
-        if operation is op.IN:
-            found += sum(value[1] - value[0] for kind, value in argument if kind is op.RANGE)
-        found += sum(map(_weight, _inside(argument)))
-    return found
 
 
 def _ways(nodes: Nodes) -> tuple[int, int]:
@@ -168,8 +157,6 @@ def compile_pattern(text: str) -> Pattern:
         with _PARSING, warnings.catch_warnings():
             warnings.simplefilter("error")
             nodes = _parser.parse(text, flags)
-        if _weight(nodes) > CLASS_WEIGHT:
-            raise PatternError("pattern: its sets name too many characters; use fewer or smaller ones, or .")
         found = Pattern(text, re.compile(text, flags), nodes)
     except (re.error, FutureWarning, OverflowError, RecursionError) as error:
         what = "groups nested too deeply" if isinstance(error, RecursionError) else error
