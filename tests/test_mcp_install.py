@@ -158,16 +158,16 @@ def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(home: Pat
     assert re.match(r"filemem: [\w.]+ is not installed; install it with: .*\[mcp\]'\n", done.stderr)
 
 
-def test_nobody_is_served_over_http_without_a_token(home: Path) -> None:
+def test_nobody_is_served_over_http_without_a_key(home: Path) -> None:
     done = run(home, "--http", "--port", "0")
     assert done.returncode == 2
-    assert re.search(r"nobody has a token for .*/memory_store yet|is not installed", done.stderr)
+    assert re.search(r"nobody has a key for .*/memory_store yet|is not installed", done.stderr)
 
 
 def test_a_key_opens_for_its_user_until_it_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     root, day = str(tmp_path / "store"), dt.date(2026, 11, 20)
-    zoe, rui = (keys.CHAT.add(root, name, day) for name in ("zoe", "rui"))
-    assert [keys.CHAT.user_of(root, key) for key in (zoe, rui, zoe[:-1])] == ["zoe", "rui", None]
-    assert keys.CHAT.remove(root, "zoe") == 1
-    assert [keys.CHAT.user_of(root, key) for key in (zoe, rui)] == [None, "rui"]
+    zoe, rui = (keys.add(root, name, day) for name in ("zoe", "rui"))
+    assert [keys.user_of(root, key) for key in (zoe, rui, zoe[:-1])] == ["zoe", "rui", None]
+    assert keys.remove(root, "zoe") == 1
+    assert [keys.user_of(root, key) for key in (zoe, rui)] == [None, "rui"]

@@ -37,7 +37,7 @@ def program() -> str:
 
 
 @click.group("mcp", invoke_without_command=True)
-@click.option("--http", is_flag=True, help="Serve over HTTP those who have a token, instead of one client over a pipe.")
+@click.option("--http", is_flag=True, help="Serve over HTTP those who have a key, instead of one client over a pipe.")
 @_host_option
 @click.option("--port", default=8365, show_default=True, type=_PORT, help="The port; 0 takes a free one.")
 @click.option("--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, not the four tools.")
@@ -48,8 +48,8 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     """Serve an agent that speaks MCP, or set up a client.
 
     Your client starts this itself once you have run filemem mcp install. It gets the four tools, the memories
-    as resources and the profile as a prompt; with --write, also tools that write. Over HTTP a token
-    identifies the user: filemem mcp token.
+    as resources and the profile as a prompt; with --write, also tools that write. Over HTTP a key
+    tells the user: filemem serve keys add NAME.
 
     Example: filemem mcp install claude-code
     """
@@ -71,25 +71,10 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
         from filemem.mcp import http as over_http  # noqa: PLC0415  only this needs what the extra brings
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "mcp") from None
-    if not keys.MCP.of(store.root):
-        raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
+    if not keys.of(store.root):
+        raise FilememError(f"nobody has a key for {store.root} yet; make one with: filemem serve keys add NAME")
     say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
     over_http.serve(users, store.root, call.user, host, port, lambda at: say_dim(f"Serving at {at}; Ctrl-C ends."))
-
-
-@command("token", click.option("--revoke", is_flag=True, help="Take the user's token away."), within=mcp_command)
-def token_command(call: Context, revoke: bool) -> Iterator[Line]:
-    """Make a user's token for filemem mcp --http and print it, only this once: just a hash is kept.
-
-    Example: filemem mcp token --user mara
-    """
-    user = call.the_user()
-    keys.MCP.remove(user.store, user.name)
-    if revoke:
-        yield f"No token of {user.name}'s is valid any more."
-        return
-    say_dim(f"The token of {user.name}, shown only now; no earlier one is valid any more:")
-    yield keys.MCP.add(user.store, user.name, call.now)
 
 
 @command(
@@ -228,7 +213,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     if user and host not in keys.LOOPBACK:
         what = f"--user serves without a key, so on this machine alone, not on {host}"
         raise FilememError(f"{what}; leave one of them out.")
-    if not user and not keys.CHAT.of(store.root):
+    if not user and not keys.of(store.root):
         how = "make one with filemem serve keys add NAME, or serve one user here with --user NAME"
         raise FilememError(f"nobody has a key yet; {how}.")
     try:
@@ -255,7 +240,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
 
 @serve_command.group("keys")
 def keys_group() -> None:
-    """Manage who may ask: one key per user. Only their hashes are kept."""
+    """Manage who may ask, here and over mcp --http: one key per user. Only their hashes are kept."""
 
 
 @command(
@@ -276,21 +261,21 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Iterator
     """
     store = call.open_store(begins=bool(call.named_store))
     user = store.folder(name).name
-    yield keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()])
+    yield keys.add(store.root, user, call.now, [text for text in programs if text.strip()])
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
 @command("list", within=keys_group)
 def list_command(call: Context) -> Iterator[Line]:
     """Show who has a key, and since when."""
-    for one in sorted(keys.CHAT.of(call.open_store().root).values(), key=lambda one: (one["user"], one["made"])):
+    for one in sorted(keys.of(call.open_store().root).values(), key=lambda one: (one["user"], one["made"])):
         yield f"{one['user']}  since {one['made']}"
 
 
 @command("remove", click.argument("name"), within=keys_group)
 def remove_command(call: Context, name: str) -> Iterator[Line]:
     """Take all keys of a user away; the next request with one is refused."""
-    gone = keys.CHAT.remove(call.open_store().root, name)
+    gone = keys.remove(call.open_store().root, name)
     if not gone:
         raise NotFound(f"{name} has no key here; filemem serve keys list shows who has.")
     yield f"Took {gone} key{'s' * (gone != 1)} of {name} away."

@@ -52,7 +52,7 @@ class _HttpSession:
 
 
 class Endpoint:
-    """The endpoint of all who have a token for the store at `root`; `only` is the one user who is served, where there is but one,
+    """The endpoint of all who have a key for the store at `root`; `only` is the one user who is served, where there is but one,
     `here` says that it is for this machine alone."""
 
     def __init__(self, users: Users, root: str, only: str | None, *, here: bool) -> None:
@@ -73,12 +73,10 @@ class Endpoint:
                 raise BadRequest(421, "this is for this machine alone.")
             if not running.local("localhost", request.headers.get("origin", "://localhost")):
                 raise BadRequest(403, "no other site's page may ask.")
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        user = (
-            await asyncio.to_thread(keys.MCP.user_of, self._root, token.strip()) if scheme.lower() == "bearer" else None
-        )
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        user = await asyncio.to_thread(keys.user_of, self._root, key.strip()) if scheme.lower() == "bearer" else None
         if user is None or user != (self._only or user):
-            raise BadRequest(401, "a token is needed, as Authorization: Bearer …; filemem mcp token makes one.")
+            raise BadRequest(401, "a key is needed, as Authorization: Bearer …; filemem serve keys add makes one.")
         if request.method == "POST":
             return await self._posted(request, user)
         session = self._session(request, user)

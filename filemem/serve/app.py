@@ -103,7 +103,7 @@ class Service:
         user, form = await self._user(request), FORMS[request.url.path]
         asked = wire.parsed(await running.body(request, LARGEST), response=form is wire.Response)
         began, model = time.monotonic(), self._known(asked.model)
-        beginnings = await asyncio.to_thread(keys.CHAT.programs_of, self._store.root, user)
+        beginnings = await asyncio.to_thread(keys.programs_of, self._store.root, user)
         if request.headers.get(PROGRAM) or asked.text.lstrip().startswith(beginnings):
             asked = asked._replace(program=True)
         answer = _UnderWay(request, asked, form(asked, model))
@@ -125,7 +125,7 @@ class Service:
             raise BadRequest(400, "send one Authorization header, not several.")
         scheme, _, key = "".join(given).partition(" ")
         key = key.strip() if scheme.lower() == "bearer" else ""
-        user = await asyncio.to_thread(keys.CHAT.user_of, self._store.root, key)
+        user = await asyncio.to_thread(keys.user_of, self._store.root, key)
         if user:
             return user
         if not self._open_to:

@@ -79,7 +79,7 @@ class Place:
         self.env = {**kept, "XDG_CONFIG_HOME": str(root / "config"), "HOME": str(root)}
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_CONFIG_HOME", self.env["XDG_CONFIG_HOME"])
-            self.tokens = {name: keys.MCP.add(str(self.store), name, dt.date(2026, 11, 20)) for name in ("mara", "zoe")}
+            self.tokens = {name: keys.add(str(self.store), name, dt.date(2026, 11, 20)) for name in ("mara", "zoe")}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         call = [*PROGRAM, *words, "--store", str(self.store), *DAY]
@@ -433,13 +433,11 @@ def test_no_trick_in_a_resource_s_name_leads_out(place: Place) -> None:
     (place.store / "mara/link.md").unlink()
 
 
-def test_of_a_token_only_a_hash_is_kept_and_a_new_one_ends_the_old(place: Place) -> None:
-    kept = (place.root / "config/filemem/mcp-tokens.json").read_text()
+def test_of_a_key_only_a_hash_is_kept_and_a_removed_one_is_refused(place: Place) -> None:
+    kept = (place.root / "config/filemem/keys.json").read_text()
     assert not any(token in kept for token in place.tokens.values())
     old = place.tokens["zoe"]
-    place.tokens["zoe"] = place.run("mcp", "token", "--user", "zoe").stdout.strip()
+    assert place.post(hello(), Authorization=f"Bearer {old}")[0] == 200
+    assert "Took 1 key" in place.run("serve", "keys", "remove", "zoe").stdout
     assert place.post(hello(), Authorization=f"Bearer {old}")[0] == 401
-    assert place.post(hello(), Authorization=f"Bearer {place.tokens['zoe']}")[0] == 200
-    assert "valid any more" in place.run("mcp", "token", "--revoke", "--user", "zoe").stdout
-    assert place.post(hello(), Authorization=f"Bearer {place.tokens['zoe']}")[0] == 401
-    place.tokens["zoe"] = place.run("mcp", "token", "--user", "zoe").stdout.strip()
+    place.tokens["zoe"] = place.run("serve", "keys", "add", "zoe").stdout.strip()

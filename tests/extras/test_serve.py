@@ -654,7 +654,7 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", served.environment["XDG_CONFIG_HOME"])
         for name in names:
-            served.keys[name] = keys.CHAT.add(str(served.root / "store"), name, dt.date(2026, 11, 22))
+            served.keys[name] = keys.add(str(served.root / "store"), name, dt.date(2026, 11, 22))
             made.user(name).folder.make()
     barrier = threading.Barrier(50)
 
