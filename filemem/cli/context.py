@@ -8,7 +8,6 @@ import contextlib
 import datetime as dt
 import functools
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from filemem.cli.screen import Line, say_dim
 from filemem.errors import FilememError
 from filemem.files import trust
 from filemem.files.folder import Folder, StoreFolder, mistyped
+from filemem.files.memory import REFERENCE
 from filemem.files.trust import REMEDY, Content, Trust
 from filemem.text.plain import first_few, one_line
 
@@ -162,7 +162,8 @@ def data_folder() -> str:
 
 def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
-    path, _, line = given.rpartition(":") if re.search(r":[0-9]+\Z", given) else (given, "", "")
+    cited = REFERENCE.match(given)
+    path, line = (cited["path"], cited["line"]) if cited else (given, None)
     for place in (os.path.abspath(path), os.path.realpath(path)):
         if place.startswith(folder.root + os.sep) and os.path.lexists(place):
             path = os.path.relpath(place, folder.root).replace(os.sep, "/")

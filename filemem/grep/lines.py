@@ -20,7 +20,6 @@ from filemem.grep.pattern import Pattern
 PAGE = 50  # matching lines in one answer
 _BEGINS = re.compile(r"[\^:]|\.(?![*+])|\\[AsSWDxuUN0]|\(\?(?!:)| (?![^\W\d_])")
 """What a pattern has that can match how the tools begin a turn and not how its file does."""
-_A_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d ?(?:of )?[A-Za-z]{3}|[A-Za-z]{3} ?\d|月")  # may a pattern name a day?
 _BRACKET = re.compile(r"\[[^\[\]]*\d[^\[\]]*\]")
 NEAR = 62  # days between a line's own and one that stands in brackets behind its words
 MOST_HELD = 20_000_000  # characters of matching lines in one answer, however many lines are asked for
@@ -120,12 +119,9 @@ class _Sought(NamedTuple):
 
 def _days_of(compiled: Pattern) -> list[dt.date]:
     """The days that a pattern names."""
-    text = compiled.text.replace("\\b", " ")
-    if not _A_DAY.search(text):
-        return []
     from filemem.text import dates  # noqa: PLC0415  whose patterns take as long to import as a grep to run
 
-    mentions = dates.mentioned(text, dt.date(2000, 12, 31))
+    mentions = dates.mentioned(compiled.text.replace("\\b", " "), dt.date(2000, 12, 31))
     return [one.span.start for one in mentions if one.span.start == one.span.end and not one.relative]
 
 

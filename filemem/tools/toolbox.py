@@ -1,6 +1,5 @@
 """The four tools of an agent: their schemas, the check of a call, the open files. Text in, text out, never an exception."""
 
-import contextlib
 import datetime as dt
 import json
 from collections.abc import Callable
@@ -8,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from filemem import index
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
+from filemem.files.memory import REFERENCE
 from filemem.grep import example, grep
 from filemem.search import question, search_files
 from filemem.text.plain import escape_controls, one_line
@@ -71,11 +71,9 @@ class Toolbox:
 
     def _open(self, path: str, line: int = 1, lines: int | None = None) -> str:
         """The file's lines from `line` on, also from a citation, `path:line`, given as the path; it joins the open files."""
-        cited, _, number = path.rpartition(":")
-        if line == 1 and cited and number.isascii() and number.isdigit() and len(number) < 10:
-            with contextlib.suppress(NotFound):
-                self._folder.locate(cited)
-                path, line = cited, max(1, int(number))
+        cited = REFERENCE.match(path)
+        if line == 1 and cited and cited["line"]:
+            path, line = cited["path"], max(1, int(cited["line"]))
         where, shown = self._page(path, line, lines)
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
