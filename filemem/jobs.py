@@ -348,7 +348,7 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
             folder.edit(path, lambda data: deletion.renamed(data, names))
         deletion.clear_records(folder, DeletionPlan(names=names))
         ours = deletion.renamed("\n".join(own).encode(), names).decode()
-        log.add({"line": " ".join(paths), "digest": digest(said)} for _, paths, said in consolidation.marked(ours))
+        log.add({"line": path, "digest": digest(said)} for _, path, said in consolidation.marked(ours))
         said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
         paths = [*touched, *names, *names.values()]
         note = commit("Follow renames", paths)

@@ -1,6 +1,5 @@
-"""The machine adds, replaces and drops only its own lines of the profile, whatever else stands there; a model condenses them."""
+"""The machine adds, replaces and drops only its own lines of the profile, whatever else stands there."""
 
-import json
 import re
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from reader import Reader, note
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.models import Reply, ToolCall, Usage
 from filemem.remembering import consolidation
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
@@ -85,34 +83,3 @@ def test_what_is_a_person_s_stays_to_the_byte(tmp_path_factory: pytest.TempPathF
     tell(user, MAY, "oolong", "Nora drinks oolong.", section="likes")
     rest = iter(line.rstrip("\r") for line in shown(user).split("\n"))
     assert all(line in rest for line in lines if line.strip() and line != "## Likes"), shown(user)
-
-
-class Condenser(Reader):
-    """Notes as a reader does, and says all lines of the profile in one when it is asked to."""
-
-    def ask(self, messages, tools, on_text):  # type: ignore[no-untyped-def]
-        if tools[0]["function"]["name"] == "keep":
-            return super().ask(messages, tools, on_text)
-        told = messages[-1]["content"]
-        labels = re.findall(r"^(P\d+): Nora likes", told, re.M)
-        answer = {"lines": [{"text": "Nora likes many teas.", "from": labels}]}
-        return Reply("", (ToolCall("1", "condense", json.dumps(answer)),), Usage(1, 1), "tool_calls")
-
-
-def test_a_profile_that_has_grown_too_long_is_condensed_by_the_model_and_split_again_when_one_ends(
-    user: Folder,
-) -> None:
-    Path(user.store, "filemem.yaml").write_text("profile_tokens: 60\n")
-    said = [f"tea number {n} is lovely" for n in range(12)]
-    talk(user, MAY, *said, speakers=["nora"])
-    notes = [note(f"Nora likes tea number {n}.", f"tea number {n} is", section="likes") for n in range(12)]
-    mine = "- my own line"
-    remembered(user, MAY, Condenser(note("Nora is 40.", "tea number 0 is", section="who"), *notes))
-    [line] = [line for line in shown(user).split("\n") if "many teas" in line]
-    assert line.count("facts/2026/") == 12 and "Nora is 40." in shown(user)
-    gone = re.search(r"facts/\S+-likes-tea-number-3\.md", line)
-    assert gone
-    Path(user.root, "profile.md").write_text(shown(user) + mine + "\n")
-    Path(user.root, gone[0]).unlink()
-    list(consolidation.run(user, JULY, None))
-    assert "number 3." not in shown(user) and "Nora likes tea number 4." in shown(user) and mine in shown(user)

@@ -58,7 +58,7 @@ class Config:
     timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
     window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
     summary_tokens: int = 800  # tokens of the running summary of what left the window
-    profile_tokens: int = 1000  # tokens of profile.md, beyond which a model says its own lines in fewer words
+    profile_tokens: int = 1000  # tokens of profile.md that stand in the prompt
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file
     steps: int = 12  # rounds of tool calls before the model must answer

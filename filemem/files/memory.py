@@ -38,8 +38,8 @@ NAMING = frozenset("title aliases tags".split())  # front matter that names what
 
 # The same, of what the program writes into facts and lessons.
 OF_FACTS = ("kind", "day", "retold_by", "said_by", "tool", "calls", "success")
-SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+(?: (?:facts|lessons)/\S+)*) -->\s*$")
-"""How a line of profile.md ends that the program wrote: with the memories that it rests on, a space between them."""
+SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
+"""How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")

@@ -313,7 +313,7 @@ class _Cascade:
                 cited = sources(memory)
             elif not self.matcher.about:  # with words each passage says by itself what goes
                 rests = SOURCE_MARK.search(text)
-                cited = rests[1].split() if rests else _CITED.findall(text) if memory.kind == "summaries" else []
+                cited = [rests[1]] if rests else _CITED.findall(text) if memory.kind == "summaries" else []
         for entry in cited:
             with contextlib.suppress(FilememError):
                 for source in self.at(entry):

@@ -138,7 +138,7 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
     trails, settings, stats, lines = journal.recalled(folder), config.of(folder), list(folder.files()), list[str]()
     with contextlib.suppress(FilememError):
         lines = folder.memory(PROFILE).lines
-    rested_on = {path for mark in map(SOURCE_MARK.search, lines) if mark for path in mark[1].split(" ")}
+    rested_on = {mark[1] for mark in map(SOURCE_MARK.search, lines) if mark}
     summarised = {path for path, entry in journal.compacted(folder).items() if entry.state == journal.DONE}
     for done, stat in enumerate(stats):
         if done % 500 == 0:

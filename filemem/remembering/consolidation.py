@@ -19,9 +19,9 @@ from filemem.files import config, facts, journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of
-from filemem.models import Model, ModelError, prompt
+from filemem.models import Model, ModelError
 from filemem.remembering import sessions
-from filemem.remembering.extraction import ForgetRequest, Request, ask, batches, halves, objects
+from filemem.remembering.extraction import ForgetRequest, Request, ask, batches, halves
 from filemem.remembering.sessions import ConsolidationLog, Session, digest, display
 from filemem.remembering.supersession import (
     ADD,
@@ -36,7 +36,7 @@ from filemem.remembering.supersession import (
     said_in,
 )
 from filemem.text import terms
-from filemem.text.plain import count_tokens, counted, one_line, printable
+from filemem.text.plain import counted, one_line, printable
 from filemem.text.redaction import kinds, redact
 
 JOURNAL = "consolidating.json"
@@ -133,10 +133,6 @@ def run(
         yield apply(folder, _planned(batch, known, at, request, review), log)
     if spent:
         yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
-    if requests and not review:
-        paths, notes = condense_profile(folder, log, model)
-        if paths or notes:
-            yield Applied([], paths, notes)
 
 
 def _planned(
@@ -316,24 +312,23 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
 
 # -- the profile -------------------------------------------------------------------------------------------------------
 
-# Each of the program's own lines of profile.md names the memories that it rests on: `- Mara lives in Porto. <!-- facts/….md -->`.
-# A line without such a mark, or with one that a person has changed, is never touched; where the lines have grown beyond the
-# budget, a model says them in fewer words, and none is cut.
+# Each of the program's own lines of profile.md names the memory that it rests on: `- Mara lives in Porto. <!-- facts/….md -->`.
+# A line without such a mark, or with one that a person has changed, is never touched.
 _ROOMY = 200  # characters of a line
 
 Revision = tuple[list[str], list[str]]  # the paths that were changed, and sentences for the person
 
 
-def _line(text: str, paths: Iterable[str]) -> str:
-    """The profile's line about some memories: the words, and the mark."""
-    return f"- {one_line(text, _ROOMY)} <!-- {' '.join(paths)} -->"
+def _line(text: str, path: str) -> str:
+    """The profile's line about a memory: the words, and the mark."""
+    return f"- {one_line(text, _ROOMY)} <!-- {path} -->"
 
 
-def marked(text: str) -> list[tuple[int, tuple[str, ...], str]]:
-    """The lines with a mark: number from 1, the paths, the line."""
+def marked(text: str) -> list[tuple[int, str, str]]:
+    """The lines with a mark: number from 1, the path, the line."""
     lines = enumerate((line.strip("\r") for line in text.split("\n")), 1)
     found = ((number, SOURCE_MARK.search(line), line) for number, line in lines if line[:2] in ("- ", "* ", "+ "))
-    return [(number, tuple(mark[1].split(" ")), line) for number, mark, line in found if mark]
+    return [(number, mark[1], line) for number, mark, line in found if mark]
 
 
 class _Page:
@@ -371,9 +366,10 @@ class _Page:
         last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
         self.lines[last + 1 : last + 1] = [*([self.tail] if last == start else []), said + self.tail]
 
-    def replace(self, number: int, fresh: Sequence[str]) -> None:
-        """Put other lines in the place of one; a section of the program's that holds nothing any more goes with its last."""
-        self.lines[number - 1 : number] = [one + self.tail for one in fresh]
+    def replace(self, number: int, fresh: str) -> None:
+        """Put another line, or none, in the place of one; a section of the program's that holds nothing any more goes with its
+        last."""
+        self.lines[number - 1 : number] = [fresh + self.tail] if fresh else []
         heads = self._heads()
         start, title = next((head for head in reversed(heads) if head[0] < number - 1), (0, ""))
         end = next((n for n, _ in heads if n > start), len(self.lines))
@@ -392,55 +388,21 @@ def revise_profile(
 
     def change(page: _Page) -> None:
         standing = set[str]()
-        for number, paths, said in reversed(marked(page.text)):
-            found = [_heir(folder, path, today) for path in paths if path not in gone]
-            heirs = {live(one.path): one for one in found if one}
-            if [*heirs] == [*paths] and all(log.untouched(path, one.data) for path, one in heirs.items()):
-                standing.update(paths)
-            elif digest(said) in log.lines:
-                page.replace(number, [_line(said_in(heirs[path]), [path]) for path in heirs if path not in standing])
-                standing.update(heirs)
-            else:
-                standing.update(paths, heirs)
-                if now & {*paths}:
-                    words = said.partition("<!--")[0]
-                    page.notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
+        for number, path, said in reversed(marked(page.text)):
+            heir = None if path in gone else _heir(folder, path, today)
+            after, ours = live(heir.path) if heir else "", digest(said) in log.lines
+            holds = heir is not None and after == path and log.untouched(path, heir.data)
+            if ours and not holds:
+                page.replace(number, _line(said_in(heir), after) if heir and after not in standing else "")
+            elif not holds and path in now:
+                words = said.partition("<!--")[0]
+                page.notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
+            standing |= {after} if ours else {path, after}
         for one in decisions:
             if one.claim.heading and live(one.path) not in standing:
-                page.insert(_line(one.claim.text, [live(one.path)]), one.claim.heading)
+                page.insert(_line(one.claim.text, live(one.path)), one.claim.heading)
 
     return _edited(folder, log, change, make=any(one.claim.heading for one in decisions))
-
-
-def condense_profile(folder: Folder, log: ConsolidationLog, model: Model) -> Revision:
-    """Have a model shorten the program's lines if the profile has outgrown its budget.
-
-    A line that the model does not take up stays as it is; so does all where it names what it was not shown.
-    """
-    budget, memory = config.of(folder).profile_tokens, folder.find(PROFILE)
-    text = memory.text if memory else ""
-    lines = {f"P{number}": (paths, said) for number, paths, said in marked(text) if digest(said) in log.lines}
-    if count_tokens(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
-        return [], []
-    shown = "\n".join(f"{label}: {said.partition('<!--')[0].strip('- ')}" for label, (_, said) in lines.items())
-    told = f"All lines together may have {budget * 3 // 4} tokens.\n{prompt.data(PROFILE, redact(shown)[0])}"
-    try:
-        answered = objects(ask(model, "condense", told), "lines") or []
-    except ModelError as error:
-        return [], [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"]
-
-    def change(page: _Page) -> None:
-        for entry in answered:
-            labels, said = entry.get("from"), " ".join(str(entry.get("text") or "").split())
-            chosen = [lines[label] for label in map(str, labels if isinstance(labels, list) else []) if label in lines]
-            places = [n for n, paths, found in marked(page.text) if (paths, found) in chosen]
-            if said and places and len(places) == len(chosen) and len(said) <= _ROOMY:
-                for number in reversed(places[1:]):
-                    page.replace(number, [])
-                paths = dict.fromkeys(path for paths, _ in chosen for path in paths)
-                page.replace(places[0], [_line(redact(said)[0], paths)])
-
-    return _edited(folder, log, change, make=False)
 
 
 def _edited(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], None], *, make: bool) -> Revision:
@@ -455,7 +417,7 @@ def _edited(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], Non
         # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
         fresh = {one[1:] for one in marked(page.text)} - before
         if fresh:
-            log.add({"line": " ".join(paths), "digest": digest(said)} for paths, said in fresh)
+            log.add({"line": path, "digest": digest(said)} for path, said in fresh)
         return page.text.encode()
 
     try:
