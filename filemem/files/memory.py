@@ -55,7 +55,7 @@ _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 ASSISTANT = "assistant"
 NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
-_TURN = re.compile(TURN_HEAD.pattern + "(?: (.*)|)$")
+_TURN = re.compile(rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE)
 DAY_HEADING = re.compile(r"#+ (\d{4}-\d\d-\d\d)\s*$")  # how older imports began another day
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
@@ -96,27 +96,23 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
     """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
     into paragraphs. Nothing without a turn.
     """
-    listed = ((n, line) for n, line in enumerate(lines[after:], after + 1) if line.startswith("- **"))
-    heads = [(n, match) for n, line in listed if (match := _TURN.match(line))]
-    found, end = list[Passage](), after  # the line with which the last turn ended
-    for (head, match), following in zip(heads, [*(head for head, _ in heads[1:]), len(lines) + 1], strict=False):
-        context = [line for line in lines[end : head - 1] if line.strip()] if end < head - 1 else []
-        speaker, date, time, text = match.groups("")
-        if over := [heading[1] for line in context if (heading := DAY_HEADING.match(line))]:
-            date = date or over[-1]
-        words = [text]
-        for line in lines[head : following - 1]:
-            if line.strip() and not line.startswith("  "):
-                break
-            words.append(line[2:] if line.startswith("  ") else "")
-        end = last = head + len(words) - 1
-        while last > head and not words[last - head]:
-            last -= 1
-        text = "\n".join(words[: last - head + 1]) if last > head else text
-        about = " ".join(line.strip("# ") for line in context) if context else ""
-        found.append(Passage(head, last, speaker, time, text, about, _iso(date) if date else None))
+    whole, found, start, end, head = "\n".join(lines[after:]), list[Passage](), 0, 0, after + 1
+    for match in _TURN.finditer(whole):
+        over = about = ""
+        if match.start() > end + 1:
+            context = [line for line in whole[end : match.start()].split("\n") if line.strip()]
+            over = next((heading[1] for line in context[::-1] if (heading := DAY_HEADING.match(line))), "")
+            about = " ".join(line.strip("# ") for line in context)
+        head += whole.count("\n", start, match.start())
+        start, end = match.span()
+        speaker, date, time, text, more = match.groups("")
+        if more:
+            rows = (row[2:] if row.startswith("  ") else "" for row in more.split("\n"))
+            text = (text + "\n".join(rows)).rstrip("\n")
+        last = head + text.count("\n")
+        found.append(Passage(head, last, speaker, time, text, about, _iso(date or over)))
     if found:
-        found += paragraphs(lines, end)
+        found += paragraphs(lines, head + whole.count("\n", start, end))
     days = turn_days([(passage.day, passage.time) for passage in found], day)
     return [one._replace(day=own) if own != one.day else one for one, own in zip(found, days, strict=True)]
 
@@ -205,9 +201,10 @@ def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
 
 def pauses(times: Sequence[str]) -> list[bool]:
     """Whether each turn, by its clock, comes PAUSE minutes or longer after the one before it, or earlier in the day."""
+    clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
     found, last = list[bool](), -1
     for time in times:
-        clock = int(time[:-3]) * 60 + int(time[-2:]) if time else last
+        clock = clocks.get(time, last)
         found.append(last >= 0 and not 0 <= clock - last < PAUSE)
         last = clock
     return found

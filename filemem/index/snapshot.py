@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, is_archived, kind_of, pauses, when_of
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, is_archived, kind_of, pauses, when_of, windows
 from filemem.text import terms
 from filemem.text.plain import LINK
 
@@ -264,44 +264,44 @@ def tokenize_file(builder: Builder, path: str, stats: Stats, data: bytes | None,
     first, memory = builder.next, Memory(path, data or b"")
     marks |= ARCHIVED if is_archived(path) else 0
     particulars: dict[str, Any] = {}
-    day_starts: list[tuple[int, int]] = []
+    day_starts = list[tuple[int, int]]()
     if data is None or len(data) > LARGEST or memory.binary:
         when = when_of(path)
         date = when.date if when else None
     else:
-        date, particulars, day_starts = memory.date, _particulars(memory), _day_starts(memory)
-        _tokenize(builder, memory, str(particulars.get("source", "")))
+        date, particulars = memory.date, _particulars(memory)
+        day_starts = _tokenize(builder, memory, str(particulars.get("source", "")))
     day, count = date.toordinal() if date else 0, builder.next - first
     builder.files.append(IndexedFile(path, stats, day, marks, first, count, particulars, day_starts))
 
 
-def _tokenize(builder: Builder, memory: Memory, source: str) -> None:
-    """Put the passages of a memory, window by window, into the builder; those apart lean on none before them."""
-    passages = memory.passages
+def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, int]]:
+    """Put the passages of a memory, window by window, into the builder; those apart lean on none before them. Returns where days
+    begin in it."""
+    passages, first, kept = memory.passages, builder.next, itertools.filterfalse
     paused = pauses([passage.time for passage in passages])
-    speakers: dict[str, int] = {"": 0}
+    speakers = {name: builder.speaker(name) for name in dict.fromkeys(passage.speaker for passage in passages)}
     cites, sums_up, profile = _SOURCE.search(source), memory.kind == "summaries", memory.path == PROFILE
-    marks = terms.APART
-    for place, start, end in memory.windows:
-        passage = passages[place]
-        text = passage.text if start == 0 and end == len(passage.text) else passage.text[start:end]
-        if passage.speaker not in speakers:
-            speakers[passage.speaker] = builder.speaker(passage.speaker)
-        if start or paused[place]:
-            marks = terms.APART
-        speech, caption = terms.split_captions(text) if "[" in text else (text, "")
-        said = terms.tokens(speech)
-        more = terms.tokens(passage.context) if passage.context else []
-        more = [token for token in more if token not in terms.STOP]
-        if caption:
-            more += ["[" + token for token in terms.tokens(caption) if token not in terms.STOP]
-        flags = terms.flags(speech, said) | marks
-        # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
-        if cites or (sums_up and flags & terms.CITES) or (profile and SOURCE_MARK.search(passage.text)):
-            flags |= terms.IS_DERIVED
-        said = [token for token in said if token not in terms.STOP]
-        builder.passage(passage.line, speakers[passage.speaker], flags, said, more)
-        marks = 0
+    stop, day_starts, last = terms.STOP.__contains__, list[tuple[int, int]](), None
+    for (line, _, speaker, _, whole, context, day), pause in zip(passages, paused, strict=True):
+        if day != last:
+            day_starts.append((builder.next - first, day.toordinal() if day else 0))
+        marks = terms.APART if pause or builder.next == first else 0
+        last = day
+        for start, end in windows(whole):
+            text = whole[start:end]
+            speech, caption = terms.split_captions(text)
+            said = terms.tokens(speech)
+            more = [*kept(stop, terms.tokens(context))] if context else []
+            if caption:
+                more += ["[" + token for token in kept(stop, terms.tokens(caption))]
+            flags = terms.flags(speech, said) | marks
+            # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
+            if cites or (sums_up and flags & terms.CITES) or (profile and SOURCE_MARK.search(whole)):
+                flags |= terms.IS_DERIVED
+            builder.passage(line, speakers[speaker], flags, [*kept(stop, said)], more)
+            marks |= terms.APART
+    return day_starts
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:
@@ -312,9 +312,3 @@ def _particulars(memory: Memory) -> dict[str, Any]:
     if "|" in memory.text and (links := [link for link in LINK.findall(memory.text) if link[1]]):
         found["links"] = [[name.strip(), shown.strip()] for name, shown in links]
     return found
-
-
-def _day_starts(memory: Memory) -> list[tuple[int, int]]:
-    days = [memory.passages[place].day for place, *_ in memory.windows]
-    changes = (place for place, day in enumerate(days) if day != (days[place - 1] if place else None))
-    return [(place, day.toordinal() if (day := days[place]) else 0) for place in changes]

@@ -88,8 +88,10 @@ _WORDS = table_words("words.txt")
 STOP = frozenset(_WORDS["stop"])
 
 _LONGEST = 64  # characters of a token; a longer one is cut into several
-ASCII_WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for n in range(128))
-"""For `str.translate`: makes the tokens of a text in ASCII what `str.split` splits it into, but for cutting long ones."""
+_ASCII_WORDS = bytes(ord(chr(n).lower()) if n < 128 and chr(n).isalnum() else 32 for n in range(256))  # else a space
+_SHORT_WORDS = re.compile(
+    f"(?s:(?>.{{0,{_LONGEST}}} )*+.{{0,{_LONGEST}}})"
+)  # all of them, in strides from space to space
 _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
 _IS_CJK = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z]+")
@@ -97,8 +99,10 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
 _COURTESIES = frozenset(_WORDS["courtesies"])
-_WORD_FLAGS = dict.fromkeys([*_WORDS["time"], *map(str, range(1000, 3000))], HAS_TIME_WORD)  # years are among them
-_WORD_FLAGS |= dict.fromkeys(_WORDS["own"], FIRST_PERSON)
+_TIME, _OWN = (
+    frozenset([*_WORDS["time"], *map(str, range(1000, 3000))]),
+    frozenset(_WORDS["own"]),
+)  # a year tells a time, too
 _ZH_TIME = re.compile(
     r"昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]"
 )
@@ -131,10 +135,10 @@ def simplified(text: str) -> str:
 def tokens(text: str) -> list[str]:
     """The folded tokens of `text` in order; a CJK run gives each character and each pair: 喝茶 gives 喝, 喝茶, 茶."""
     if text.isascii():
-        found = text.translate(ASCII_WORDS).split()
-        if len(text) <= _LONGEST or max(map(len, found), default=0) <= _LONGEST:
-            return found
-        return [word[at : at + _LONGEST] for word in found for at in range(0, len(word), _LONGEST)]
+        folded = text.encode().translate(_ASCII_WORDS).decode()
+        if _SHORT_WORDS.fullmatch(folded):
+            return folded.split()
+        return [word[at : at + _LONGEST] for word in folded.split() for at in range(0, len(word), _LONGEST)]
     found = []
     for word in _WORD.findall(fold(text)):
         if not word.isascii() and _IS_CJK.match(word):
@@ -204,9 +208,8 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
     `found` are the tokens, where the caller has them, of what is said without captions.
     """
     speech = split_captions(text)[0] if found is None else text
-    bits, plain = 0, speech.isascii()
-    for word in filter(_WORD_FLAGS.__contains__, tokens(speech) if found is None else found):
-        bits |= _WORD_FLAGS[word]
+    said, plain = tokens(speech) if found is None else found, speech.isascii()
+    bits = (0 if _TIME.isdisjoint(said) else HAS_TIME_WORD) | (0 if _OWN.isdisjoint(said) else FIRST_PERSON)
     if not plain:
         bits |= (HAS_TIME_WORD if _ZH_TIME.search(speech) else 0) | (FIRST_PERSON if _ZH_OWN.search(speech) else 0)
     if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
