@@ -16,7 +16,7 @@ from filemem.text import dates
 from filemem.text.plain import count_tokens
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
-FRONT = "---\ndate: {0}T09:30:00\ntimezone: Europe/London\n---\n\n"
+FRONT = "---\ndate: {0}T09:30:00\ntimezone: Europe/London\nmood: hazy on 3 May at 14 degrees\n---\n\n"
 FILL = """\
 - **Ann** 09:30: Good morning, how are you?
 - **assistant** 09:30: Very well, thank you, it is always a pleasure to hear from you. And how are you keeping?
@@ -83,6 +83,7 @@ def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_i
     ]
     for path, text in before.items():
         assert text in (read(user, path) if "too-new" in path else read(user, f"archive/{path}"))
+    assert "hazy" not in read(user, "summaries/2026/2026-09-conversations.md"), "front matter is nothing that was said"
 
 
 def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):

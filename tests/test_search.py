@@ -216,7 +216,7 @@ def test_a_quotation_stands_in_the_place_of_its_turn_and_the_turn_where_it_says_
         files = {
             TEA: f"- **Ann** 09:30: {said}{more}\n",
             OOLONG: fact,
-            "facts/2026/2026-10-01-b.md": "Ann hired a gardener.\n",
+            "facts/2026/2026-10-01-b.md": "Nothing but water.\n",
         }
         found = answer(write(tmp_path, files | FILLER), "Ann coffee")
         assert headings(found)[: len(shown)] == shown
