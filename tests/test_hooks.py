@@ -1,14 +1,16 @@
 """Hooks of coding agents, as Claude Code and Codex call them: what a session is told and what is kept of it, each thing once."""
 
 import json
+import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import clean, filemem
+from programs import COLD, clean, filemem
 
 from filemem import Store
 from filemem.text.plain import count_tokens
@@ -139,6 +141,22 @@ def test_a_hook_that_fails_says_nothing_to_the_agent(agent: Agent) -> None:
     for given in ("", "[1]", "{}"):  # no event: never the exit code that would keep the agent from going on
         done = filemem("mcp", "hook", agent.client, "--store", str(agent.store), env=clean(agent.home), given=given)
         assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
+
+
+def test_mcp_check_runs_every_hook(tmp_path: Path) -> None:
+    """As a client does, by the program itself; a hook that is slow here, as others work, is told with its seconds."""
+    (tmp_path / "store/mara").mkdir(parents=True)
+    (tmp_path / "store/mara/profile.md").write_text("Mara is a nurse.\n")
+    call = [*COLD, "mcp", "check", "--store", str(tmp_path / "store"), "--user", "mara"]
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    (bin / "filemem").write_text("#!/bin/sh\nexec " + shlex.join(COLD) + ' "$@"\n')
+    (bin / "filemem").chmod(0o755)
+    env = {**clean(tmp_path), "PATH": f"{bin}:{os.environ['PATH']}"}
+    done = subprocess.run(call, env=env, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 8 and all(re.search(r"tokens, \d\.\d\d s|failed: took", line) for line in lines), done
+    assert not (tmp_path / "store/mara/sessions").exists()
 
 
 def test_the_plugin_calls_what_there_is() -> None:

@@ -90,7 +90,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     When a session begins, the agent gets the profile and the plans; with a prompt, what a search for it
     finds, if that is strong. When a session ends or is compacted, it is imported. The plugin for Claude Code
     sets this up; filemem mcp install CLIENT --sessions prints what other clients need. A failure disturbs no
-    session.
+    session; filemem mcp check tries the hooks.
 
     Example: filemem mcp hook claude-code
     """
@@ -123,6 +123,24 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         say(f"filemem: {one_line(str(error) or repr(error))}", err=True)
         return 1
     return 0
+
+
+@command("check", within=mcp_command)
+def check_command(call: Context) -> Output:
+    """Try every hook as a coding agent runs it; each has one second. Exit code 1 if one fails.
+
+    Example: filemem mcp check
+    """
+    from filemem.mcp import hooks  # noqa: PLC0415  a client that waits for the server must not wait for this, too
+
+    user, failed = call.writer(), 0
+    shared = ["--store", user.store, "--user", user.name]
+    for client in hooks.CLIENTS:
+        for one in hooks.tried(client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]):
+            failed += bool(one.failed)
+            what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
+            yield f"{client} {one.event}: {what}, {one.seconds:.2f} s"
+    return int(failed > 0)
 
 
 @command(

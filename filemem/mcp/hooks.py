@@ -7,8 +7,11 @@ the importers strip again, so that nothing is kept twice.
 
 import datetime as dt
 import json
-from collections.abc import Mapping
-from typing import Any
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from filemem import index
 from filemem.chat import core_memory, recalling
@@ -22,12 +25,22 @@ from filemem.overview.timeline import timeline
 from filemem.search import ranking
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
+SLOWEST = 1.0  # seconds of a hook
 AT_START, WISHES, AHEAD, WITH_PROMPT = 400, 100, 80, 300  # tokens put in: in all at the start, of that wishes and plans
 NEWEST, SOON = 100, 60  # facts that are looked at for plans, and the days in which these are near
 CLIENTS = {  # their events: the first two ask, the others end a stretch of the session
     "claude-code": ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
     "codex": ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop"),
 }
+
+
+class Tried(NamedTuple):
+    """How a hook did when it was tried: `failed` says why, if it did."""
+
+    event: str
+    seconds: float
+    tokens: int
+    failed: str
 
 
 def settings(client: str, command: str) -> str:
@@ -82,3 +95,23 @@ def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date
 def take_in(store: StoreFolder, user: str, client: str, path: str, at: dt.datetime) -> None:
     """Keep what is new of a session, as `filemem import` does."""
     imported(store, client, path, at, user)
+
+
+def tried(client: str, command: list[str]) -> Iterator[Tried]:
+    """Each hook of a client, run as it runs them, on a session in which nobody has spoken."""
+    with tempfile.NamedTemporaryFile("w", prefix="rollout-", suffix=".jsonl") as file:
+        file.write('{"type": "summary", "summary": "A check"}\n')
+        file.flush()
+        for event in CLIENTS[client]:
+            said = {
+                "hook_event_name": event,
+                "session_id": "check",
+                "transcript_path": file.name,
+                "prompt": "Who am I?",
+            }
+            began = time.monotonic()
+            done = subprocess.run(command, input=json.dumps(said).encode(), capture_output=True, check=False)
+            spent = time.monotonic() - began
+            failed = done.stderr.decode(errors="replace").strip() if done.returncode else ""
+            slow = f"took {spent:.1f} s" if spent > SLOWEST else ""
+            yield Tried(event, spent, count_tokens(done.stdout.decode(errors="replace")), one_line(failed) or slow)
