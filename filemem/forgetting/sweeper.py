@@ -60,7 +60,7 @@ class Strength(NamedTuple):
 
     def left(self, threshold: float, today: dt.date) -> float:
         """The days from `today` after which retention falls to the threshold; below 0 where it has fallen so long since."""
-        return max(0, (self.last - today).days) - self.stability * math.log(threshold) - self.days
+        return max(0, (self.last - today).days) + days_until(self.stability, threshold) - self.days
 
 
 def strength(
@@ -80,6 +80,11 @@ def strength(
 def retention(days: float, stability: float) -> float:
     """What is left after `days` without recall: 1 at first, towards 0."""
     return math.exp(-days / stability)
+
+
+def days_until(stability: float, threshold: float) -> float:
+    """The days without recall after which retention falls to the threshold."""
+    return -stability * math.log(threshold)
 
 
 # -- how a memory stands -----------------------------------------------------------------------------------------------
@@ -296,7 +301,7 @@ def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -
     since = f"days since its {'last recall' if recalled else 'date'}"
     yield f"Retention is {now.retention:.3f} = exp(-{now.days:.0f} / {now.stability:.1f}), by the {since}."
     if (left := now.left(config.threshold, today)) > 0:
-        when = dt.date.fromordinal(min(today.toordinal() + math.ceil(left), dt.date.max.toordinal()))
+        when = after(today, math.ceil(left))
         yield f"Without a recall it falls under {config.threshold:g} in {left:.0f} days, about {when}."
     else:
         young = f", once it is {config.grace_days} days old" if found.reason == YOUNG else ""
@@ -316,3 +321,8 @@ def _in_archive(found: MemoryStatus) -> str:
     if found.reason != ARCHIVE:
         rest = f"The next sweep brings it back. {LASTS.get(found.reason, 'It was recalled since.')}"
     return f"A job archived it on {found.trail.archived[:10]}. {rest}"
+
+
+def after(today: dt.date, days: int) -> dt.date:
+    """The day so many days from today; the calendar's last day if that lies beyond it."""
+    return dt.date.fromordinal(min(today.toordinal() + days, dt.date.max.toordinal()))

@@ -9,20 +9,23 @@ import datetime as dt
 import hashlib
 import html
 import itertools
+import math
 import os
 import re
 from collections.abc import Iterable
 from importlib import resources
 
 from filemem.errors import FilememError
-from filemem.files import journal, safe
+from filemem.files import config, journal, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, Progress, no_progress
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, Passage, live
-from filemem.forgetting.sweeper import MemoryStatus, standings
-from filemem.overview import check, status, timeline
+from filemem.files.memory import IMPORTANCE, LARGEST, PROFILE, SOURCE_MARK, Memory, Passage, live
+from filemem.forgetting.sweeper import YOUNG, MemoryStatus, Strength, after, days_until, standings
+from filemem.overview import check, timeline
+from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line
 
+DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades
 CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
 GENERATOR = "filemem report"
@@ -74,19 +77,24 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     """The whole page as of `now`, and how many memories it is on; `progress` is told the files checked, which takes longest."""
     today = now.date()
     found = sorted(standings(folder, today), key=lambda one: (-one.date.toordinal() if one.date else 0, live(one.path)))
-    fading = status.status(folder, now).fading
+    threshold = config.of(folder).threshold
+    fading = sorted(
+        (one.strength.left(threshold, today), one.path, one.strength)
+        for one in found
+        if one.strength and not one.archived and one.reason in ("", YOUNG)
+    )
     archived = [one for one in found if one.archived]
     figures = {
         "live": len(found) - len(archived),
         "archived": len(archived),
-        f"fade within {status.SOON} days": len(fading),
+        f"fade within {SOON} days": sum(math.ceil(left) <= SOON for left, *_ in fading),
         "problems in the files": (wrong := len(check.problems(folder, progress))),
     }
     parts = {
         "profile": ("Profile", _profile(folder)),
         "facts": ("What holds", _facts(folder, found)),
         "timeline": ("What happened when", _happened(folder, found)),
-        "fading": ("What fades, and when", _fading(folder, fading)),
+        "fading": ("What fades, and when", _fading(folder, fading, today)),
         "archive": ("What was archived, and why", _archived(folder, archived)),
     }
     menu = [element("a", title, href=f"#{name}") for name, (title, _) in parts.items()]
@@ -180,11 +188,41 @@ def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
     return _table("Events, plans and changes", heads, rows, len(happened), "filemem timeline", none)
 
 
-def _fading(folder: Folder, fading: list[tuple[dt.date, str]]) -> list[Html]:
-    """What the sweep archives next, unless it is recalled, and when."""
-    rows = ([said, str(day), where] for day, path in fading[:FADING] for _, said, where in [_first(folder, path)])
-    caption, none = "What fades next, unless it is recalled", f"Nothing fades within {status.SOON} days."
-    return _table(caption, ["Memory", "#On", "Where"], rows, len(fading), "filemem status --json", none)
+def _fading(folder: Folder, fading: list[tuple[float, str, Strength]], today: dt.date) -> list[Html]:
+    """The curve; what the sweep archives next, unless it is recalled, and when."""
+    drawn = _curve(config.of(folder), [strength for *_, strength in fading[:FADING]])
+    shown = [(left, _first(folder, path)) for left, path, _ in fading[:FADING]]
+    rows = ([said, str(after(today, max(0, math.ceil(left)))), where] for left, (_, said, where) in shown)
+    caption, none = "What fades next, unless it is recalled", "Nothing fades: what is known holds until replaced."
+    return [drawn, *_table(caption, ["Memory", "#On", "Where"], rows, len(fading), "filemem status", none)]
+
+
+def _curve(shape: config.Config, next_: list[Strength]) -> Html:
+    """How retention falls without recall, by importance, down to the threshold; a dot for each of those that fade next."""
+    until = {
+        importance: days_until(shape.stability_days * importance / IMPORTANCE, shape.threshold) for importance in DRAWN
+    }
+    end, least = max(until.values()), shape.threshold
+
+    def at(days: float, left: float) -> list[str]:
+        return f"{32 + 320 * min(days, end) / end:.1f} {10 + 150 * (1 - left):.1f}".split()
+
+    def line(*points: tuple[float, float], **how: str) -> Html:
+        return element("path", d="M" + " L".join(" ".join(at(*point)) for point in points), **how)
+
+    drawn = [line((0, 1), (0, 0), (end, 0), class_="axis"), line((0, least), (end, least), class_="threshold")]
+    drawn += [line(*((days * n / 40, least ** (n / 40)) for n in range(41))) for days in until.values()]
+    labels = [(days, place, said) for n, days in until.items() for place, said in ((least, str(n)), (0, f"{days:.0f}"))]
+    for days, place, said in [*labels, (0, 1, "100%"), (0, least, f"{least:.0%}")]:
+        x, y = at(days, place)
+        drawn.append(element("text", said, x=x, y=y, dy="-5" if place else "14", text_anchor="end"))
+    drawn += [element("circle", cx=x, cy=y, r="3") for x, y in (at(one.days, one.retention) for one in next_)]
+    told = (
+        f"Retention R = exp(-t/S) of what fades, by the days t without recall, for importance {', '.join(map(str, DRAWN))}; "
+        f"under {least:.0%} it is archived. A recall begins the curve anew, and makes it flatter."
+    )
+    picture = element("svg", *drawn, viewBox="0 0 360 182", role="img", aria_label=told)
+    return element("figure", picture, element("figcaption", told + " A dot: what fades next." * bool(next_)))
 
 
 def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
