@@ -96,7 +96,8 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
     """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
     into paragraphs. Nothing without a turn.
     """
-    whole, found, start, end, head = "\n".join(lines[after:]), list[Passage](), 0, 0, after + 1
+    found: list[Passage] = []
+    whole, start, end, head, clock, as_dated = "\n".join(lines[after:]), 0, 0, after + 1, "", True
     for match in _TURN.finditer(whole):
         over = about = ""
         if match.start() > end + 1:
@@ -109,10 +110,13 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
         if more:
             rows = (row[2:] if row.startswith("  ") else "" for row in more.split("\n"))
             text = (text + "\n".join(rows)).rstrip("\n")
-        last = head + text.count("\n")
-        found.append(Passage(head, last, speaker, time, text, about, _iso(date or over)))
-    if found:
+        own, before, clock = _iso(date or over), clock, time.rjust(5, "0") if time else clock
+        as_dated = as_dated and not own and before <= clock
+        found.append(Passage(head, head + text.count("\n"), speaker, time, text, about, own))
+    if found and end < len(whole):
         found += paragraphs(lines, head + whole.count("\n", start, end))
+    if as_dated:  # most are
+        return found
     days = turn_days([(passage.day, passage.time) for passage in found], day)
     return [one._replace(day=own) if own != one.day else one for one, own in zip(found, days, strict=True)]
 
@@ -202,12 +206,8 @@ def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
 def pauses(times: Sequence[str]) -> list[bool]:
     """Whether each turn, by its clock, comes PAUSE minutes or longer after the one before it, or earlier in the day."""
     clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
-    found, last = list[bool](), -1
-    for time in times:
-        clock = clocks.get(time, last)
-        found.append(last >= 0 and not 0 <= clock - last < PAUSE)
-        last = clock
-    return found
+    known = [*itertools.accumulate(times, lambda last, time: clocks.get(time, last), initial=-1)]
+    return [last >= 0 and not 0 <= clock - last < PAUSE for last, clock in itertools.pairwise(known)]
 
 
 def windows(text: str) -> list[tuple[int, int]]:

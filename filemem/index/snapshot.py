@@ -14,7 +14,7 @@ import json
 import re
 import zlib
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -89,9 +89,9 @@ class Builder:
 
     def __init__(self, first: int = 0, speaker_names: Sequence[str] = ("",)) -> None:
         self.speaker_names = list(speaker_names)
-        self.postings: defaultdict[str, list[int]] = defaultdict(list)
-        self.repeats: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        """By token, of the passages that hold it more than once: the place among its postings, and how often."""
+        self._stopped: list[int] = []  # what all stop words share, which costs less than to leave them out first
+        self.postings = defaultdict[str, list[int]](list, dict.fromkeys(terms.STOP, self._stopped))
+        """By token the passages that hold it, each as often as it stands there; of a stop word nothing."""
         self.lines: list[int] = []
         self.speakers: list[int] = []
         self.lengths = bytearray()
@@ -115,20 +115,18 @@ class Builder:
 
     def passage(self, line: int, speaker: int, flags: int, said: list[str], more: list[str]) -> None:
         """Add a passage: its first line, its speaker's number, its flags, the tokens of its speech, which make its length, and
-        `more` tokens to find it by; without stop words."""
+        `more` tokens to find it by."""
         number, postings = self.next, self.postings
-        for token in said + more if more else said:
-            places = postings[token]
-            if not places or places[-1] != number:
-                places.append(number)
-            elif (again := self.repeats[token]) and again[-1][0] == len(places) - 1:
-                again[-1] = len(places) - 1, min(again[-1][1] + 1, MOST_COUNTED)
-            else:
-                again.append((len(places) - 1, 2))
+        for token in said:
+            postings[token].append(number)
+        length = len(said) - len(self._stopped)
+        for token in more:
+            postings[token].append(number)
+        self._stopped.clear()
         self.lines.append(line)
         self.speakers.append(speaker)
         self.flags.append(flags)
-        self.lengths.append(min(len(said), MOST_COUNTED))
+        self.lengths.append(min(length, MOST_COUNTED))
 
 
 class Snapshot:
@@ -224,11 +222,12 @@ class Snapshot:
         sizes, times = array("I"), bytearray()
         old_sizes = array("I", [end - start for start, end in itertools.pairwise(self.starts)])
         done = at = 0
-        terms.stems(token.removeprefix("[") for token in new.postings)  # all at once
-        for key, token in sorted((key_of(token), token) for token in new.postings):
+        tokens = new.postings.keys() - terms.STOP
+        terms.stems(token.removeprefix("[") for token in tokens)  # all at once
+        for key, token in sorted((key_of(token), token) for token in tokens):
             place = bisect.bisect_left(self.keys, key, done)
             known = place < len(self.keys) and self.keys[place] == key
-            end, more = self.starts[place + known], new.postings[token]
+            end, more = self.starts[place + known], Counter(new.postings[token])
             found.keys += self.keys[done:place]
             found.keys.append(key)
             sizes += old_sizes[done:place]
@@ -236,10 +235,8 @@ class Snapshot:
             found.numbers += self.numbers[at:end]
             found.numbers.extend(more)
             times += self.times[at:end]
-            first = len(times)
-            times += b"\1" * len(more)
-            for repeated, count in new.repeats.get(token, ()):
-                times[first + repeated] = count
+            counts = more.values()
+            times += bytes(counts if max(counts) <= MOST_COUNTED else [min(count, MOST_COUNTED) for count in counts])
             done, at = place + known, end
         found.keys += self.keys[done:]
         found.numbers += self.numbers[at:]
@@ -278,11 +275,11 @@ def tokenize_file(builder: Builder, path: str, stats: Stats, data: bytes | None,
 def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, int]]:
     """Put the passages of a memory, window by window, into the builder; those apart lean on none before them. Returns where days
     begin in it."""
-    passages, first, kept = memory.passages, builder.next, itertools.filterfalse
+    passages, first = memory.passages, builder.next
     paused = pauses([passage.time for passage in passages])
     speakers = {name: builder.speaker(name) for name in dict.fromkeys(passage.speaker for passage in passages)}
     cites, sums_up, profile = _SOURCE.search(source), memory.kind == "summaries", memory.path == PROFILE
-    stop, day_starts, last = terms.STOP.__contains__, list[tuple[int, int]](), None
+    day_starts, last = list[tuple[int, int]](), None
     for (line, _, speaker, _, whole, context, day), pause in zip(passages, paused, strict=True):
         if day != last:
             day_starts.append((builder.next - first, day.toordinal() if day else 0))
@@ -292,14 +289,14 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
             text = whole[start:end]
             speech, caption = terms.split_captions(text)
             said = terms.tokens(speech)
-            more = [*kept(stop, terms.tokens(context))] if context else []
+            more = terms.tokens(context) if context else []
             if caption:
-                more += ["[" + token for token in kept(stop, terms.tokens(caption))]
+                more += ["[" + token for token in terms.tokens(caption) if token not in terms.STOP]
             flags = terms.flags(speech, said) | marks
             # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
             if cites or (sums_up and flags & terms.CITES) or (profile and SOURCE_MARK.search(whole)):
                 flags |= terms.IS_DERIVED
-            builder.passage(line, speakers[speaker], flags, [*kept(stop, said)], more)
+            builder.passage(line, speakers[speaker], flags, said, more)
             marks |= terms.APART
     return day_starts
 

@@ -109,7 +109,7 @@ _ZH_TIME = re.compile(
 _ZH_OWN = re.compile("[我咱]")
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _STATES = re.compile(r"[.:;!](?=\s+\S)|[。：；！\n](?=.)")  # a sentence that does not ask, before one that does
-_NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
+_NAME = re.compile(r" [A-Z][a-z](?<=[a-z,;] [A-Z][a-z])")  # begins with what is quickly looked for
 _CITES = re.compile(r"\.(?<=[\w)]\.)(?:md|txt|ya?ml):\d")  # likewise
 _FOUND_NOTHING = ("\nNowhere in memory:", "\n记忆里没有：")
 
@@ -179,8 +179,10 @@ def is_cjk(token: str) -> bool:
 
 def split_captions(text: str) -> tuple[str, str]:
     """What was said, and what the `[image: …]` parts show."""
-    captions = _CAPTION.findall(text) if "[" in text else ()
-    return (_CAPTION.sub(" ", text), "\n".join(captions)) if captions else (text, "")
+    if "[" not in text:
+        return text, ""
+    parts = _CAPTION.split(text)
+    return " ".join(parts[::2]), "\n".join(parts[1::2])
 
 
 def shorten_captions(text: str, wanted: Collection[str]) -> str:
