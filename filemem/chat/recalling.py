@@ -69,7 +69,7 @@ def searched(said: Sequence[str]) -> str:
     """What to search for on the last of a person's messages; one with little to look for, such as "and since when?", goes on
     with those before it."""
     text = said[-1]
-    if question.parse(text).content_words <= FEW:
+    if len(question.parse(text).content) <= FEW:
         text = "\n".join(said[-1 - BEFORE :])
     half = LONGEST_QUERY // 2
     return text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"

@@ -117,15 +117,20 @@ class Query(NamedTuple):
     own: bool = False
 
     @property
-    def content_words(self) -> int:
-        """How many words it has to search for, besides those of dates, names and the like."""
-        spelt = [word for word in self.words if not (word.is_context_word or is_light(word) or terms.is_cjk(word.text))]
-        return len(spelt) + sum(len(terms.segments(run)) for run in self.runs)
+    def pieces(self) -> list[str]:
+        """The words to search for, besides those of dates and names; of Chinese by the dictionary, and what that does not know in
+        one piece."""
+        found = [word.text for word in self.words if not word.is_context_word and not terms.is_cjk(word.text)]
+        for run in self.runs:
+            for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
+                words = list(group)
+                found += "".join(" " if word in terms.STOP else word for word in words).split() if alone else words
+        return [*dict.fromkeys(found)]
 
     @property
-    def has_no_content_words(self) -> bool:
-        """Whether it has no words to search for but those of dates, names and the like."""
-        return all(word.is_context_word or is_light(word) for word in self.words)
+    def content(self) -> list[str]:
+        """Those of them that not any question may contain."""
+        return [text for text in self.pieces if not is_light(terms.stem(text))]
 
 
 def parse(
@@ -188,12 +193,10 @@ def _weighed(run: str) -> Iterator[tuple[str, float]]:
         yield token, ACROSS if across else 1.0 if word or {at, at + 1} <= ends else HALF
 
 
-def is_light(word: Word) -> bool:
-    """Is it a word that any question may contain?"""
+def is_light(stem: str) -> bool:
+    """Is it that of a word that any question may contain?"""
     light = _light_stems()
-    return word.stem in light or (
-        terms.is_cjk(word.text) and all(one in light or one in terms.STOP for one in word.text)
-    )
+    return stem in light or (terms.is_cjk(stem) and all(one in light or one in terms.STOP for one in stem))
 
 
 @functools.cache

@@ -63,59 +63,12 @@ _Values = dict[int, float]  # by passage, what a word counts there
 # -- how much of a question a passage holds, in a measure that compares across questions -----------------------------------
 
 
-class Unit(NamedTuple):
-    """A word of the question: `places` of the words in `Query.words` that it is known by, what it weighs, whether it
-    stands anywhere in memory."""
-
-    text: str
-    places: tuple[int, ...]
-    weight: float
-    known: bool
-
-
 class TermCoverage(NamedTuple):
     """What a passage holds of a question. `strength` (0 to 1) is the share of the question's weight that it and its neighbours
     hold; it compares across questions. `itself` is the share of its words that stand in the passage."""
 
     strength: float = 0.0
     itself: float = 0.0
-
-
-def units_of(query: Query, weights: Sequence[float], unknown: float) -> list[Unit]:
-    """The units of a question. `weights` are those of its words, 0 for one that stands nowhere, which then weighs
-    `unknown`; those that a passage need not repeat are left out."""
-    found = [
-        Unit(word.text, (place,), weight or word.weight * unknown, weight > 0)
-        for place, (word, weight) in enumerate(zip(query.words, weights, strict=True))
-        if not word.is_context_word and not terms.is_cjk(word.text)
-    ]
-    places = {word.text: place for place, word in enumerate(query.words) if not word.is_context_word}
-    for text in dict.fromkeys(piece for run in query.runs for piece in _pieces(run)):
-        tokens = [text] if len(text) == 1 else [text[n : n + 2] for n in range(len(text) - 1)]
-        known_by = tuple(places[token] for token in tokens if token in places)
-        if known_by:
-            known = all(weights[place] > 0 for place in known_by)
-            weight = max(weights[place] for place in known_by) if known else unknown
-            found.append(Unit(text, known_by, weight, known))
-    return found
-
-
-def _pieces(run: str) -> Iterator[str]:
-    """The words of a run, by the dictionary; what it does not know stays in one piece between stop words."""
-    for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
-        words = list(group)
-        yield from "".join(" " if word in terms.STOP else word for word in words).split() if alone else words
-
-
-def held_of(units: Sequence[Unit], shares: Sequence[float], factor: float) -> TermCoverage:
-    """What a passage holds: `shares` says of each of the question's words 1 where it stands in the passage itself, else what
-    neighbours and related words give of it, NEAR at most; `factor` is what is left of the strength. A question without units
-    has none."""
-    values = [sum([shares[place] for place in unit.places]) / len(unit.places) for unit in units]
-    if not (whole := sum(unit.weight for unit in units)):
-        return TermCoverage()
-    total = sum(unit.weight * value for unit, value in zip(units, values, strict=True))
-    return TermCoverage(round(factor * total / whole, 4), sum(value == 1.0 for value in values) / len(values))
 
 
 # -- what is found -----------------------------------------------------------------------------------------------------
@@ -292,7 +245,7 @@ class _Scorer:
         self.query, self.corpus, self._worth, self._speakers = query, corpus, worth, speakers
         found, self.weights = lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
-        self._bare = not any(weight and not is_light(word) for word, weight in named if not word.is_context_word)
+        self._bare = not any(weight and not is_light(word.stem) for word, weight in named if not word.is_context_word)
         mass = sum(self.weights) or max((term.weight for term in found), default=1.0)
         self.mass = max(mass, BARE_QUERY_MASS) if self._bare else mass
         names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
@@ -482,9 +435,14 @@ class _Scorer:
             1.0 if any(_among(number, some) for some in places) else min(NEAR, words.get(word, 0.0) / weight)
             for word, (weight, places) in enumerate(self._whole)
         ]
+        held = [(weight, sum([shares[word] for word in known]) / len(known)) for weight, known in self._pieces]
+        if not held:
+            return TermCoverage()
         speaker, derived = corpus.speakers[number], corpus.flags[number] & terms.IS_DERIVED
         another = speaker not in query.about if speaker else derived and number not in self._naming
-        return held_of(self._units, shares, ANOTHER if query.about and another else 1.0)
+        strength = sum(weight * share for weight, share in held) / sum(weight for weight, _ in held)
+        strength *= ANOTHER if query.about and another else 1.0
+        return TermCoverage(round(strength, 4), sum(share == 1.0 for _, share in held) / len(held))
 
     @functools.cached_property
     def _whole(self) -> list[tuple[float, list[Sequence[int]]]]:
@@ -497,8 +455,17 @@ class _Scorer:
         return found
 
     @functools.cached_property
-    def _units(self) -> list[Unit]:
-        return units_of(self.query, self.weights, idf(self.corpus, 0))
+    def _pieces(self) -> list[tuple[float, list[int]]]:
+        """What each piece of the question weighs, and its words by their places in the question."""
+        places = {word.text: place for place, word in enumerate(self.query.words)}
+        found = []
+        for text in self.query.pieces:
+            tokens = [
+                token for token in terms.tokens(text) if not terms.is_cjk(text) or len(token) == min(2, len(text))
+            ]
+            if known := [places[token] for token in tokens if token in places]:
+                found.append((max(self._whole[word][0] for word in known), known))
+        return found
 
 
 def _among(number: int, places: Sequence[int]) -> bool:

@@ -386,7 +386,7 @@ def search_files(
     ranked, matching = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
     ranked, alone = _with_meaning(index, corpus, query, parsed, asked, worth, ranked)
     hits = _hits(reader, parsed, asked, ranked[:most])
-    inside, outside, of_days = sorted_out(hits, named, bare=parsed.has_no_content_words)
+    inside, outside, of_days = sorted_out(hits, named, bare=not parsed.content)
     picked, left = chosen(inside, outside, limit, parsed)
     more = left + max(0, matching - most)
     shown = [hit for hit in picked if hit.text]
@@ -426,7 +426,7 @@ def _with_meaning(
 ) -> tuple[list[Scored], list[str]]:
     """The passages ranked by words and by meaning, those that have no word of the question among them; and why words alone
     decide, where that is to be said. They also do where they are strong and the embedder is yet to be loaded."""
-    if query.has_no_content_words or not _may_have_vectors(index.folder.store):
+    if not query.content or not _may_have_vectors(index.folder.store):
         return scored, []
     from filemem.search import semantic  # noqa: PLC0415  what reads settings and asks an endpoint: twice a whole search
 
@@ -486,10 +486,8 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
 
 def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
     """A sentence on the words of the question that stand nowhere, each with the words of the memory that are one edit away."""
-    known = [float(bool(corpus.concept(word.stem))) for word in parsed.words]
-    units = (unit for unit in ranking.units_of(parsed, known, 1.0) if not unit.known)
-    missing = [one.text for one in units if not all(question.is_light(parsed.words[place]) for place in one.places)]
-    missing = [word for word in missing if not any(word in name for name in corpus.speaker_names)]
+    known = {text: all(map(corpus.concept, terms.stems(terms.tokens(text)))) for text in parsed.content}
+    missing = [text for text in known if not known[text] and not any(text in name for name in corpus.speaker_names)]
     near = {word: corpus.near(word) for word in missing if len(word) > 3}
     said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
@@ -750,7 +748,7 @@ def _nothing(corpus: Corpus, parsed: Query, given: dict[str, str | None], asked:
 def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, *, beside: bool) -> float:
     """How much of the question the best of the `hits` shown holds, less if it is doubtful or many others match as well.
     `found` are all, best first; `beside`: hits of other days than the question names are shown, too."""
-    if not hits or parsed.has_no_content_words:
+    if not hits or not parsed.content:
         return 0.0
     best = max(hits, key=lambda hit: hit.score)
     doubts = ("question" in best.parts) + 2 * ("pasted" in best.parts) + beside
