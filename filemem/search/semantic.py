@@ -103,8 +103,7 @@ class Semantic:
         self._rows: dict[str, int] = {}  # by key its place among the vectors
         self._vectors: Vectors = None
         self._loaded: tuple[int, ...] = ()  # stats of the file as it was read or written
-        self._whole: weakref.ref[Corpus] | None = None  # of which no vector is missing
-        self._laid: tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors] | None = None
+        self._laid: tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors] | None = None  # where no vector is missing
         self._unsaved = 0
         self._rests, self._why = 0.0, ""
 
@@ -120,7 +119,7 @@ class Semantic:
     def _load(self) -> None:
         """Read what another process may have written since; what is damaged is as if it were not there."""
         if self._loaded and not os.path.exists(self._path):  # forgotten, or deleted by hand
-            self._files, self._rows, self._vectors, self._laid, self._whole, self._loaded = {}, {}, None, None, None, ()
+            self._files, self._rows, self._vectors, self._laid, self._loaded = {}, {}, None, None, ()
         with contextlib.suppress(*_DAMAGED):
             stat = os.stat(self._path)
             if (now := (stat.st_mtime_ns, stat.st_size, stat.st_ino)) == self._loaded:
@@ -134,7 +133,7 @@ class Semantic:
             if facts["made"] == self._made and fits:
                 files = {path: ([*map(int, stats)], [*map(str, own)]) for path, (stats, own) in facts["files"].items()}
                 self._files, self._rows = files, {str(key): row for row, key in enumerate(keys)}
-                self._vectors, self._laid, self._whole, self._unsaved = _unit(vectors.astype("f4")), None, None, 0
+                self._vectors, self._laid, self._unsaved = _unit(vectors.astype("f4")), None, 0
 
     @property
     def _path(self) -> str:
@@ -250,19 +249,22 @@ class Semantic:
                 vector = _unit(self._hasty([self._asking + self._sent(text)]))[0]
                 self._load()
                 if self._vectors is not None and self._vectors.shape[1] != len(vector):  # another model has the name
-                    self._rows, self._vectors, self._laid, self._whole = {}, None, None, None
-                if self._whole is None or self._whole() is not corpus:
-                    if new := self._missing(index, corpus, NEW, likely):
+                    self._rows, self._vectors, self._laid = {}, None, None
+                laid = self._laid
+                if laid is None or laid[0]() is not corpus:
+                    new = self._missing(index, corpus, NEW, likely)
+                    if new:
                         self._add(dict([*new.items()][:NEW]), self._hasty)
-                    self._whole = weakref.ref(corpus) if len(new) < NEW else None
+                    if self._unsaved and (self.by_endpoint or self._unsaved * SAVED >= len(self._rows)):
+                        self._pruned(corpus)
+                        self._save()
+                    laid = self._placed(corpus)
+                    self._laid = laid if len(new) < NEW else None
             except ModelError as error:
                 self._rests, self._why = time.monotonic() + REST, str(error)
                 raise
-            if self._unsaved and (self.by_endpoint or self._unsaved * SAVED >= len(self._rows)):
-                self._pruned(corpus)
-                self._save()
             numpy = _numpy()
-            numbers, firsts, rows = self._rows_of(corpus)
+            _, numbers, firsts, rows = laid
             if not len(rows):
                 return iter(())
             likes = (self._vectors @ vector)[rows]
@@ -278,19 +280,16 @@ class Semantic:
         best = numpy.argsort(-gains)
         return zip(numbers[alike][best].tolist(), gains[best].tolist(), strict=True)
 
-    def _rows_of(self, corpus: Corpus) -> tuple[Vectors, Vectors, Vectors]:
-        """The passages that have a vector, ascending, the first of each one's file, and its row; kept for the next question."""
-        if self._laid is None or self._laid[0]() is not corpus:
-            numpy = _numpy()
-            found = sorted(
-                (entry.first + place, entry.first, self._rows[key])
-                for entry in corpus.entries()
-                for place, key in enumerate(self._listed(corpus, entry) or ())
-                if key in self._rows
-            )
-            pairs = numpy.array(found, "i4").reshape(-1, 3)
-            self._laid = weakref.ref(corpus), pairs[:, 0], pairs[:, 1], pairs[:, 2]
-        return self._laid[1:]
+    def _placed(self, corpus: Corpus) -> tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors]:
+        """The passages that have a vector, ascending, the first of each one's file, and its row."""
+        found = sorted(
+            (entry.first + place, entry.first, self._rows[key])
+            for entry in corpus.entries()
+            for place, key in enumerate(self._listed(corpus, entry) or ())
+            if key in self._rows
+        )
+        pairs = _numpy().array(found, "i4").reshape(-1, 3)
+        return weakref.ref(corpus), pairs[:, 0], pairs[:, 1], pairs[:, 2]
 
     def gains(
         self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], most: int, likely: Sequence[int]
