@@ -97,8 +97,8 @@ IF_ASKED = (1.0, 1.0, *VOICES[2:])  # where the question is about what the assis
 
 
 class Query(NamedTuple):
-    """A question, parsed: whom it is `about` and who else it names, as places of speakers; `spans` are days that it names, as
-    ordinals of the first and the last.
+    """A question, parsed: whom it is `about`, as places of speakers; `spans` are days that it names, as ordinals of the first and
+    the last.
 
     `runs` are its Chinese, Japanese and Korean runs, which have no spaces between words. `order` is 1 where it asks for
     what was first or for an order in time, -1 where it asks for what was last or how things are now, else 0. `past`: it asks
@@ -107,7 +107,6 @@ class Query(NamedTuple):
 
     words: tuple[Word, ...]
     about: frozenset[int] = frozenset()
-    others: frozenset[int] = frozenset()
     asks_when: bool = False
     spans: tuple[tuple[int, int], ...] = ()
     runs: tuple[str, ...] = ()
@@ -143,7 +142,7 @@ def parse(
 
     `dates` are the pieces of the question that name the spans: no passage needs their words to answer it.
     """
-    rest, about, named_too = _without_names(question, speaker_names)
+    rest, about, named_all = _without_names(question, speaker_names)
     for date in (named := sorted(map(terms.fold, dates), key=len, reverse=True)):
         rest = rest.replace(date, " ")
     for asking in (_PRESENT, _LATEST, _ORDER, _ASKED):
@@ -160,7 +159,7 @@ def parse(
                 near, members = terms.related(token)
                 others = (dict.fromkeys(near, RELATED) | dict.fromkeys(members, MEMBER)).items()
                 found[stem] = Word(token, stem, weight, tuple(others), aside)
-    for place in sorted({*about, *named_too}):
+    for place in sorted(named_all):
         tokens = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
         for token, stem in zip(tokens, map(terms.stem, tokens), strict=True):
             found.setdefault(stem, Word(token, stem, ASIDE / len(tokens), (), True))
@@ -168,7 +167,6 @@ def parse(
     return Query(
         tuple(found.values()),
         frozenset(about),
-        frozenset(named_too) - frozenset(about),
         _WHEN.search(question) is not None,
         tuple(spans),
         tuple(filter(terms.is_cjk, runs)),
@@ -204,8 +202,8 @@ def _light_stems() -> frozenset[str]:
     return frozenset(map(terms.stem, _LIGHT_WORDS.split()))
 
 
-def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, list[int], list[int]]:
-    """The folded question without the names of speakers; whom it is about, as places, and who else it names.
+def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, list[int], set[int]]:
+    """The folded question without the names of speakers; whom it is about, as places, and all whom it names.
 
     Any part of a name will do. It is about the first and whoever is joined to them: Ann and Ben in `What did Ann and Ben
     tell Joy?`. In a question with capitals a name has one too, so that asking for joy does not ask for Joy.
@@ -221,14 +219,14 @@ def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, li
                 for match in re.finditer(edges[0] + re.escape(part) + edges[1], question):
                     spots.append((*match.span(), place))
                     rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
-    about: list[int] = []
-    others: list[int] = []
-    last = 0
-    for start, end, place in sorted(spots):
-        joined = about and not others and _JOINED.fullmatch(question, last, start)
-        (about if not about or place in about or joined else others).append(place)
+    about, last = list[int](), 0
+    spots.sort()
+    for start, end, place in spots:
+        if about and place not in about and not _JOINED.fullmatch(question, last, start):
+            break
+        about.append(place)
         last = end
-    return rest, about, others
+    return rest, about, {place for *_, place in spots}
 
 
 def _name_parts(name: str) -> list[str]:

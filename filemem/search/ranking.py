@@ -362,9 +362,7 @@ class _Scorer:
 
     def _named(self, speaker: int, number: int) -> float:
         """The share that who says a passage counts; what nobody speaks is told of whom it names."""
-        if speaker in self.query.about or (not speaker and number in self._naming):
-            return ASKED
-        return ASKED / 2 if speaker in self.query.others else 0.0
+        return ASKED if speaker in self.query.about or (not speaker and number in self._naming) else 0.0
 
     def _marks(self, number: int) -> tuple[Share, ...]:
         """What marks a passage as an answer, as shares of the question's weight; its day aside."""
