@@ -101,9 +101,10 @@ def rank(
     scorer = _Scorer(query, corpus, worth, speakers, max(LIKELY, limit))
     promising = list(scorer.promising(days))
     some = heapq.nlargest(max(PROMISING, 2 * limit), promising, key=lambda one: one[:2])
-    ranked = sorted(filter(None, itertools.starmap(scorer.scored, some)), key=lambda one: one[:4])
+    ranked = [found for _, number, entry, worth in some if (found := scorer.scored(number, entry, worth))]
+    ranked.sort(key=lambda one: (-one.score, -corpus.file(one.number).date, corpus.file(one.number).path, one.number))
     matching = sum(number not in corpus.uncounted for _, number, *_ in promising)
-    return [scorer.explained(*one) for one in ranked[:limit]], matching
+    return ranked[:limit], matching
 
 
 # -- where the words stand, and what each counts there by itself: BM25 ----------------------------------------------
@@ -218,9 +219,6 @@ def _mark(corpus: Corpus, number: int) -> int:
 
 
 _Promise = tuple[float, int, IndexedFile, float]  # about what a passage scores, its number, its file, what that counts
-_Ranked = tuple[
-    float, int, str, int, IndexedFile, float
-]  # the first four put the best first; no two numbers are the same
 
 
 def _around(totals: list[float]) -> list[float]:
@@ -339,7 +337,7 @@ class _Scorer:
                 promise = near + named[corpus.speakers[number]] + (self.mass * self._dated(day) if several else dated)
                 yield promise * worth * (self.query.voices[voices[number]] if voices else 1.0), number, entry, worth
 
-    def scored(self, promise: float, number: int, entry: IndexedFile, worth: float) -> _Ranked | None:
+    def scored(self, number: int, entry: IndexedFile, worth: float) -> Scored | None:
         """A passage with its score; None where no word is in reach."""
         words = sum(self._words(number).values())
         if not words and not self._bare:
@@ -347,7 +345,7 @@ class _Scorer:
         share = sum([share for _, share in self._marks(number)]) + self._dated(entry.day(number))
         total = max(words + self._session(entry) + self.mass * share, FLOOR) * worth
         total *= self.query.voices[self.corpus.voices[number]] if self.corpus.voices else 1.0
-        return -round(total, 6), -entry.date, entry.path, number, entry, worth
+        return Scored(number, round(total, 6), lambda: self._held(number), lambda: self._parts(number, entry, worth))
 
     def _session(self, entry: IndexedFile) -> float:
         """What a file as a whole adds to each of its passages."""
@@ -392,10 +390,6 @@ class _Scorer:
         return ON_DAY if day and on else AFTER_DAY if day and after else 0.0
 
     # -- what made it --------------------------------------------------------------------------------------------
-
-    def explained(self, score: float, _: int, __: str, number: int, entry: IndexedFile, worth: float) -> Scored:
-        """A passage with what it has, and what made its score."""
-        return Scored(number, -score, lambda: self._held(number), lambda: self._parts(number, entry, worth))
 
     def _words(self, number: int) -> _Values:
         """What each word of the question counts for a passage, by its place in the question."""
