@@ -403,7 +403,7 @@ def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: 
     assert answer(user, "oolanng")[1] == "Nowhere in memory: oolanng."
     nothing = "\n".join(answer(user, "zeppelin"))
     assert nothing.startswith("0 passages in 0 of 2 files\nNowhere in memory: zeppelin.")
-    assert "The archive was searched too: 1 of the files lies there." in nothing
+    assert 'The archive holds 1 file; path "archive/**" asks for that alone.' in nothing
     limited = "\n".join(answer(user, "kayak", path="sessions/**", after="2026-01"))
     assert "Searched by path sessions/**, after 2026-01." in limited
     assert 'path "archive/**"' in limited

@@ -396,7 +396,7 @@ def search_files(
     if any(hit in outside for hit in shown):
         of_days = f"{of_days.removesuffix(' alone')}, then of other days"
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
-    nothing = [] if hits else _nothing(corpus, parsed, given, asked)
+    nothing = [] if hits else _nothing(corpus, parsed, given)
     notes = [*nowhere, *undated, *alone, *nothing]
     if shown and terms.is_courtesy(query, reader.names):
         return Found(shown, asked.files, _GREETS, [], more)
@@ -730,16 +730,12 @@ def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[l
 # -- what the answer says ----------------------------------------------------------------------------------------
 
 
-def _nothing(corpus: Corpus, parsed: Query, given: dict[str, str | None], asked: question.Limits) -> list[str]:
+def _nothing(corpus: Corpus, parsed: Query, given: dict[str, str | None]) -> list[str]:
     """Sentences that say what was searched for nothing, and what there is without the filters given."""
     notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
     if limits := ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value):
         notes.append(f"Searched by {limits}.")
-    if asked.test is None and corpus.archived:
-        notes.append(
-            f"The archive was searched too: {corpus.archived:,} of the files lie{'s' * (corpus.archived == 1)} there."
-        )
-    elif corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
+    if corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
         some = f"{corpus.archived:,} file{'s' * (corpus.archived != 1)}"
         notes.append(f'The archive holds {some}; path "archive/**" asks for that alone.')
     return notes
