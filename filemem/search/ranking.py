@@ -38,7 +38,6 @@ ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than 
 
 # Shares of the question's weight.
 ASKED, OWN_WORDS = 0.2, 0.08  # said by a person named; and in the first person
-OWN = 0.05  # in the first person, where the question is
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.05  # has a name; opens its file, where people say what is new
@@ -368,11 +367,11 @@ class _Scorer:
         named, mark = self._named(corpus.speakers[number], number), _spot(corpus, number).mark
         key = mark, named, corpus.lengths[number]
         if key not in self._signs:
-            when, own, length = self.query.asks_when or self._bare, self.query.own, corpus.lengths[number]
+            when, length = self.query.asks_when or self._bare, corpus.lengths[number]
             fold = BARE_QUERY_LENGTH if self._bare else LENGTH
             signs = (
                 ("speaker", named),
-                ("own words", (OWN_WORDS if named else OWN * own) * bool(mark & terms.FIRST_PERSON)),
+                ("own words", OWN_WORDS * bool(named and mark & terms.FIRST_PERSON)),
                 ("time word", TIME * bool(when and mark & terms.HAS_TIME_WORD)),
                 ("question", ASKING * bool(mark & terms.IS_QUESTION)),
                 ("name", NAMING * bool(mark & terms.HAS_NAME)),
