@@ -68,13 +68,6 @@ _WIDE = re.compile(f"[{terms.CJK}]")
 _QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
 
 
-def leans(passage: Passage, before: Passage) -> bool:
-    """Does a turn say little without the one before it: a short reply to somebody's question?"""
-    if not passage.speaker or before.speaker in ("", passage.speaker):
-        return False
-    return len(passage.text) + len(_WIDE.findall(passage.text)) <= SHORT and bool(_QUESTION.search(before.text))
-
-
 class Hit:
     """One passage found, as its file has it when it is first looked at.
 
@@ -166,8 +159,11 @@ class Hit:
 
     @property
     def before(self) -> Passage | None:
-        """The turn that it replies to."""
-        return self.previous if self.previous and leans(self.passage, self.previous) else None
+        """The turn without which it says little: somebody's question that it is a short reply to."""
+        said, last = self.passage, self.previous
+        if not last or not said.speaker or last.speaker in ("", said.speaker) or not _QUESTION.search(last.text):
+            return None
+        return last if len(said.text) + len(_WIDE.findall(said.text)) <= SHORT else None
 
     # -- what of it is shown -------------------------------------------------------------------------------------
 
