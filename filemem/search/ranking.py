@@ -11,8 +11,7 @@ import functools
 import heapq
 import itertools
 import math
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.index.corpus import Corpus
@@ -250,6 +249,9 @@ class _Scorer:
         self._sessions: dict[int, float] = {}
         self._signs: dict[tuple[int, float, int], tuple[Share, ...]] = {}
         self._held_by_word: list[_Values] = [{} for _ in query.words]
+        self._itself: list[Collection[int]] = [
+            () for _ in query.words
+        ]  # by word the passages that have it in some form
         self.held: dict[int, list[tuple[int, float]]] = {}
         seen = 0
         for term in list(found):
@@ -274,6 +276,8 @@ class _Scorer:
     def _take_in(self, term: Term, asked: bytearray | None) -> None:
         """Have a word count the most that any of its terms does, passage by passage."""
         known, values = self._held_by_word[term.word], _values(self.corpus, term, asked)
+        if term.itself:
+            self._itself[term.word] = values.keys()
         both = [(number, known[number]) for number in known.keys() & values.keys()] if known else ()
         known.update(values)
         known.update({number: value for number, value in both if value > values[number]})
@@ -423,8 +427,8 @@ class _Scorer:
         else, less."""
         query, corpus, words = self.query, self.corpus, self._words(number)
         shares = [
-            1.0 if any(_among(number, some) for some in places) else min(NEAR, words.get(word, 0.0) / weight)
-            for word, (weight, places) in enumerate(self._whole)
+            1.0 if number in itself else min(NEAR, words.get(word, 0.0) / self._whole[word])
+            for word, itself in enumerate(self._itself)
         ]
         held = [(weight, sum([shares[word] for word in known]) / len(known)) for weight, known in self._pieces]
         if not held:
@@ -436,14 +440,10 @@ class _Scorer:
         return TermCoverage(round(strength, 4), sum(share == 1.0 for _, share in held) / len(held))
 
     @functools.cached_property
-    def _whole(self) -> list[tuple[float, list[Sequence[int]]]]:
-        """What each word weighs, also where it stands nowhere; and where a form of it stands."""
-        corpus, found = self.corpus, list[tuple[float, list[Sequence[int]]]]()
-        for word, weight in zip(self.query.words, self.weights, strict=True):
-            tokens = corpus.concept(word.stem)
-            places: list[Sequence[int]] = [some for token in tokens for some, _ in corpus.postings(token)]
-            found.append((weight or word.weight * idf(corpus, 0), places))
-        return found
+    def _whole(self) -> list[float]:
+        """What each word weighs, also where it stands nowhere."""
+        words = zip(self.query.words, self.weights, strict=True)
+        return [weight or word.weight * idf(self.corpus, 0) for word, weight in words]
 
     @functools.cached_property
     def _pieces(self) -> list[tuple[float, list[int]]]:
@@ -455,11 +455,5 @@ class _Scorer:
                 token for token in terms.tokens(text) if not terms.is_cjk(text) or len(token) == min(2, len(text))
             ]
             if known := [places[token] for token in tokens if token in places]:
-                found.append((max(self._whole[word][0] for word in known), known))
+                found.append((max(self._whole[word] for word in known), known))
         return found
-
-
-def _among(number: int, places: Sequence[int]) -> bool:
-    """Is a number among these, which are in ascending order?"""
-    at = bisect_left(places, number)
-    return at < len(places) and places[at] == number
