@@ -14,7 +14,7 @@ import json
 import re
 import zlib
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -222,21 +222,25 @@ class Snapshot:
         sizes, times = array("I"), bytearray()
         old_sizes = array("I", [end - start for start, end in itertools.pairwise(self.starts)])
         done = at = 0
-        tokens = new.postings.keys() - terms.STOP
-        terms.stems(token.removeprefix("[") for token in tokens)  # all at once
-        for key, token in sorted((key_of(token), token) for token in tokens):
+        postings = {token: numbers for token, numbers in new.postings.items() if numbers}
+        terms.stems(token.removeprefix("[") for token in postings)  # all at once
+        for key, token in sorted((key_of(token), token) for token in postings):
             place = bisect.bisect_left(self.keys, key, done)
             known = place < len(self.keys) and self.keys[place] == key
-            end, more = self.starts[place + known], Counter(new.postings[token])
-            found.keys += self.keys[done:place]
+            end = self.starts[place + known]
+            if place + known > done:
+                found.keys += self.keys[done:place]
+                sizes += old_sizes[done:place]
+                found.numbers += self.numbers[at:end]
+                times += self.times[at:end]
+            counts: dict[int, int] = {}
+            for number in postings[token]:
+                counts[number] = counts.get(number, 0) + 1
             found.keys.append(key)
-            sizes += old_sizes[done:place]
-            sizes.append(len(more) + (old_sizes[place] if known else 0))
-            found.numbers += self.numbers[at:end]
-            found.numbers.extend(more)
-            times += self.times[at:end]
-            counts = more.values()
-            times += bytes(counts if max(counts) <= MOST_COUNTED else [min(count, MOST_COUNTED) for count in counts])
+            sizes.append(len(counts) + (old_sizes[place] if known else 0))
+            found.numbers.extend(counts)
+            more = counts.values()
+            times += bytes(more if max(more) <= MOST_COUNTED else [min(count, MOST_COUNTED) for count in more])
             done, at = place + known, end
         found.keys += self.keys[done:]
         found.numbers += self.numbers[at:]
