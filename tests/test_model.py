@@ -327,12 +327,14 @@ def stopped(step: Step, longest: float) -> str:
     [
         (flood(STREAM, CHUNK % b"la ", pause=0.01), 0.6),
         (flood(STREAM, b": still there\n\n", pause=0.01), 0.6),
+        (flood(HEAD, b"X-Slow: yes\r\n", pause=0.05), 0.6),
         (flood(HEAD + b"\r\n", b" ", pause=0.01), 0.6),
+        (flood(b"HTTP/1.1 400 No\r\n\r\n", b" ", pause=0.01), 0.6),
         (flood(STREAM, b"x" * 100_000), 20.0),
         (flood(HEAD + b"\r\n", b"x" * 100_000), 20.0),
         (flood(STREAM, CHUNK % (b"la " * 10_000)), 20.0),
     ],
-    ids=["text", "comments", "one body", "big: a line", "big: one body", "big: text"],
+    ids=["text", "comments", "headers", "one body", "an error", "big: a line", "big: one body", "big: text"],
 )
 def test_an_answer_ends_after_its_time_or_at_its_bytes_however_it_comes(
     step: Step, longest: float, monkeypatch: pytest.MonkeyPatch

@@ -1,8 +1,8 @@
 """Any OpenAI-compatible endpoint: the model that answers there, the one that makes vectors, and why nothing came.
 
-The package `openai` retries and times out; what it does not do is end an answer that never ends (comments, empty chunks). So the
-events of a stream are read here, under one deadline and one count of bytes. Nobody else imports `openai`, and this module does so
-only when an endpoint is first asked: the import takes longer than a whole `filemem grep`.
+The package `openai` retries and times out; what it does not do is end an answer that never ends (comments, empty chunks, a header
+a minute). So one clock hangs up, and the bytes of a body are counted. Nobody else imports `openai`, and this module does so only
+when an endpoint is first asked: the import takes longer than a whole `filemem grep`.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -112,10 +112,78 @@ class Failure(Exception):
         self.kind = kind or _kind(status, code, self.said.lower())
 
 
-def _data(line: bytes | bytearray) -> bytes:
-    """What a line of a stream of events says; nothing for a comment, the name of an event, or the end."""
-    data = bytes(line[5:]).strip() if line.startswith(b"data:") else b""
-    return data if data != b"[DONE]" else b""
+class HTTPClient:
+    """One client of the HTTP library, for one request at a time; `why` tells what ended that, empty where nothing did."""
+
+    why, left, began = "", 0, 0.0
+    _stream: Any = None
+
+    def __init__(self, package: ModuleType, url: str, key: str, timeout: float) -> None:
+        # httpx, or httpx2: openai brings either.
+        library = sys.modules[package.DefaultHttpxClient.__mro__[1].__module__]
+        # What loses a connection: not every version of the package wraps what its library raises amid a stream.
+        self.lost = (package.APIConnectionError, library.RequestError)
+        self._base: Any = library.SyncByteStream
+        self._timeout = timeout
+        try:
+            self.openai = package.OpenAI(
+                base_url=url,  # always given, since the package would else take it from the environment
+                api_key=key or "none",  # the package wants one even for an endpoint that does not
+                http_client=package.DefaultHttpxClient(
+                    headers={"Accept-Encoding": "identity"},  # so that bytes as sent are bytes as held
+                    verify=_tls(library),
+                    # A proxy for the way out knows nothing of a server on this machine.
+                    trust_env=urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"),
+                    timeout=package.Timeout(timeout, connect=min(CONNECT, timeout)),
+                    follow_redirects=False,
+                    event_hooks={"request": [self._sent], "response": [self._came]},
+                ),
+            )
+        except (ValueError, ImportError, library.InvalidURL) as error:
+            raise Failure("unreachable", str(error)) from None
+
+    def begin(self) -> None:
+        """Be ready for the next request."""
+        self.why, self.left, self.began = "", BIGGEST_ANSWER, time.monotonic()
+
+    def hang_up(self) -> None:
+        """End the answer under way, from another thread."""
+        self.why = self.why or "endless"
+        if there := self._stream and self._stream.get_extra_info("socket"):
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(there, socket.SHUT_RDWR)  # wakes a thread that waits for a byte
+
+    def _sent(self, request: Any) -> None:
+        if time.monotonic() - self.began >= self._timeout:
+            self.why = self.why or "silent"  # the package would wait as long again
+        if self.why:
+            raise Failure(self.why)
+        request.extensions["trace"] = self._traced
+
+    def _traced(self, event: str, told: dict[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._stream = told["return_value"]
+
+    def _came(self, response: Any) -> None:
+        after = response.headers.get("retry-after", "")
+        if _SECONDS.fullmatch(after) and int(after) > LONGEST_PAUSE:
+            response.headers["x-should-retry"] = "false"
+        inner, client = response.stream, self
+
+        class Counted(self._base):  # type: ignore[misc,name-defined]
+            def __iter__(self) -> Iterator[bytes]:
+                for piece in inner:
+                    client.left -= len(piece)
+                    if client.left < 0:
+                        client.why = client.why or "endless"
+                    if client.why:
+                        raise Failure(client.why)
+                    yield piece
+
+            def close(self) -> None:
+                inner.close()
+
+        response.stream = Counted()
 
 
 @functools.cache
@@ -124,43 +192,7 @@ def _tls(library: ModuleType) -> Any:
     return library.create_ssl_context()
 
 
-_THREAD = threading.local()  # has when the request of each was begun
-
-
-@functools.lru_cache(maxsize=16)
-def _client(url: str, key: str, timeout: float) -> tuple[Any, tuple[type[Exception], ...]]:
-    """The client of the package for all requests to an endpoint, and what it raises where a connection is lost."""
-    import openai  # noqa: PLC0415  (a third of a second, which only those who ask a model should pay)
-
-    library = sys.modules[openai.DefaultHttpxClient.__mro__[1].__module__]  # httpx, or httpx2: openai brings either
-
-    def sent(request: object) -> None:
-        if time.monotonic() - _THREAD.began >= timeout:
-            raise Failure("silent")  # the package would wait as long again
-
-    def came(response: Any) -> None:
-        after = response.headers.get("retry-after", "")
-        if _SECONDS.fullmatch(after) and int(after) > LONGEST_PAUSE:
-            response.headers["x-should-retry"] = "false"
-
-    try:
-        client = openai.OpenAI(
-            base_url=url,  # always given, since the package would else take it from the environment
-            api_key=key or "none",  # the package wants one even for an endpoint that does not
-            http_client=openai.DefaultHttpxClient(
-                headers={"Accept-Encoding": "identity"},  # so that bytes as sent are bytes as held
-                verify=_tls(library),
-                # A proxy for the way out knows nothing of a server on this machine.
-                trust_env=urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"),
-                timeout=openai.Timeout(timeout, connect=min(CONNECT, timeout)),
-                follow_redirects=False,
-                event_hooks={"request": [sent], "response": [came]},
-            ),
-        )
-    except (ValueError, ImportError, library.InvalidURL) as error:
-        raise Failure("unreachable", str(error)) from None
-    # Not every version of the package wraps what its library raises amid a stream.
-    return client, (openai.APIConnectionError, library.RequestError)
+_IDLE: dict[tuple[str, str, float], list[HTTPClient]] = {}  # that wait for a request, of all models of the process
 
 
 class Connection:
@@ -180,16 +212,13 @@ class Connection:
         self.name = name
         self._url, self._key = (base_url or OPENAI_URL).strip(), (api_key or "").strip()
         self._timeout, self._longest = timeout, longest
-        self._response: Any = None  # under way
-        self._hung_up = False
+        self._client: HTTPClient | None = None  # of the request under way
         self._refused: set[str] = set()  # the parts of a request that the endpoint does not take
 
     def hang_up(self) -> None:
         """End the answer under way, from another thread; whoever waits for it gets a ModelError."""
-        self._hung_up = True
-        if (response := self._response) and (stream := response.extensions.get("network_stream")):
-            with contextlib.suppress(OSError):  # wakes a thread that waits for a byte
-                socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
+        if client := self._client:
+            client.hang_up()
 
     def _answers(self, path: str, request: dict[str, Any], retries: int = RETRIES) -> Generator[object, None, None]:
         """The JSON values that the endpoint sends, as they came: the package's typed models would check nothing.
@@ -198,33 +227,30 @@ class Connection:
         """
         if not (self._key or self._url != OPENAI_URL) or not re.fullmatch("[!-~]*", self._key):
             raise Failure("key")
-        import openai  # noqa: PLC0415
+        import openai  # noqa: PLC0415  (a third of a second, which only those who ask a model should pay)
 
-        client, lost = _client(self._url, self._key, self._timeout)
-        failed: tuple[type[Exception], ...] = (Failure, openai.APIError, *lost, ValueError, RecursionError)
-        _THREAD.began, self._hung_up, came = time.monotonic(), False, bytearray()
-        end, left = _THREAD.began + self._longest, BIGGEST_ANSWER
+        idle, began = _IDLE.setdefault((self._url, self._key, self._timeout), []), False
+        client = self._client = idle.pop() if idle else HTTPClient(openai, self._url, self._key, self._timeout)
+        client.begin()
+        clock = threading.Timer(self._longest, client.hang_up)
+        clock.daemon = True
+        clock.start()
         how: dict[str, Any] = {"cast_to": object, "body": request, "options": {"max_retries": retries}}
         try:
-            with client.post(path, **how, stream=True, stream_cls=openai.Stream[object]) as stream:
-                self._response = stream.response
-                plain = not request.get("stream") or "json" in stream.response.headers.get("content-type", "")
-                for piece in stream.response.iter_raw():
-                    left -= len(piece)
-                    if left < 0 or self._hung_up or time.monotonic() > end:
-                        raise Failure("endless")
-                    came += piece
-                    if not plain and b"\n" in piece:
-                        whole, _, came = came.rpartition(b"\n")
-                        yield from map(json.loads, filter(None, map(_data, whole.split(b"\n"))))
-                yield from map(json.loads, filter(None, [bytes(came) if plain else _data(came)]))
-        except failed as error:
-            if self._hung_up:
-                raise Failure("endless") from None
-            began = self._response is not None
-            raise error if isinstance(error, Failure) else _failure(error, lost, began=began) from None
+            with client.openai.post(path, **how, stream=True, stream_cls=openai.Stream[object]) as stream:
+                began = True
+                whole = not request.get("stream") or "json" in stream.response.headers.get("content-type", "")
+                yield from [json.loads(stream.response.read())] if whole else stream
+            if client.why:
+                raise Failure(client.why)
+        except (Failure, openai.APIError, *client.lost, ValueError, RecursionError) as error:
+            if client.why:
+                raise Failure(client.why) from None
+            raise error if isinstance(error, Failure) else _failure(error, client.lost, began=began) from None
         finally:
-            self._response = None
+            clock.cancel()
+            self._client = None
+            idle.append(client)
 
     @property
     def _who(self) -> str:
