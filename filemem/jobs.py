@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, ParamSpec
 
-from filemem import index
+from filemem import index, overview
 from filemem.chat.conversation import Does
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, journal, trust
@@ -28,7 +28,6 @@ from filemem.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.models import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
-from filemem.overview import check, status
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, Remembered
 from filemem.remembering.sessions import ConsolidationLog, digest
@@ -416,16 +415,16 @@ def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     with contextlib.suppress(FilememError):  # a bookkeeping that is a link, which is named below
         found = History(folder).problems()
         followed = follow_renames(folder, order.at).said
-    found += check.problems(folder, show)
+    found += overview.problems(folder, show)
     told = [JobDone("", [one], {"followed": one}) for one in followed]
     return told + [JobDone("", [str(one._replace(path=f"{folder.name}/{one.path}"))], one._asdict()) for one in found]
 
 
 def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    found = status.status(folder, order.at, show)
+    found = overview.status(folder, order.at, show)
     live, archived = (sum(kind[key] for kind in found.kinds.values()) for key in ("live", "archived"))
-    brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {status.SOON} days"]
-    return [JobDone("", brief if order.many else status.in_words(found), found._asdict())]
+    brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {overview.SOON} days"]
+    return [JobDone("", brief if order.many else overview.in_words(found), found._asdict())]
 
 
 JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {

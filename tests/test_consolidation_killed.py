@@ -7,7 +7,7 @@ from crash_driver import AT, JOBS, READER
 from programs import filemem
 
 from filemem import Store, index
-from filemem.overview.check import problems
+from filemem.overview import problems
 from filemem.remembering import consolidation
 from filemem.remembering.sessions import NAME, ConsolidationLog
 

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem import Store
+from filemem import Store, overview
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.overview import check
 from filemem.text.plain import escape_controls
 
 OUTSIDE = [
@@ -140,7 +139,7 @@ def test_no_link_is_followed(alice: Folder, tmp_path: Path, link: str, target: s
     }
     assert alice.paths() == listed == sorted({"profile.md", "facts/tea.md"} - {link})
     assert [problem.path for problem in alice.strays()] == [link]
-    assert any(problem.path == link for problem in check.problems(alice))
+    assert any(problem.path == link for problem in overview.problems(alice))
 
 
 def test_a_user_whose_folder_is_a_link_is_refused(alice: Folder, tmp_path: Path) -> None:
@@ -168,7 +167,7 @@ def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(alice: Folder
             file.write(b"x\n")
     os.makedirs(os.path.join(os.fsencode(tmp_path), b"alice", name, b"below"))
     assert alice.paths() == ["facts/tea.md", "profile.md"]
-    found = [problem for problem in check.problems(alice) if "its name holds" in problem.what]
+    found = [problem for problem in overview.problems(alice) if "its name holds" in problem.what]
     assert len(found) == 3
     for problem in found:
         assert problem.remedy == "rename it" and problem.path.isprintable()

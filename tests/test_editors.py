@@ -13,7 +13,7 @@ from terminal import Terminal
 from filemem import Store, User
 from filemem.files.folder import Folder
 from filemem.history import set_up
-from filemem.overview.check import problems
+from filemem.overview import problems
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-11-18-tea.md"

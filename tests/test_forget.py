@@ -24,7 +24,7 @@ from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.jobs import forget
 from filemem.mcp.writing import Writing
-from filemem.overview.check import problems
+from filemem.overview import problems
 
 PROJECT = Path(__file__).parents[1]
 WORD = "zyzzyva"

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from repositories import START, git, job, named, plain_git, state, store, supersede, write  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import FilememError, Store, User, overview
 from filemem.files import config
 from filemem.files.folder import Folder
 from filemem.history import History, set_up
 from filemem.history.diary import sync
-from filemem.overview import check
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -95,7 +94,7 @@ def test_a_fact_archived_here_and_edited_there_is_one_memory(machines: list[Fold
     done = synced(two)
     assert len(done) == 1 and synced(one) == ["Brought in 2 commits, sent 0."]
     for user in machines:
-        assert path not in user.paths() and not check.problems(user)
+        assert path not in user.paths() and not overview.problems(user)
         lines = user.memory(f"archive/{path}").lines
         assert f"superseded_by: {new}" in lines and set(text.splitlines()) <= set(lines)
 

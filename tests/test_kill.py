@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 from crash_driver import arm
 
-from filemem import Store
+from filemem import Store, overview
 from filemem.files import journal, safe
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
-from filemem.overview import check
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 LONG = "word " * 1200 + "\n\nsecond paragraph"  # longer than a page, hence written by a swap
@@ -109,5 +108,5 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
     ann.maintain(AT.date())
     (left,) = leftovers(ann.folder)
     assert left.endswith("fedcba9876543210") and Path(ann.folder.root, left).read_bytes().startswith(b"a save")
-    (problem,) = check.problems(ann.folder)
+    (problem,) = overview.problems(ann.folder)
     assert problem.path == left and "look at it" in problem.remedy

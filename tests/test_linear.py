@@ -16,7 +16,7 @@ from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create
 from filemem.importers import import_file
-from filemem.overview.check import problems
+from filemem.overview import problems
 from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

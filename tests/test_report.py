@@ -14,14 +14,13 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from filemem import Store, jobs
+from filemem import Store, jobs, overview
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.files.folder import Folder
-from filemem.overview import check, report, status
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"
-STYLE = (Path(report.__file__).parent / "report.css").read_text(encoding="utf-8")
+STYLE = (Path(overview.__file__).parent / "data/report.css").read_text(encoding="utf-8")
 AT = dt.datetime(2026, 11, 20)
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -67,7 +66,7 @@ def write(user: Folder, path: str, text: str = "A fact.\n") -> str:
 
 
 def text_of(user: Folder, at: dt.datetime = AT) -> str:
-    return report.page(user, at)[0]
+    return overview.page(user, at)[0]
 
 
 def shown(user: Folder, at: dt.datetime = AT) -> Page:
@@ -169,7 +168,7 @@ def test_the_figures_are_those_of_status_list_and_check(whose: str, user: Folder
         ("live", sum(not row["archived"] for row in listed)),
         ("archived", sum(row["archived"] for row in listed)),
         ("fade within 30 days", len(json.loads(run(who, "status", "--json").output)["fading"])),
-        ("problems in the files", len(check.problems(who))),
+        ("problems in the files", len(overview.problems(who))),
     ):
         assert figures[figures.index(name) + 1] == f"{count:,}"
 
@@ -205,7 +204,7 @@ def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None
     assert session == ["2026-06-02", "summarised in summaries/2026/2026-01-conversations.md"]
     assert rows["archive/facts/2025/2025-02-01-old.md"] == ["", "put there by hand"]
     assert rows["archive/facts/2025/2025-03-01-c.md"] == ["", "superseded by facts/2026/2026-02-01-nuts.md"]
-    coming = status.status(user, AT).fading
+    coming = overview.status(user, AT).fading
     assert coming
     rows = found.table("What fades next")[: len(coming)]
     assert [(row[1], row[2].rpartition(":")[0]) for row in rows] == [(str(day), path) for day, path in coming]

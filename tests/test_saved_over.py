@@ -15,7 +15,7 @@ from filemem.cli import cli
 from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
-from filemem.overview.check import problems
+from filemem.overview import problems
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 

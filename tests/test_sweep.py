@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, Toolbox, jobs
+from filemem import Store, Toolbox, jobs, overview
 from filemem.errors import NotFound
 from filemem.files import journal
 from filemem.forgetting import sweeper
-from filemem.overview import status
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own
 TODAY = dt.date(2026, 11, 20)
@@ -195,7 +194,7 @@ def test_status_counts_every_memory_once(user):
     write(user, "facts/2026/2026-01-30-d.md", "Likes tea.\n")
     write(user, "archive/facts/2026/2026-01-30-c.md", "Liked rum.\n")
     write(user, "profile.md", "Ann.\n")
-    found = status.status(user, AT)
+    found = overview.status(user, AT)
     assert found.kinds["facts"] == {"live": 3, "live_bytes": 71, "archived": 1, "archived_bytes": 11}
     assert list(found.kinds["profile"].values()) == [1, 5, 0, 0]
     assert found.staying == {"profile": 1, "standing": 1}

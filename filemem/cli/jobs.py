@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from filemem import jobs
+from filemem import jobs, overview
 from filemem.cli.context import Context, command, split_line
 from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_dim
 from filemem.errors import FilememError, Problem
@@ -26,7 +26,6 @@ from filemem.history import History, set_up
 from filemem.history.diary import Commit, log, sync, undo
 from filemem.importers import ImportReport
 from filemem.jobs import JOBS, Order, imported, outcomes
-from filemem.overview import report, timeline
 from filemem.remembering import consolidation
 from filemem.search import question
 from filemem.text.plain import counted, one_line
@@ -190,7 +189,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
     """
     user, wanted = call.the_user(), globs.matcher(glob)
     days = question.bounds(after, before, call.now.date())
-    events = timeline.timeline(user, lambda path: wanted(live(path)), days)
+    events = overview.timeline(user, lambda path: wanted(live(path)), days)
     for one in events:
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
@@ -213,10 +212,10 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
     where = os.path.abspath(output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html"))
     if f"{os.path.realpath(os.path.dirname(where))}{os.sep}".startswith(os.path.realpath(user.above) + os.sep):
         raise FilememError(f"{one_line(where)} is inside the memories and would become one; name a place outside them.")
-    if os.path.lexists(where) and not report.is_our_page(where):
+    if os.path.lexists(where) and not overview.is_our_page(where):
         raise FilememError(f"{one_line(where)} is not a filemem report; name another file.")
     with progress("looking") as show:
-        text, memories = report.page(user, call.now, show)
+        text, memories = overview.page(user, call.now, show)
     safe.write(where, text.encode())
     yield f"Wrote {output or where}: {memories:,} memories."
     if not output and sys.stdout.isatty():

@@ -21,7 +21,7 @@ from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE
 from filemem.jobs import imported
 from filemem.models import prompt
-from filemem.overview.timeline import timeline
+from filemem.overview import timeline
 from filemem.search import ranking
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 

@@ -21,11 +21,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from filemem import overview
 from filemem.chat.conversation import Event, Notice, Stopped, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
 from filemem.files.folder import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
-from filemem.overview import report
 from filemem.serve import keys, running, wire
 from filemem.serve.chats import Chats
 from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form
@@ -89,7 +89,7 @@ class Service:
 
     async def _page(self, request: Request) -> Response:
         user = self._store.folder(await self._user(request))
-        return HTMLResponse((await asyncio.to_thread(report.page, user, dt.datetime.now().astimezone()))[0])
+        return HTMLResponse((await asyncio.to_thread(overview.page, user, dt.datetime.now().astimezone()))[0])
 
     async def _models(self, request: Request) -> Response:
         await self._user(request)

@@ -1,10 +1,12 @@
-"""A report on a user's memories: one HTML page that needs nothing else, no script and no network, on a screen or on paper.
+"""Overviews for a person: every problem in the files, how many memories there are, what happened when, and one page to read.
 
-Everything follows from the files, the logs of the jobs and the day: the same page for the same. Lists are cut, so that a page on
-ten thousand memories is as long as one on some hundreds.
+The page is one HTML file that needs nothing else, no script and no network, on a screen or on paper. Everything follows from the
+files, the logs of the jobs and the day: the same page for the same. Lists are cut, so that a page on ten thousand memories is as
+long as one on some hundreds.
 """
 
 import base64
+import contextlib
 import datetime as dt
 import hashlib
 import html
@@ -12,18 +14,222 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from importlib import resources
+from typing import NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files import config, journal, safe
+from filemem.chat.conversation import Conversation
+from filemem.errors import FilememError, Problem
+from filemem.files import config, journal, safe, transcript
 from filemem.files.facts import plain
-from filemem.files.folder import Folder, Progress, no_progress
-from filemem.files.memory import IMPORTANCE, LARGEST, PROFILE, SOURCE_MARK, Memory, Passage, live
+from filemem.files.folder import BOOKKEEPING, Folder, Progress, no_progress
+from filemem.files.memory import (
+    IMPORTANCE,
+    LARGEST,
+    PROFILE,
+    REFERENCE,
+    SOURCE_MARK,
+    Memory,
+    Passage,
+    counterpart,
+    live,
+    only_asked,
+)
+from filemem.forgetting.deletion import MARK, NAMELESS
 from filemem.forgetting.sweeper import YOUNG, MemoryStatus, Strength, after, days_until, standings
-from filemem.overview import check, timeline
-from filemem.overview.status import SOON
-from filemem.text.plain import escape_controls, one_line
+from filemem.grep import lines_of
+from filemem.models.offline import OfflineModel
+from filemem.text.dates import Span, mentioned, nearest, one_day
+from filemem.text.plain import count_tokens, counted, escape_controls, one_line
+
+_COPY = re.compile(
+    r"(?P<stem>.+?)(?:\.sync-conflict-[\w-]+| \([^()]*(?:conflicted copy|case conflict|冲突)[^()]*\))(?P<end>\.\w+)$",
+    re.IGNORECASE,
+)
+
+
+def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Problem]:
+    """The problems of every memory and of what lies among them, by path and line."""
+    paths = folder.paths()
+    lengths: dict[str, int | None] = dict.fromkeys(paths)
+    found = [*folder.strays(), *_beside(folder)]
+    for done, path in enumerate(paths, 1):
+        if match := _COPY.match(path):
+            what = "a copy that a program for sharing files made where two machines had changed it"
+            remedy = f"bring both together in {one_line(match['stem'] + match['end'])}, then delete this one"
+            found.append(Problem(path, 1, what, remedy))
+        try:
+            memory = Memory(path, folder.read(path, LARGEST + 1))
+            found += [*memory.problems, *_references(folder, memory, lengths)]
+        except (FilememError, OSError) as error:
+            found.append(Problem(path, 1, str(error).rstrip("."), "put its permissions right, or delete it"))
+        if done % 100 == 0 or done == len(paths):
+            progress(done, len(paths))
+    return sorted(found)
+
+
+def _beside(folder: Folder) -> Iterator[Problem]:
+    """What is wrong with the bookkeeping, and what its logs say is amiss: a forgetting that was killed, turns that an editor has
+    saved over."""
+    place = folder.bookkeeping()
+    if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
+        yield Problem(BOOKKEEPING, 1, "this is not a folder, so nothing can be kept here", "rename it")
+    with contextlib.suppress(FilememError):
+        if os.path.lexists(folder.bookkeeping(MARK)):
+            remedy = "give the same filemem forget again, which finishes it"
+            yield Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)
+    for path, gone in transcript.lost(folder).items():
+        first = one_line(gone[0].partition(": ")[2], 60)
+        count = counted(len(gone), "turn that was kept is", "turns that were kept are")
+        mine = f"if you deleted them yourself, delete {BOOKKEEPING}/{journal.SAID}"
+        remedy = f"put back with filemem restore {one_line(path)}, or {mine}"
+        yield Problem(path, 1, f"{count} not in it any more, saved over by an editor perhaps: {first}", remedy)
+
+
+def _references(folder: Folder, memory: Memory, lengths: dict[str, int | None]) -> Iterator[Problem]:
+    """The paths that a memory's front matter names and that lead nowhere, in the archive either; `lengths` has the lines of each
+    memory, as far as they have been counted."""
+
+    def wrong(entry: str) -> str:
+        match = REFERENCE.match(entry)
+        if not match:
+            return "is not a path"
+        where = next((path for path in (match["path"], counterpart(match["path"])) if path in lengths), None)
+        if where is None:
+            return "does not exist"
+        if not match["line"]:
+            return ""
+        try:
+            count = lengths[where] = lengths[where] or len(lines_of(folder, where))
+        except (FilememError, OSError):
+            return "cannot be read"
+        return "" if 1 <= int(match["line"]) <= count else f"has only {count} lines"
+
+    for key in ("source", "supersedes", "superseded_by"):
+        value = memory.particular(key)
+        for entry in map(str, value if isinstance(value, list) else [] if value is None else [value]):
+            if entry != NAMELESS and (fault := wrong(entry)):
+                what = f"{key} names {one_line(entry, 80)}, which {fault}"
+                yield Problem(memory.path, memory.line_of(key), what, "correct the path, or remove the key")
+
+
+SOON = 30  # days
+MOST = 12  # lines of what fades
+
+
+class Status(NamedTuple):
+    """`kinds` counts the live and the archived memories of each kind, and their bytes; `fading` are the days and paths of what
+    falls under the threshold within SOON days, soonest first; `staying` counts by reason what does not fade.
+    """
+
+    kinds: dict[str, dict[str, int]]
+    prompt_tokens: dict[str, int]
+    fading: list[tuple[dt.date, str]]
+    staying: dict[str, int]
+
+
+def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Status:
+    """How the memories stand now."""
+    kinds, staying, fading = dict[str, dict[str, int]](), Counter[str](), []
+    today, threshold = now.date(), config.of(folder).threshold
+    for one in standings(folder, today, progress):
+        kind = kinds.setdefault(one.kind, {"live": 0, "live_bytes": 0, "archived": 0, "archived_bytes": 0})
+        where = "archived" if one.archived else "live"
+        kind[where] += 1
+        kind[f"{where}_bytes"] += one.size
+        if one.archived:
+            continue
+        if one.reason and one.reason != YOUNG:
+            staying[one.reason] += 1
+        elif one.strength:
+            left = math.ceil(one.strength.left(threshold, today))
+            if left <= SOON:
+                fading.append((today + dt.timedelta(max(0, left)), one.path))
+    system = Conversation(folder, OfflineModel(), lambda: now).view().system
+    counted = {name: count_tokens(text) for name, text in system}
+    return Status(dict(sorted(kinds.items())), counted, sorted(fading), staying)
+
+
+def in_words(found: Status) -> list[str]:
+    """The status as lines for a terminal."""
+    said = []
+    for name, kind in found.kinds.items():
+        kept = f", {kind['archived']:,} archived ({kind['archived_bytes'] / 1000:,.1f} kB)" if kind["archived"] else ""
+        said.append(f"{name:<10} {kind['live']:>7,} live ({kind['live_bytes'] / 1000:,.1f} kB){kept}")
+    parts = ", ".join(f"{name} {count:,}" for name, count in found.prompt_tokens.items())
+    said.append(f"In every prompt: {sum(found.prompt_tokens.values()):,} tokens ({parts}).")
+    said += ["", f"Fading within {SOON} days: {len(found.fading):,}."]
+    said += [f"  {day}  {path}" for day, path in found.fading[:MOST]]
+    if len(found.fading) > MOST:
+        said.append(f"  and {len(found.fading) - MOST:,} more; --json lists them all.")
+    if found.staying:
+        staying = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.staying.items()))
+        said.append(f"Not fading: {staying}.")
+    return said
+
+
+_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")  # "at Christmas" and "in May" say too little of a day
+LONGEST_TOLD = 2_000  # characters of a passage that say what happened
+LONGEST_SPAN = 31  # days of a span that dates an event; "in 2023" says too little of a day
+
+
+class Event(NamedTuple):
+    """What a memory tells of the days from `date` to `end`; `until` is the day on which it ceased to hold."""
+
+    date: dt.date
+    end: dt.date
+    until: dt.date | None
+    text: str
+    path: str
+    line: int
+    archived: bool
+
+    def day(self) -> str:
+        """The day as a timeline shows it: `2026-05-08`, or `2026-05` for a whole month."""
+        whole = self.date.day == 1 and (self.end + dt.timedelta(1)).day == 1 < self.end.day
+        return f"{self.date:%Y-%m}" if whole else f"{self.date}"
+
+
+def timeline(folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int] | None = None) -> list[Event]:
+    """The events of the memories whose live path is `wanted`, within some days, given as ordinals, if any; oldest first."""
+    found = [event for path in folder.paths() if wanted(path) for event in _events(folder, path)]
+    if days:
+        first, last = map(dt.date.fromordinal, days)
+        found = [event for event in found if event.end >= first and event.date <= last]
+    return sorted(found, key=lambda event: (event.date, event.end, event.path, event.line))
+
+
+def _events(folder: Folder, path: str) -> Iterator[Event]:
+    """The first passage of a memory as an event; none where it has no date at all, or cannot be read."""
+    try:
+        memory = Memory(path, folder.read(path, LARGEST))
+    except (FilememError, OSError):
+        return
+    when = memory.when
+    passage = None if memory.binary else next(iter(memory.passages), None)
+    if passage is None or when is None or only_asked(memory):
+        return
+    until = memory.particular("valid_until")
+    text = plain(one_line(passage.text, LONGEST_TOLD))
+    text = f"{passage.speaker}: {text}" if passage.speaker else text
+    span = _told_of(memory, passage, passage.day or when.date)
+    yield Event(span.start, span.end, until, text, path, passage.line, memory.archived)
+
+
+def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
+    """The days that a memory tells of: since when it holds, else the first date that it names, else its own."""
+    since = memory.particular("valid_from")
+    if since or memory.kind == "sessions":
+        return one_day(since or day)
+    text = passage.text[:LONGEST_TOLD]
+    named = (
+        nearest(mention, day)
+        for mention in mentioned(text, day)
+        if mention.annotated or (not mention.relative and _DAY.search(text, mention.start, mention.end))
+    )
+    return next((span for span in named if (span.end - span.start).days <= LONGEST_SPAN), one_day(day))
+
 
 DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades
@@ -88,7 +294,7 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         "live": len(found) - len(archived),
         "archived": len(archived),
         f"fade within {SOON} days": sum(math.ceil(left) <= SOON for left, *_ in fading),
-        "problems in the files": (wrong := len(check.problems(folder, progress))),
+        "problems in the files": (wrong := len(problems(folder, progress))),
     }
     parts = {
         "profile": ("Profile", _profile(folder)),
@@ -119,7 +325,7 @@ def is_our_page(place: str) -> bool:
 
 def _head(title: str) -> Html:
     """The head forbids all but the one style sheet, whatever a memory's text may hold."""
-    style = (resources.files("filemem.overview") / "report.css").read_text(encoding="utf-8")
+    style = (resources.files("filemem.data") / "report.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'"
     return element(
@@ -182,7 +388,7 @@ def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
     """Events, plans and changes, newest first."""
     happened = [one for one in found if one.kind == "facts" and any(map(one.particulars.get, CHANGES))]
     wanted = {one.path for one in happened[:EVENTS]}
-    events = timeline.timeline(folder, wanted.__contains__)[::-1]
+    events = timeline(folder, wanted.__contains__)[::-1]
     rows = ([one.day(), str(one.until or ""), _bdi(one.text), f"{one.path}:{one.line}"] for one in events)
     heads, none = ["#When", "#Until", "Memory", "Where"], "Nothing that has a day yet."
     return _table("Events, plans and changes", heads, rows, len(happened), "filemem timeline", none)

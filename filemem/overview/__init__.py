@@ -1,1 +1,0 @@
-"""Overviews for a person: problems, counts, days, one page to read."""
