@@ -37,8 +37,7 @@ from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
-from filemem.history import History, set_up
-from filemem.history.diary import sync, undo
+from filemem.history import History, set_up, sync, undo
 from filemem.importers import import_file
 from filemem.jobs import delete, forget
 from filemem.remembering.consolidation import remember

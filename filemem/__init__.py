@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from filemem.api import Store as Store
     from filemem.api import User as User
-    from filemem.chat.conversation import Conversation as Conversation
-    from filemem.chat.conversation import Notice as Notice
-    from filemem.chat.conversation import Text as Text
-    from filemem.chat.conversation import ToolCalled as ToolCalled
+    from filemem.chat import Conversation as Conversation
+    from filemem.chat import Notice as Notice
+    from filemem.chat import Text as Text
+    from filemem.chat import ToolCalled as ToolCalled
     from filemem.errors import Busy as Busy
     from filemem.errors import Changed as Changed
     from filemem.errors import FilememError as FilememError
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from filemem.files.config import ConfigError as ConfigError
     from filemem.files.memory import Memory as Memory
     from filemem.grep import Match as Match
-    from filemem.history.git import GitError as GitError
-    from filemem.models import ModelError as ModelError
+    from filemem.history import GitError as GitError
+    from filemem.models.endpoint import ModelError as ModelError
     from filemem.remembering.supersession import Decision as Decision
     from filemem.search import Hit as Hit
     from filemem.tools.toolbox import Toolbox as Toolbox
 
 _PUBLIC = {  # by module
     "api": "Store User",
-    "chat.conversation": "Conversation Notice Text ToolCalled",
+    "chat": "Conversation Notice Text ToolCalled",
     "errors": "Busy Changed FilememError NotFound Problem Refused",
     "files.config": "ConfigError",
     "files.memory": "Memory",
     "grep": "Match",
-    "history.git": "GitError",
-    "models": "ModelError",
+    "history": "GitError",
+    "models.endpoint": "ModelError",
     "remembering.supersession": "Decision",
     "search": "Hit",
     "tools.toolbox": "Toolbox",

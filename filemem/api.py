@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from filemem import index, jobs
-from filemem.chat import core_memory
-from filemem.chat.conversation import Conversation
+from filemem import chat, history, importers, index, jobs
+from filemem.chat import Conversation
 from filemem.errors import FilememError, NotFound
 from filemem.files import config
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
@@ -19,10 +18,8 @@ from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.grep import Match, matches
-from filemem.history import diary as past
-from filemem.importers import intake
 from filemem.jobs import ASKED, JobDone, consolidated, forget, job, remembered
-from filemem.models import Model, ModelError
+from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering.supersession import Decision
 from filemem.search import Hit, search_files
@@ -63,7 +60,7 @@ class User:
         was kept before and a person has deleted it.
         """
         with job(self.folder, "chat", _local(None), alone=False) as commit:
-            path = intake.add_conversation(self.folder, messages, _local(at), id, title)
+            path = importers.add_conversation(self.folder, messages, _local(at), id, title)
             commit(f"Talk with {self.name}", [path] if path else [], Session=path)
             return path
 
@@ -139,7 +136,7 @@ class User:
     ) -> str:
         """What belongs in the prompt of your own chat: how the person wants to be addressed, the profile, and
         what a search for `message` finds outside `current`, within `tokens`; empty if nothing is known."""
-        return core_memory.prompt_context(self.folder, message, self._at(None).date(), current, tokens)
+        return chat.prompt_context(self.folder, message, self._at(None).date(), current, tokens)
 
     def tools(self) -> Toolbox:
         """The four tools for an agent."""
@@ -154,7 +151,7 @@ class User:
 
         Raises NotFound where nothing had been committed by then, FilememError without a repository.
         """
-        return User(past.as_of(self.folder, moment))
+        return User(history.as_of(self.folder, moment))
 
     # -- forgetting ----------------------------------------------------------------------------------------------
 
@@ -184,7 +181,7 @@ class User:
         """The beginning of a day; else now, or of what is seen as of a moment that moment."""
         if day:
             return dt.datetime.combine(day, dt.time()).astimezone()
-        return self.folder.moment if isinstance(self.folder, past.Past) else _local(None)
+        return self.folder.moment if isinstance(self.folder, history.Past) else _local(None)
 
     def _model(self, model: Model | str | None) -> Model | None:
         """A model by its name or as the settings name it; None where there is none."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, ParamSpec
 
 from filemem import index, overview
-from filemem.chat.conversation import Does
+from filemem.chat import Does
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, journal, trust
 from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
@@ -26,7 +26,7 @@ from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
 from filemem.importers import ImportReport, import_file
-from filemem.models import FailFastModel, Model, ModelError
+from filemem.models.endpoint import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, Remembered

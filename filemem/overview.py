@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import resources
 from typing import NamedTuple
 
-from filemem.chat.conversation import Conversation
+from filemem.chat import Conversation
 from filemem.errors import FilememError, Problem
 from filemem.files import config, journal, safe, transcript
 from filemem.files.facts import plain

@@ -24,7 +24,8 @@ from scripted_server import ScriptedServer, calls
 from filemem import Store
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
-from filemem.models import Model, OpenAIModel, Reply, prompt
+from filemem.models import prompt
+from filemem.models.endpoint import Model, OpenAIModel, Reply
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied
 from filemem.text.own_words import comparable

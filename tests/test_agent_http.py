@@ -14,9 +14,8 @@ import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang, say
 
 from filemem import Store
-from filemem.chat.conversation import Conversation, Event, Notice, Text, ToolCalled, call_line
-from filemem.chat.recalling import ALONE, BESIDE_TOOLS
-from filemem.models import ModelError, OpenAIModel
+from filemem.chat import ALONE, BESIDE_TOOLS, Conversation, Event, Notice, Text, ToolCalled, call_line
+from filemem.models.endpoint import ModelError, OpenAIModel
 from filemem.text.plain import count_tokens
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=1)))

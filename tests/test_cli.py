@@ -59,6 +59,16 @@ def shell(home: Path, line: str, **env: str) -> subprocess.CompletedProcess[str]
     )
 
 
+def served(home: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """A line that serves until it is ended, which is done once it says so."""
+    command = ["bash", "-c", f"exec {line}"]
+    with subprocess.Popen(command, cwd=home, env=environment(home), stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdout
+        first = process.stdout.readline()
+        process.terminate()
+        return subprocess.CompletedProcess(command, 0 if first else 2, first, process.communicate()[1])
+
+
 @pytest.fixture
 def here(home: Path) -> Iterator[Path]:
     """The same home as the folder in which commands run in this process."""
@@ -123,7 +133,7 @@ def test_every_example_runs_on_the_sample_store(home: Path) -> None:
     assert shell(home, ready).returncode == 0
     assert len(examples()) == len(COMMANDS)
     for line in examples():
-        done = shell(home, line)
+        done = served(home, f"{line} --port 0") if line.startswith("filemem serve") else shell(home, line)
         if "install it with: pip install" in done.stderr:
             continue  # an extra's command
         assert done.returncode in (0, 1), (line, done.stderr)  # 1: nothing found, nothing differs
@@ -376,7 +386,7 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
     package, written = home / "site/tea.py", home / "site/tea-1.dist-info"
     written.mkdir(parents=True)
     package.write_text(
-        "import click\nfrom filemem.importers.exports import ImportedNote\n"
+        "import click\nfrom filemem.importers import ImportedNote\n"
         "@click.command()\n@click.argument('cups', type=int)\ndef brew(cups):\n    click.echo(f'{cups} cups')\n"
         "def read(path, zone):\n    yield ImportedNote('tea.md', open(path, 'rb').read())\n"
     )

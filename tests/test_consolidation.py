@@ -16,7 +16,7 @@ from scripted_server import ScriptedServer, fail, say
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.models import FailFastModel, OpenAIModel
+from filemem.models.endpoint import FailFastModel, OpenAIModel
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Review
 from filemem.remembering.supersession import WRITTEN

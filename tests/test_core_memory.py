@@ -9,10 +9,10 @@ import pytest
 from scripted_server import ScriptedServer, calls, say
 
 from filemem import Store
-from filemem.chat.conversation import Conversation, ToolCalled
+from filemem.chat import Conversation, ToolCalled
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.models import OpenAIModel
+from filemem.models.endpoint import OpenAIModel
 from filemem.models.offline import OfflineModel
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

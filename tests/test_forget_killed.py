@@ -19,8 +19,7 @@ from filemem import FilememError, Store
 from filemem.cli import cli
 from filemem.files.memory import format_turn
 from filemem.forgetting import deletion
-from filemem.history import History, set_up
-from filemem.history.git import Git
+from filemem.history import Git, History, set_up
 from filemem.jobs import forget
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")

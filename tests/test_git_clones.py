@@ -12,8 +12,7 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.history import History
-from filemem.history.diary import sync
+from filemem.history import History, sync
 
 CLONES = st.integers(0, 2)
 SESSION = "sessions/2026/2026-11-20-0930-tea.md"

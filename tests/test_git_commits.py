@@ -17,8 +17,7 @@ from repositories import job as commit
 
 from filemem import Store, User
 from filemem.files.folder import BOOKKEEPING, Folder
-from filemem.history import ATTRIBUTES, IGNORE, History, set_up
-from filemem.history.diary import CUT_OFF
+from filemem.history import ATTRIBUTES, CUT_OFF, IGNORE, History, set_up
 from filemem.jobs import job
 from filemem.remembering import consolidation, sessions
 

@@ -9,8 +9,7 @@ from repositories import START, git, job, named, plain_git, state, store, supers
 from filemem import FilememError, Store, User, overview
 from filemem.files import config
 from filemem.files.folder import Folder
-from filemem.history import History, set_up
-from filemem.history.diary import sync
+from filemem.history import History, set_up, sync
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 

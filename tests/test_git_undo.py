@@ -11,8 +11,7 @@ from repositories import START, copied, git, job, plain_git, state, store, super
 
 from filemem import FilememError, Store, User, jobs
 from filemem.files.folder import Folder
-from filemem.history import History
-from filemem.history.diary import log, undo
+from filemem.history import History, log, undo
 from filemem.remembering import consolidation
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"

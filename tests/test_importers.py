@@ -18,9 +18,7 @@ from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files.folder import StoreFolder
 from filemem.files.memory import Memory, turns
-from filemem.importers import ImportReport, import_file
-from filemem.importers.exports import moment
-from filemem.importers.intake import FORMATS
+from filemem.importers import FORMATS, ImportReport, import_file, moment
 
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

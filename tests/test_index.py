@@ -13,10 +13,7 @@ import pytest
 
 from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.index import Index
-from filemem.index.cache import _version
-from filemem.index.corpus import Corpus
-from filemem.index.snapshot import MAGIC, DamagedSnapshot, Snapshot
+from filemem.index import MAGIC, Corpus, DamagedSnapshot, Index, Snapshot, _version
 from filemem.text import terms
 
 TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"

@@ -15,8 +15,7 @@ from passages import indexed
 
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, pauses
-from filemem.index import Index
-from filemem.index.corpus import Corpus
+from filemem.index import Corpus, Index
 from filemem.text import terms
 
 PATHS = [

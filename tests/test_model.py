@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_server import STREAM, ScriptedServer, Step, calls, cut, deltas, fail, flood, hang, raw, say, sent_on
 
-from filemem.models import ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage, endpoint
-from filemem.models.endpoint import Draft
+from filemem.models import endpoint
+from filemem.models.endpoint import Draft, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage
 
 KEY = "sk-a-secret-that-nobody-may-see"
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]

@@ -7,7 +7,7 @@ import pytest
 from scripted_server import ScriptedServer, Step, cut, fail, hang, raw, say
 from test_model import KEY, Session, asked
 
-from filemem.models import ModelError, PromptTooLong
+from filemem.models.endpoint import ModelError, PromptTooLong
 
 
 def refused(*steps: Step, url: str = "", key: str | None = KEY, timeout: float = 5.0) -> ModelError:

@@ -18,8 +18,7 @@ from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.memory import format_turn
 from filemem.forgetting.purge import objects
-from filemem.history import History, set_up
-from filemem.history.diary import sync
+from filemem.history import History, set_up, sync
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"

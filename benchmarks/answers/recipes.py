@@ -25,10 +25,10 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser,
 from inspect_ai.tool import ToolDef, ToolInfo
 
 from filemem import Store
-from filemem.chat.conversation import Conversation
+from filemem.chat import Conversation
 from filemem.files.folder import StoreFolder
-from filemem.importers.intake import import_file
-from filemem.models import Reply, ToolCall, Usage
+from filemem.importers import import_file
+from filemem.models.endpoint import Reply, ToolCall, Usage
 
 from .data import Session, Turn
 

@@ -14,9 +14,7 @@ from typing import Any
 import click
 
 from filemem import index
-from filemem.chat import core_memory
-from filemem.chat.conversation import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, call_line
-from filemem.chat.recalling import day_of
+from filemem.chat import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, call_line, day_of, preferences
 from filemem.cli import screen
 from filemem.cli.context import Context, command, split_line, usage
 from filemem.cli.screen import Output, Row, Safe, Wrapper, say, say_dim
@@ -26,7 +24,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, consolidated, job, lines
-from filemem.models import Model, OpenAIModel
+from filemem.models.endpoint import Model, OpenAIModel
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, in_chinese
 from filemem.remembering import sessions
 from filemem.search import semantic
@@ -389,7 +387,7 @@ def chat_command(
     if how["off"]:
         talk.go_off_the_record()
     where, asks = trust.wishes(user.root), talk.model.name != OfflineModel.name and user.exists()
-    if asks and core_memory.preferences(user, index.of(user).corpus(), talk.now().date()):
+    if asks and preferences(user, index.of(user).corpus(), talk.now().date()):
         call.say_unused(where, trust.WISHES, f"what {one_line(where)} says on how to talk with you", user)
     with _recorded(talk, how["log"]):
         chat = Chat(call, talk, verbose=how["verbose"])

@@ -24,7 +24,7 @@ from filemem.files.trust import REMEDY, Content, Trust
 from filemem.text.plain import first_few, one_line
 
 if TYPE_CHECKING:
-    from filemem.models import OpenAIModel
+    from filemem.models.endpoint import OpenAIModel
 
 
 class Context:
@@ -85,7 +85,7 @@ class Context:
             raise FilememError(f"there is no user {user.name} in {store.root}, {known}.")
         if (at := self.as_of) is None:
             return user
-        from filemem.history.diary import as_of  # noqa: PLC0415  loads what runs git
+        from filemem.history import as_of  # noqa: PLC0415  loads what runs git
 
         past = as_of(user, at if at.time() != dt.time() else at.date())
         say_dim(f"As of {past.commit.at:%Y-%m-%d %H:%M}, commit {past.commit.commit[:8]}: {past.commit.subject}")

@@ -22,8 +22,7 @@ from filemem.files.folder import StoreFolder
 from filemem.files.memory import live
 from filemem.files.trust import REMEDY
 from filemem.forgetting import sweeper
-from filemem.history import History, set_up
-from filemem.history.diary import Commit, log, sync, undo
+from filemem.history import Commit, History, log, set_up, sync, undo
 from filemem.importers import ImportReport
 from filemem.jobs import JOBS, Order, imported, outcomes
 from filemem.remembering import consolidation

@@ -23,7 +23,7 @@ from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, live, only_asked
 from filemem.files.sections import Bullet
-from filemem.index.corpus import Corpus
+from filemem.index import Corpus
 from filemem.models.offline import program_says
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import count_tokens, escape_controls, one_line

@@ -20,8 +20,7 @@ from filemem.files import safe
 from filemem.files.memory import live
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
-from filemem.history import History
-from filemem.history.git import PURGED, GitError, Repository, fields, spec
+from filemem.history import PURGED, GitError, History, Repository, fields, spec
 from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds

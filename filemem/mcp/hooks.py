@@ -13,9 +13,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from filemem import index
-from filemem.chat import core_memory, recalling
-from filemem.chat.conversation import unrecorded
+from filemem import chat, index
+from filemem.chat import unrecorded
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE
@@ -66,8 +65,8 @@ def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) 
 
 def _standing(user: Folder, today: dt.date) -> str:
     """Wishes, the profile, and plans of the next days."""
-    stands = core_memory.core_memory(user, today)
-    wishes = clip_tokens(core_memory.preferences_section(user.name, stands.preferences), WISHES)
+    stands = chat.core_memory(user, today)
+    wishes = clip_tokens(chat.preferences_section(user.name, stands.preferences), WISHES)
     facts = [one for one in index.of(user).corpus().entries() if one.kind == "facts" and not one.archived]
     newest = {one.path for one in sorted(facts, key=lambda one: (one.date, one.path))[-NEWEST:]}
     plans = timeline(user, newest.__contains__, (today.toordinal(), today.toordinal() + SOON))
@@ -86,9 +85,7 @@ def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date
     place = journal.Origins(user).recorded(f"{client}:{said.get('session_id')}")
     current = CurrentConversation(place, 1) if place else None
     room = WITH_PROMPT - 30
-    found = recalling.recall(
-        user, [str(said.get("prompt", ""))], today, current, room, weak=False, least=ranking.STRONG
-    )
+    found = chat.recall(user, [str(said.get("prompt", ""))], today, current, room, weak=False, least=ranking.STRONG)
     return prompt.data("search_files", clip_tokens(found, room)) if found else ""
 
 

@@ -19,7 +19,7 @@ from filemem.files import config, facts, journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of
-from filemem.models import Model, ModelError
+from filemem.models.endpoint import Model, ModelError
 from filemem.remembering import sessions
 from filemem.remembering.extraction import ForgetRequest, Request, ask, batches, halves
 from filemem.remembering.sessions import ConsolidationLog, Session, digest, display

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from filemem.files.facts import plain
 from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK
 from filemem.files.sections import SECTIONS
-from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
+from filemem.models import prompt
+from filemem.models.endpoint import Model, ModelError, Reply, ToolsRefused
 from filemem.remembering.sessions import Session, SessionTurn, digest
 from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories
 from filemem.text import dates, terms

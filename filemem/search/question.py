@@ -12,8 +12,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError, NotFound
 from filemem.files import globs
 from filemem.files.folder import Folder
-from filemem.index.corpus import Corpus
-from filemem.index.snapshot import IndexedFile
+from filemem.index import Corpus, IndexedFile
 from filemem.text import dates, terms
 from filemem.text.plain import one_line
 

@@ -14,8 +14,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.index.corpus import Corpus
-from filemem.index.snapshot import IndexedFile
+from filemem.index import Corpus, IndexedFile
 from filemem.search.question import Query, is_light
 from filemem.text import terms
 

@@ -19,9 +19,7 @@ from filemem.files import journal, safe
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, Passage, archived, kind_of
 from filemem.files.sections import parse
-from filemem.index import Index
-from filemem.index.corpus import BY_ASSISTANT, ONLY_ASKING, Corpus
-from filemem.index.snapshot import IndexedFile
+from filemem.index import BY_ASSISTANT, ONLY_ASKING, Corpus, Index, IndexedFile
 from filemem.search import question, ranking
 from filemem.search.question import Query
 from filemem.search.ranking import Scored

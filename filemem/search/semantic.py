@@ -25,10 +25,8 @@ from filemem.errors import FilememError
 from filemem.files import config, globs, journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
-from filemem.index import Index
-from filemem.index.corpus import Corpus
-from filemem.index.snapshot import IndexedFile
-from filemem.models import Embedder, ModelError
+from filemem.index import Corpus, Index, IndexedFile
+from filemem.models.endpoint import Embedder, ModelError
 from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping

@@ -13,17 +13,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from filemem import index
-from filemem.chat.conversation import Conversation, Listener, Prompt, Stopped, Text, unrecorded
+from filemem import importers, index
+from filemem.chat import Conversation, Listener, Prompt, Stopped, Text, unrecorded
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
 from filemem.files.transcript import OffTheRecord, Transcript, first_words
-from filemem.importers import intake
 from filemem.jobs import ASKED, job
-from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage
-from filemem.models.endpoint import Messages, Tools
+from filemem.models.endpoint import Messages, Model, OpenAIModel, Reply, ToolCall, Tools, Usage
 from filemem.serve.wire import BadRequest, ChatRequest, Finished, calls
 from filemem.text.plain import digest
 
@@ -254,7 +252,7 @@ class Chats:
         if known and not any(path and self._stands(path) for path in known):
             return "", False  # what was said before has been forgotten since
         messages = [{"role": role, "content": text} for role, text in asked.before]
-        return intake.add_conversation(self.user, messages, self._now(), f"served-{os.urandom(8).hex()}", ""), False
+        return importers.add_conversation(self.user, messages, self._now(), f"served-{os.urandom(8).hex()}", ""), False
 
     def _stands(self, path: str) -> bool:
         with contextlib.suppress(FilememError):

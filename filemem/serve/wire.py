@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.models import ToolCall, Usage
+from filemem.models.endpoint import ToolCall, Usage
 
 MOST_MESSAGES, MOST_TOOLS = 5000, 128
 SPACE = "-in-"  # between a namespace and a function of it, in the one name that a model is told

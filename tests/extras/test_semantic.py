@@ -20,8 +20,7 @@ pytest.importorskip("numpy", reason="needs the extra filemem[semantic]")
 
 from scripted_server import ScriptedServer
 
-from filemem import Store, index
-from filemem.chat import recalling
+from filemem import Store, chat, index
 from filemem.files import config, journal
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
@@ -280,7 +279,7 @@ def test_what_means_the_same_is_found_among_two(store: Path, question: str, said
     folder = Store(store).user("wu").folder
     assert found(folder, question) == [said]
     assert not found(folder, "Who fixed the roof?")
-    assert said in recalling.reply(folder, [question], TODAY, None, kept=True)
+    assert said in chat.reply(folder, [question], TODAY, None, kept=True)
 
 
 def test_what_resembles_much_else_counts_less_than_what_is_alike_by_itself(store: Path) -> None:

@@ -1,1 +1,0 @@
-"""One conversation: the prompt, the window, the tool loop."""
