@@ -828,10 +828,9 @@ class Commit(NamedTuple):
         return ", ".join(["filemem", *([job] if job else []), *([f"in {session}"] if session else [])])
 
 
-def log(history: History, path: str = "", about: str = "", limit: int = 0) -> list[Commit]:
-    """The commits on a user's memories, newest first: all, or those of one file or folder, or those about some words.
+def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
+    """The commits on a user's memories, newest first: all, or those of one file or folder. A file is followed through its moves.
 
-    A file is followed through its moves. `about` wants every word, in what a commit added or took out or in its message.
     Raises NotFound where a path is no memory's and never was.
     """
     place = path
@@ -843,15 +842,10 @@ def log(history: History, path: str = "", about: str = "", limit: int = 0) -> li
     specs = [spec(history.path(place)), f":(top,exclude,literal){history.path(BOOKKEEPING)}"][: 1 if follow else 2]
     if not history.repository.head():
         return []
-    commits = _commits(history, *follow, *([f"-{limit}"] if limit and not about else []), "HEAD", "--", *specs)
+    commits = _commits(history, *follow, *([f"-{limit}"] if limit else []), "HEAD", "--", *specs)
     if path and not commits and not os.path.lexists(there):
         history.folder.locate(path)
-    how = ("log", "--format=%H", "--regexp-ignore-case", "--fixed-strings", "--no-textconv", "--no-ext-diff")
-    for word in about.split():
-        searches = (("--find-renames", "-S", word), (f"--grep={word}",))
-        told = {oid for one in searches for oid in history.repository.text(*how, *one, "HEAD", "--", *specs).split()}
-        commits = [commit for commit in commits if commit.commit in told]
-    return commits[:limit] if limit else commits
+    return commits
 
 
 def _commits(history: History, *arguments: str) -> list[Commit]:

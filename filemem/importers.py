@@ -35,7 +35,7 @@ from filemem.files import config, safe, transcript
 from filemem.files.folder import Folder, StoreFolder, is_temporary_name, numbered
 from filemem.files.front import quoted
 from filemem.files.journal import Origins
-from filemem.files.memory import ARCHIVE, LARGEST, Memory, Passage, format_turn, live, needed_day, slug, turns
+from filemem.files.memory import ARCHIVE, LARGEST, Memory, Passage, format_turn, live, slug, turns
 from filemem.files.safe import walk
 from filemem.text.plain import counted, digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
@@ -850,7 +850,7 @@ class _Import:
             new = missing(said, known, session) if session else []
             report = self.report.updated if new else self.report.unchanged
             if session and new and not self.dry:
-                self.folder.append(path, written(new, *transcript.last_said(session)))
+                self.folder.append(path, written(new, transcript.last_day(session)))
         report.append(ImportedMemory(self.folder.name, path, len(new)))
         self._record(origin, path, fresh)
         if new:
@@ -904,13 +904,13 @@ class _Import:
 # -- turns as lines of a transcript --------------------------------------------------------------------------------------
 
 
-def written(said: list[ImportedTurn], day: date | None, clock: str = "") -> str:
-    """The turns as a transcript goes on with them behind a turn of `day` at `clock`: each of another day has its date."""
+def written(said: list[ImportedTurn], day: date | None) -> str:
+    """The turns as a transcript goes on with them behind a turn of `day`: each of another day than the last has its date."""
     lines = []
     for turn in said:
-        own = needed_day(turn.time, day, clock) if turn.time else None
-        lines.append(_line(turn, own))
-        day, clock = own or day, f"{turn.time:%H:%M}" if turn.time else clock
+        own = turn.time.date() if turn.time else day
+        lines.append(_line(turn, own if own != day else None))
+        day = own
     return "".join(lines)
 
 

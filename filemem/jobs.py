@@ -258,7 +258,7 @@ def compact(
     """Summarise and archive what is old; `dry`: only say what would be done."""
     found, said = compaction.plan(folder, at.date(), older_than, progress), list[str]()
     if dry:
-        due = [(summary, source.path) for summary, sources in found.due.items() for source in sources]
+        due = [(summary, source.path) for summary, sources in found.items() for source in sources]
         made: list[dict[str, Any]] = [{"summary": summary, "source": path} for summary, path in due]
         said = [f"{path} would be summarised in {summary}." for summary, path in due]
     else:
@@ -269,10 +269,8 @@ def compact(
             )
         made = [item._asdict() for item in done]
     paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
-    short = [source.path for source in found.short]
-    said += [f"{counted(len(short), 'source')} too short to be summarised."] * bool(short)
-    facts, subject = {"summaries": made, "short": short}, f"Summarise {counted(len(made), 'old conversation')}"
-    return JobDone("compact", said or [NONE_OLD], facts, paths, subject)
+    subject = f"Summarise {counted(len(made), 'old conversation')}"
+    return JobDone("compact", said or [NONE_OLD], {"summaries": made}, paths, subject)
 
 
 # -- sweep -------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from filemem.files.memory import (
     only_asked,
 )
 from filemem.forgetting.deletion import MARK, NAMELESS
-from filemem.forgetting.sweeper import YOUNG, MemoryStatus, Strength, after, days_until, standings
+from filemem.forgetting.sweeper import MemoryStatus, Strength, after, days_until, standings
 from filemem.grep import lines_of
 from filemem.models.offline import OfflineModel
 from filemem.text.dates import Span, mentioned, nearest, one_day
@@ -140,7 +140,7 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -
         kind[f"{where}_bytes"] += one.size
         if one.archived:
             continue
-        if one.reason and one.reason != YOUNG:
+        if one.reason:
             staying[one.reason] += 1
         elif one.strength:
             left = math.ceil(one.strength.left(threshold, today))
@@ -287,7 +287,7 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     fading = sorted(
         (one.strength.left(threshold, today), one.path, one.strength)
         for one in found
-        if one.strength and not one.archived and one.reason in ("", YOUNG)
+        if one.strength and not one.archived and not one.reason
     )
     archived = [one for one in found if one.archived]
     figures = {
@@ -439,7 +439,7 @@ def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
         if by := one.particulars.get("superseded_by"):
             return f"superseded by {by}"
         compacted = summarised.get(live(one.path))
-        if compacted and compacted.state == journal.DONE:
+        if compacted:
             return f"summarised in {compacted.summary}"
         return "not recalled for long" if one.trail.archived else "put there by hand"
 

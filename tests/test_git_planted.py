@@ -46,7 +46,7 @@ COMMANDS = (
     ["check"],
     ["edit", "profile.md"],
     ["undo"],
-    ["log", "--about", "tea"],
+    ["log", "profile.md"],
     ["grep", "tea", "--as-of", "2026-11-20"],
     ["forget", "--about", "boat", "--yes", "--purge-history"],
 )

@@ -35,6 +35,7 @@ FACT = "facts/2026/2026-11-18-eel.md"
 NOTE = "notes/note.md"
 SAID = "".join(format_turn(who, "09:00", text) for who, text in (
     ("mara", "I moved to Ghent, before."), ("assistant", "Good."), ("mara", "My weasel lives behind the stove."),
+    ("assistant", "A weasel keeps mice away. " * 20),  # so long that a summary is shorter
 ))  # fmt: skip
 FILES = {TALK: SAID, FACT: "---\nkind: event\nimportance: 1\n---\n\nAte eels, before.\n"}
 

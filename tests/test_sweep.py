@@ -46,13 +46,6 @@ def test_the_threshold_decides_to_the_day(user):
     assert going(user, TODAY + dt.timedelta(1)) == ["facts/2026/2026-04-26-older.md", "facts/2026/2026-04-27-plain.md"]
 
 
-def test_the_days_of_grace_end_to_the_day(user):
-    Path(user.store, "filemem.yaml").write_text("grace_days: 60\n")
-    write(user, "facts/2026/2026-09-21-a.md", "---\nimportance: 1\n---\nSneezed.\n")  # R = exp(-60/18)
-    write(user, "facts/2026/2026-09-22-b.md", "---\nimportance: 1\n---\nSneezed.\n")
-    assert going(user) == ["facts/2026/2026-09-21-a.md"]
-
-
 @pytest.mark.parametrize(
     ("path", "text"),
     [

@@ -1,6 +1,6 @@
 """What a turn says of `yesterday` counts from the day on which it was said, whatever day its file is of.
 
-A chat past midnight and a resumed session write that day; files of older versions tell it by a clock that runs backwards.
+A chat past midnight and a resumed session write that day, which holds until the next one.
 """
 
 import datetime as dt
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from filemem import Store, Toolbox, User
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory, format_turn, turn_days, turns
+from filemem.files.memory import Memory, format_turn, turns
 from filemem.files.transcript import Transcript
 
 NOW = dt.datetime(2026, 12, 1, 9, 30)
@@ -54,15 +54,10 @@ def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(tmp_path: 
         (RAIN + NEXT + RESUMED, ["-", "11-21", "11-21", "11-23"]),
         (RAIN + "- **Bo** 2026-11-21: Morning!\n- **Ann**: Hm?\n", ["-", "11-21", "11-21"]),
         (RAIN + NEXT + "- **Ann** 2026-11-20 00:15: corrected\n", ["-", "11-21", "11-21", "-"]),
-        # before there were dates
-        (RAIN + "- **Ann** 0:10: a\n- **Ann**: b\n- **Ann** 9:05: c\n- **Ann** 08:00: d\n", ["-", *["11-21"] * 3, "11-22"]),
-        (RAIN + "- **Ann** 23:55: a\n- **Ann** 23:56: b\n", ["-", "-", "-"]),
-        (RAIN + "\n## 2026-11-22\n\n- **Ann** 01:00: c\n- **Ann** 00:30: d\n", ["-", "11-22", "11-22"]),
-        # what an older version began and this one goes on with
-        (RAIN + "- **Ann** 00:10: a\n- **Ann** 2026-11-23 09:00: b\n", ["-", "11-21", "11-23"]),
-        (RAIN + "- **Ann** 00:10: a\n- **Ann** 00:05: b\n- **Ann** 2026-11-21 00:20: c\n", ["-", "-", "-", "11-21"]),
+        # as a clock that is set back in autumn has it
+        (RAIN + "- **Ann** 23:10: a\n- **Ann** 23:56: b\n", ["-", "-", "-"]),
         # no days of the calendar
-        (RAIN + "- **Ann** 2026-02-30 09:00: a\n", ["-", "11-21"]),
+        (RAIN + NEXT + "- **Ann** 2026-02-30 09:00: a\n", ["-", "11-21", "11-21", "11-21"]),
         ("- **Ann** 9999-12-31 09:00: a\n- **Ann** 08:00: b\n", ["12-31", "12-31"]),
     ],
 )  # fmt: skip
@@ -87,10 +82,11 @@ DAYS = st.dates(dt.date(2026, 11, 19), dt.date(2026, 11, 24))
 @given(st.lists(st.tuples(st.none() | DAYS, CLOCKS), max_size=8), st.none() | DAYS)
 def test_what_is_written_is_read_on_the_same_day(said: list[tuple[dt.date | None, str]], day: dt.date | None) -> None:
     lines = "".join(format_turn("Ann", clock, "x", own) for own, clock in said).split("\n")
-    read = [(passage.day, passage.time) for passage in turns(lines, 0, day)]
-    assert read == list(zip(turn_days(said, day), [clock for _, clock in said], strict=True))
-    named = [own for own, _ in said]
-    assert all(own is None or (found or day) == own for own, (found, _) in zip(named, read, strict=True))
+    told, wanted = day, []
+    for own, clock in said:
+        told = own or told
+        wanted.append((None if told == day else told, clock))
+    assert [(passage.day, passage.time) for passage in turns(lines, 0, day)] == wanted
 
 
 def test_every_tool_shows_the_day_and_counts_from_it(tmp_path: Path) -> None:

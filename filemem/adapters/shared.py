@@ -14,7 +14,7 @@ from filemem.errors import FilememError
 from filemem.files import config, journal, transcript
 from filemem.files.folder import CurrentConversation
 from filemem.files.front import quoted
-from filemem.files.memory import ASSISTANT, Memory, Passage, format_turn, needed_day, slug
+from filemem.files.memory import ASSISTANT, Memory, Passage, format_turn, slug
 from filemem.text.plain import digest
 from filemem.text.redaction import redact
 
@@ -50,7 +50,7 @@ class KeptSession:
         text = redact(text)[0] if settings.redact else text
         with self.folder.locked():
             session = self._session()
-            day = needed_day(at, *transcript.last_said(session)) if session else None
+            day = at.date() if session and transcript.last_day(session) != at.date() else None
             turn = format_turn(speaker, f"{at:%H:%M}", text, day)
             if session:
                 self.folder.append(session.path, turn)

@@ -224,20 +224,15 @@ def report_command(call: Context, output: str | None) -> Iterator[Line]:
 # -- git ---------------------------------------------------------------------------------------------------------
 
 
-@command(
-    "log",
-    "[PATH]",
-    click.option("--about", metavar="WORDS", default="", help="Only commits that added, removed or name these words."),
-    "--limit --json",
-)
-def log_command(call: Context, path: str | None, about: str, limit: int | None) -> Output:
+@command("log", "[PATH] --limit --json")
+def log_command(call: Context, path: str | None, limit: int | None) -> Output:
     """Show the diary that git keeps of the memories.
 
     It says who changed them, when and why; of one file or folder where PATH is given. Exit code 1 if nothing was found.
 
-    Example: filemem log --about oolong
+    Example: filemem log profile.md
     """
-    found = log(History(call.the_user()), path or "", about, limit or 0)
+    found = log(History(call.the_user()), path or "", limit or 0)
     for commit in found:
         yield Row({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, [_line(commit)])
     if not found:

@@ -65,7 +65,6 @@ class Config:
     stability_days: float = 90.0  # days without recall after which a memory of importance 5 has 37 % of its strength
     spacing_growth: float = 1.5  # a recall of what had all but faded makes a memory last 1 + this times as long
     threshold: float = 0.1  # of retention, 0 to 1, below which the sweep moves a memory to the archive
-    grace_days: int = 7  # no younger memory is archived
     compact_after_days: int = 30  # sessions older than this are summarised and archived
     summary_share: float = 0.295  # of the text of a conversation, what its summary keeps
     consolidate: bool = True  # have a chat's model read earlier conversations while it goes on
@@ -132,7 +131,13 @@ def _values(root: str | Path) -> dict[str, Any]:
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
-RETIRED = {"prices", "limits", "month_tokens", "imports"}  # settings of an earlier version, which mean nothing now
+RETIRED = {
+    "prices",
+    "limits",
+    "month_tokens",
+    "imports",
+    "grace_days",
+}  # settings of an earlier version, which mean nothing now
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
 Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
 

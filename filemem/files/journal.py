@@ -258,27 +258,27 @@ def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Pro
 COMPACTED = (
     "compacted.log"  # source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done; the last line counts
 )
-DONE, KEPT = "done", "kept"
+DONE = "done"
 
 
 class Compacted(NamedTuple):
-    """What the log says of one source, last: its digest, the summary that stands for it, the digest of its section there, and
-    `done`, or `kept` where it stays as it is."""
+    """What the log says of one source, last: its digest, the summary that stands for it, the digest of its section there."""
 
     digest: str
     summary: str
     section: str
-    state: str
 
 
 def compacted(folder: Folder) -> dict[str, Compacted]:
     """What was compacted, by the source's live path; nothing where there is no log."""
     found: dict[str, Compacted] = {}
     with contextlib.suppress(FilememError):
-        found |= {source: Compacted(*rest) for source, *rest in rows(folder, COMPACTED) if len(rest) == 4}
+        for source, *entry in rows(folder, COMPACTED):
+            if entry[3:] == [DONE]:
+                found[source] = Compacted(*entry[:3])
     return found
 
 
 def note_compacted(folder: Folder, entries: dict[str, Compacted]) -> None:
     """Add to the log of what was compacted, durably."""
-    add_rows(folder, COMPACTED, ((source, *entry) for source, entry in entries.items()))
+    add_rows(folder, COMPACTED, ((source, *entry, DONE) for source, entry in entries.items()))

@@ -56,7 +56,6 @@ ASSISTANT = "assistant"
 NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
 _TURN = re.compile(rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE)
-DAY_HEADING = re.compile(r"#+ (\d{4}-\d\d-\d\d)\s*$")  # how older imports began another day
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
@@ -94,53 +93,26 @@ def as_shown(line: str) -> list[str]:
 
 def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[Passage]:
     """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
-    into paragraphs. Nothing without a turn.
+    into paragraphs. Nothing without a turn. A turn without a date is of the day of the one before it.
     """
     found: list[Passage] = []
-    whole, start, end, head, clock, as_dated = "\n".join(lines[after:]), 0, 0, after + 1, "", True
+    whole, start, end, head, own = "\n".join(lines[after:]), 0, 0, after + 1, None
     for match in _TURN.finditer(whole):
-        over = about = ""
+        about = ""
         if match.start() > end + 1:
-            context = [line for line in whole[end : match.start()].split("\n") if line.strip()]
-            over = next((heading[1] for line in context[::-1] if (heading := DAY_HEADING.match(line))), "")
-            about = " ".join(line.strip("# ") for line in context)
+            about = " ".join(line.strip("# ") for line in whole[end : match.start()].split("\n") if line.strip())
         head += whole.count("\n", start, match.start())
         start, end = match.span()
         speaker, date, time, text, more = match.groups("")
         if more:
             rows = (row[2:] if row.startswith("  ") else "" for row in more.split("\n"))
             text = (text + "\n".join(rows)).rstrip("\n")
-        own, before, clock = _iso(date or over), clock, time.rjust(5, "0") if time else clock
-        as_dated = as_dated and not own and before <= clock
+        if date and (named := _iso(date)):
+            own = None if named == day else named
         found.append(Passage(head, head + text.count("\n"), speaker, time, text, about, own))
     if found and end < len(whole):
         found += paragraphs(lines, head + whole.count("\n", start, end))
-    if as_dated:  # most are
-        return found
-    days = turn_days([(passage.day, passage.time) for passage in found], day)
-    return [one._replace(day=own) if own != one.day else one for one, own in zip(found, days, strict=True)]
-
-
-def turn_days(heads: Sequence[tuple[dt.date | None, str]], day: dt.date | None) -> list[dt.date | None]:
-    """The day of each turn whose head has a date or None and a clock or nothing; None where it is `day`, the file's own.
-
-    A date holds until the next one. Before the first, a clock that runs backwards means the next day, as versions that
-    wrote no dates left it; unless that would lead past the first date.
-    """
-    first = next((place for place, (named, _) in enumerate(heads) if named), len(heads))
-    days, current, last = list[dt.date | None](), day, ""
-    for place, (named, time) in enumerate(heads):
-        clock = time.rjust(5, "0") if time else last
-        if named:
-            current = named
-        elif place < first and current and clock < last and current < dt.date.max:
-            current += dt.timedelta(1)
-        last = clock
-        days.append(current)
-    before, named = days[first - 1 : first + 1] if 0 < first < len(heads) else (None, None)
-    if before and named and before > named:
-        days[:first] = [day] * first
-    return [None if own == day else own for own in days]
+    return found
 
 
 def _iso(text: str) -> dt.date | None:
@@ -161,14 +133,6 @@ def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) 
     body = "".join(f"  {line}\n" if line else "\n" for line in rest)
     said_at = "".join(f" {part}" for part in (day.isoformat() if day else "", time) if part)
     return f"- **{name}**{said_at}: {first}\n{body}"
-
-
-def needed_day(at: dt.datetime, day: dt.date | None, last: str) -> dt.date | None:
-    """The day that a turn said `at` must carry behind one of `day` at `last` (a clock, or nothing); None where its clock does.
-
-    A clock set back on the same day, as each autumn, would else be taken for the next day's.
-    """
-    return at.date() if at.date() != day or (last and f"{at:%H:%M}" < last.rjust(5, "0")) else None
 
 
 def whole(lines: list[str], after: int) -> Iterator[Passage]:

@@ -18,7 +18,6 @@ from filemem.files.memory import (
     is_archived,
     kind_of,
     live,
-    needed_day,
     slug,
     when_of,
 )
@@ -42,7 +41,9 @@ class Transcript:
         clock = f"{at:%H:%M}"
         with self.folder.locked():
             standing = self._standing()
-            turn = format_turn(speaker, clock, text, needed_day(at, *last_said(standing)) if standing else None)
+            turn = format_turn(
+                speaker, clock, text, at.date() if standing and last_day(standing) != at.date() else None
+            )
             if standing is None:
                 self.path = create(self.folder, slug(first_words(text)) or "conversation", at, [turn])
                 lines = self.folder.read(self.path).count(b"\n") - turn.count("\n")
@@ -88,10 +89,9 @@ class OffTheRecord(Transcript):
         return [*self._turns]
 
 
-def last_said(session: Memory) -> tuple[dt.date | None, str]:
-    """The day of a session's last turn and its clock, where it has one; the file's own date where nothing was said yet."""
-    last = next((passage for passage in reversed(session.passages) if passage.speaker), None)
-    return (last.day or session.date, last.time) if last else (session.date, "")
+def last_day(session: Memory) -> dt.date | None:
+    """The day of a session's last turn, the file's own where nothing was said yet."""
+    return next((turn.day for turn in reversed(session.passages) if turn.speaker), None) or session.date
 
 
 def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], extra: str = "") -> str:

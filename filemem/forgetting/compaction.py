@@ -52,24 +52,11 @@ class Source(NamedTuple):
         return live(self.memory.path)
 
     @property
-    def new(self) -> bool:
-        """Has it no section yet, as far as the log knows?"""
-        return not self.old or self.old.state != journal.DONE
-
-    @property
     def room(self) -> float:
         """The tokens that its section may have besides its heading; what was summarised once keeps a section."""
-        if not self.new:
+        if self.old:
             return math.inf
         return (count_tokens(self.memory.text) - 1) // 2 - count_tokens(sections.section(self.path, []).decode())
-
-
-class CompactionPlan(NamedTuple):
-    """What a compaction would do, in the order in which it would do it, by the summary that takes it up; `short` are too short to
-    be summarised."""
-
-    due: dict[str, list[Source]]
-    short: list[Source]
 
 
 class Compaction(NamedTuple):
@@ -87,8 +74,9 @@ class Compaction(NamedTuple):
 
 def plan(
     folder: Folder, today: dt.date, older_than: int | None = None, progress: Progress = no_progress
-) -> CompactionPlan:
-    """What is due by `today`: the sessions more than `older_than` days old, else as set."""
+) -> dict[str, list[Source]]:
+    """What is due by `today`: the sessions more than `older_than` days old, else as set, by the summary that takes each up. One
+    too short to be summarised is left as it is."""
     known, hidden, paths = journal.compacted(folder), journal.pending_deletions(folder), dict.fromkeys(folder.paths())
     before = today.toordinal() - (config.of(folder).compact_after_days if older_than is None else older_than)
     homes = dict[str, str]()  # the summaries that have a section already, by its title
@@ -96,7 +84,7 @@ def plan(
         if live(path).startswith("summaries/") and (summary := folder.find(path)):
             homes |= dict.fromkeys(re.findall("^## (.+?)\r?$", summary.text, re.MULTILINE), path)
     sessions = [path for path in sorted(paths, key=live) if live(path).startswith("sessions/")]
-    found = CompactionPlan({}, [])
+    found = dict[str, list[Source]]()
     for done, path in enumerate(sessions):
         if done % 100 == 0:
             progress(done, len(sessions))
@@ -105,13 +93,9 @@ def plan(
             month = sections.of_month(memory.date)
             home = homes.get(sections.title(path)) or next(folder.standing(month), month)
             source = Source(memory, sections.digest(memory.data), known.get(live(path)))
-            if (
-                not source.old
-                or source.old.digest != source.digest
-                or source.old.state not in (journal.DONE, journal.KEPT)
-            ):
-                fits = any(bullet.tokens <= source.room for _, bullet in _bullets(memory))
-                (found.due.setdefault(home, []) if fits else found.short).append(source)
+            changed = not source.old or source.old.digest != source.digest
+            if changed and any(bullet.tokens <= source.room for _, bullet in _bullets(memory)):
+                found.setdefault(home, []).append(source)
     progress(len(sessions), len(sessions))
     return found
 
@@ -130,19 +114,17 @@ def _tells(memory: Memory, hidden: PendingDeletion) -> bool:
 
 def apply(
     folder: Folder,
-    found: CompactionPlan,
+    found: dict[str, list[Source]],
     at: dt.datetime,
     progress: Progress = no_progress,
 ) -> list[Compaction]:
-    """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run. What
-    is too short is noted, so that it is looked at again only when it was edited."""
-    journal.note_compacted(folder, {one.path: Compacted(one.digest, "", "", journal.KEPT) for one in found.short})
+    """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run."""
     out = list[Compaction]()
-    for done, (summary, sources) in enumerate(found.due.items()):
-        progress(done, len(found.due))
+    for done, (summary, sources) in enumerate(found.items()):
+        progress(done, len(found))
         fresh = [one for one in sources if (now := folder.find(one.memory.path)) and now.data == one.memory.data]
         out += _compact(folder, summary, fresh, at) if fresh else []
-    progress(len(found.due), len(found.due))
+    progress(len(found), len(found))
     return out
 
 
@@ -151,7 +133,7 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
     taken as it is."""
     where = folder.absolute(summary)
     standing = safe.read(where) if os.path.lexists(where) else b""
-    places = {one.path: sections.find(standing, one.path) for one in sources if one.new}
+    places = {one.path: sections.find(standing, one.path) for one in sources if not one.old}
     made = {path: standing[place[0] : place[1]] for path, place in places.items() if place}
     if left := [one for one in sources if one.path not in made]:
         chosen = _chosen(left, index.of(folder).corpus(), config.of(folder).summary_share)
@@ -169,9 +151,9 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
             folder.edit(summary, changed)
         else:
             folder.create(summary, changed(b"").decode())
-    stayed = journal.archive(folder, [one.path for one in sources if one.new and not one.memory.archived], at)
+    stayed = journal.archive(folder, [one.path for one in sources if not one.old and not one.memory.archived], at)
     digests = {path: sections.digest(section) for path, section in made.items()}
-    done = {one.path: Compacted(one.digest, live(summary), digests[one.path], journal.DONE) for one in sources}
+    done = {one.path: Compacted(one.digest, live(summary), digests[one.path]) for one in sources}
     journal.note_compacted(folder, done)
     for one in sources:
         note = stayed.get(one.path, "")

@@ -233,12 +233,6 @@ def _lines_of(memory: Memory, told: Passage) -> Finding:
     return Finding(memory.path, line, told.text, old=tuple(lines[line - 1 : end]), new=new)
 
 
-def _episode(memory: Memory) -> list[Finding]:
-    """The line with which earlier versions summed up a conversation, which may tell any turn in other words."""
-    line = memory.line_of("episode") if memory.kind == "sessions" else 1
-    return [_lines_of(memory, Passage(line, line, "", "", memory.lines[line - 1]))] if line > 1 else []
-
-
 def _place(text: str) -> tuple[str, set[int]]:
     """The path and the lines that a citation names: none, or `12`, `12,15` or `12-14`."""
     match = _PLACE.fullmatch(text.strip())
@@ -354,16 +348,13 @@ class _Cascade:
                         self._take(item._replace(why="cites it"))
 
     def _new_names(self) -> dict[str, str]:
-        """The new live paths of files whose name tells what goes, by their old ones. The episode of a conversation goes, too."""
+        """The new live paths of files whose name tells what goes, by their old ones."""
         names, known = dict[str, str](), set(map(live, self.memories))
-        for path, memory in self.memories.items():
+        for path in self.memories:
             found = self.going.get(path, {})
             if 0 not in found and named(path, self.matcher, [item.text for item in found.values()]):
                 names[live(path)] = live(neutral_path(path, known))
                 known.add(names[live(path)])
-            if found and 0 not in found:
-                for item in _episode(memory):
-                    found.setdefault(item.line, item._replace(why="cites it"))
         return names
 
 
@@ -431,8 +422,7 @@ def version_after(own: str, data: bytes, found: DeletionPlan) -> bytes:
             more = matching(Memory(own, after), found.matcher)
             if any(not item.line for item in more):
                 return f"{FORGOTTEN}\n".encode()
-            after = without(after, more)
-            data = without(after, _episode(Memory(own, after))) if after != data else data
+            data = without(after, more)
     return renamed(data, found.names)
 
 

@@ -91,11 +91,7 @@ def days_until(stability: float, threshold: float) -> float:
 
 LASTING = 8  # importance from which nothing fades
 TRIFLING = 3  # importance up to which a fact fades whatever it tells
-CITED, YOUNG, FRESH = (
-    "cited by a memory that stays",
-    "younger than the grace period",
-    "still fresh",
-)  # why it is not swept
+CITED, FRESH = "cited by a memory that stays", "still fresh"  # why it is not swept
 RECALLED = "recalled"  # why something comes back; a standing memory comes back for what it is
 LASTS = {
     "profile": "It stands in every prompt.",
@@ -144,7 +140,7 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
     with contextlib.suppress(FilememError):
         lines = folder.memory(PROFILE).lines
     rested_on = {mark[1] for mark in map(SOURCE_MARK.search, lines) if mark}
-    summarised = {path for path, entry in journal.compacted(folder).items() if entry.state == journal.DONE}
+    summarised = journal.compacted(folder)
     for done, stat in enumerate(stats):
         if done % 500 == 0:
             progress(done, len(stats))
@@ -169,8 +165,6 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
             reason = back if back and trail.archived and not replaced else ARCHIVE
         elif not readable:
             reason = "unreadable or too large"
-        elif memory.date and not reason and not over and (today - memory.date).days < settings.grace_days:
-            reason = YOUNG
         place = (memory.path, memory.kind, memory.archived, memory.date)
         yield MemoryStatus(*place, told, stat.size, reason, now, trail, over)
     progress(len(stats), len(stats))
@@ -304,8 +298,7 @@ def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -
         when = after(today, math.ceil(left))
         yield f"Without a recall it falls under {config.threshold:g} in {left:.0f} days, about {when}."
     else:
-        young = f", once it is {config.grace_days} days old" if found.reason == YOUNG else ""
-        yield f"It is under the threshold of {config.threshold:g}, so the next sweep archives it{young}."
+        yield f"It is under the threshold of {config.threshold:g}, so the next sweep archives it."
 
 
 def _in_archive(found: MemoryStatus) -> str:
