@@ -33,7 +33,7 @@ import real
 from benchmarks.answers.marks import grid
 from filemem.files.folder import Folder
 from filemem.index import Index
-from filemem.search import search_files
+from filemem.search.searching import search_files
 
 TODAY = dt.date(2026, 5, 4)
 QUERIES, REPEATS = 30, 5

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from filemem.errors import Refused as Refused
     from filemem.files.config import ConfigError as ConfigError
     from filemem.files.memory import Memory as Memory
-    from filemem.grep import Match as Match
+    from filemem.grep.lines import Match as Match
     from filemem.history import GitError as GitError
     from filemem.models.endpoint import ModelError as ModelError
     from filemem.remembering.supersession import Decision as Decision
-    from filemem.search import Hit as Hit
+    from filemem.search.searching import Hit as Hit
     from filemem.tools.toolbox import Toolbox as Toolbox
 
 _PUBLIC = {  # by module
@@ -31,11 +31,11 @@ _PUBLIC = {  # by module
     "errors": "Busy Changed FilememError NotFound Problem Refused",
     "files.config": "ConfigError",
     "files.memory": "Memory",
-    "grep": "Match",
+    "grep.lines": "Match",
     "history": "GitError",
     "models.endpoint": "ModelError",
     "remembering.supersession": "Decision",
-    "search": "Hit",
+    "search.searching": "Hit",
     "tools.toolbox": "Toolbox",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}

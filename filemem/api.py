@@ -17,12 +17,12 @@ from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
-from filemem.grep import Match, matches
+from filemem.grep.lines import Match, matches
 from filemem.jobs import ASKED, JobDone, consolidated, forget, job, remembered
 from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering.supersession import Decision
-from filemem.search import Hit, search_files
+from filemem.search.searching import Hit, search_files
 from filemem.tools.toolbox import Toolbox
 
 

@@ -22,7 +22,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, SOURCE_MARK, FileDate, Passage, kind_of
 from filemem.files.sections import under
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
-from filemem.grep import lines_of
+from filemem.grep.lines import lines_of
 from filemem.index import Corpus
 from filemem.models import offline, prompt
 from filemem.models.endpoint import (
@@ -37,7 +37,8 @@ from filemem.models.endpoint import (
     ToolsRefused,
 )
 from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, OfflineModel, in_chinese
-from filemem.search import PARTIAL, STRONG, Found, Hit, question, ranking, search_files
+from filemem.search import question, ranking
+from filemem.search.searching import PARTIAL, STRONG, Found, Hit, search_files
 from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds, redact

@@ -38,7 +38,7 @@ from filemem.files.memory import (
 )
 from filemem.forgetting.deletion import MARK, NAMELESS
 from filemem.forgetting.sweeper import MemoryStatus, Strength, after, days_until, standings
-from filemem.grep import lines_of
+from filemem.grep.lines import lines_of
 from filemem.models.offline import OfflineModel
 from filemem.text.dates import Span, mentioned, nearest, one_day
 from filemem.text.plain import count_tokens, counted, escape_controls, one_line

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filemem.files.folder import Folder
-from filemem.grep import matches
+from filemem.grep.lines import matches
 
 PATHS = [
     "sessions/2026/2026-05-04-0930-tea.md",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.grep.pattern import BATCH, LONGEST_PATTERN, PatternError, compile_pattern
+from filemem.grep.lines import BATCH, LONGEST_PATTERN, PatternError, compile_pattern
 
 
 def matching(pattern: str, *lines: str) -> list[str]:
@@ -129,7 +129,7 @@ def test_memory_is_bounded() -> None:
     program = """
 import resource
 from filemem.grep.matcher import MEMORY
-from filemem.grep.pattern import PatternError, compile_pattern
+from filemem.grep.lines import PatternError, compile_pattern
 try:
     list(compile_pattern("(x|y)+").search([(1, "x" * 10_000_000)], seconds=30))
 except PatternError as error:

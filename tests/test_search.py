@@ -13,7 +13,7 @@ import pytest
 
 from filemem import Store, Toolbox, User
 from filemem.files.folder import Folder
-from filemem.search import Hit
+from filemem.search.searching import Hit
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 TEA = "sessions/2026/2026-03-14-0930-tea.md"

@@ -14,7 +14,7 @@ from google.genai import types
 from filemem import index
 from filemem.adapters.shared import added
 from filemem.api import Store, User
-from filemem.search import Hit, search_files
+from filemem.search.searching import Hit, search_files
 
 
 class FileMemoryService(BaseMemoryService):

@@ -13,7 +13,7 @@ from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, only_asked, when_of
-from filemem.grep import grep, newest_first
+from filemem.grep.lines import grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
 
@@ -36,7 +36,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     Example: filemem search "what tea does Mara like?"
     """
     from filemem import index  # noqa: PLC0415  which a grep does without
-    from filemem.search import search_files  # noqa: PLC0415
+    from filemem.search.searching import search_files  # noqa: PLC0415
 
     user = call.the_user()
     with progress("indexing") as show:

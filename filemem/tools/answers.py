@@ -22,11 +22,11 @@ from filemem.files.memory import (
     live,
     when_of,
 )
-from filemem.grep import GrepPage, Match, lines_of
+from filemem.grep.lines import GrepPage, Match, lines_of
 from filemem.text.plain import count_tokens, counted, escape_controls, one_line
 
 if TYPE_CHECKING:
-    from filemem.search import Found, Hit
+    from filemem.search.searching import Found, Hit
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone

@@ -11,8 +11,9 @@ from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import REFERENCE
-from filemem.grep import example, grep
-from filemem.search import question, search_files
+from filemem.grep.lines import example, grep
+from filemem.search import question
+from filemem.search.searching import search_files
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
 

