@@ -80,7 +80,7 @@ class User:
         FilememError for empty text or a wrong importance.
         """
         how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
-        return remembered(self.folder, text, self._at(today), **how)[0].memory
+        return self.open_file(remembered(self.folder, text, self._at(today), **how)[0].decisions[0].path)
 
     def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Decision]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.

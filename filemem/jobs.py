@@ -29,7 +29,7 @@ from filemem.importers import ImportReport, import_file
 from filemem.models.endpoint import FailFastModel, Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering import consolidation
-from filemem.remembering.consolidation import Applied, Remembered
+from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
 from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
 from filemem.search import semantic
@@ -63,15 +63,15 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
 # -- remembering -------------------------------------------------------------------------------------------------
 
 
-def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Remembered, str]:
+def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Applied, str]:
     """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; returns what git says, too.
 
     `source`: who asked for it, where it was not the person, as the commit says.
     """
     with job(folder, "remember", at, alone=False) as commit:
         done = consolidation.remember(folder, text, at, **how)
-        subject = f"Remember: {done.decision.claim.text}"
-        return done, commit(subject, [done.memory.path, *done.paths], **({"Source": source} if source else {}))
+        subject = f"Remember: {done.decisions[0].claim.text}"
+        return done, commit(subject, done.paths, **({"Source": source} if source else {}))
 
 
 def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> Iterator[tuple[Applied, str]]:
@@ -139,7 +139,7 @@ def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
     done = consolidation.remember(user, words, at, source=source)
-    return done.memory.path, [done.memory.path, *done.paths], done.notes
+    return done.decisions[0].path, done.paths, done.notes
 
 
 ASKED = Does(_remember, consolidation.take_back)

@@ -27,7 +27,7 @@ LEDGER = f"{BOOKKEEPING}/{sessions.NAME}"  # what `remember` notes beside the me
 
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, str]:
     """One job of the machine: a new fact, recorded."""
-    path = consolidation.remember(user, text, START).memory.path
+    path = consolidation.remember(user, text, START).paths[0]
     return path, History(user).record(f"Remember: {text}", [path], {"Job": "remember"}, START)
 
 

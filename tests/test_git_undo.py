@@ -48,7 +48,7 @@ def test_what_was_done_since_stays(mara: Folder) -> None:
 
 def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:
     """With what was written since to a memory that moved; done again there is nothing left of it."""
-    first = consolidation.remember(mara, "Mara lives in Porto.", START).memory.path
+    first = consolidation.remember(mara, "Mara lives in Porto.", START).paths[0]
     before = mara.read(first)
     job(mara, "Remember", first)
     new, paths = supersede(mara, first, "Mara lives in Faro.")

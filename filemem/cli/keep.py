@@ -45,7 +45,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
     """
     done, note = remembered(call.writer(), " ".join(text), call.now, **how)
     say_dim(note)
-    yield from [*consolidation.said(done.decision), *done.notes]
+    yield from consolidation.said(done)
 
 
 @command(

@@ -706,15 +706,6 @@ ASKED = 8  # importance of what a person asks to be remembered
 ON_PURPOSE = "filemem remember --with-secrets keeps it all"
 
 
-class Remembered(NamedTuple):
-    """The memory that holds the fact, what was decided about it, the paths that changed, sentences for the person."""
-
-    memory: Memory
-    decision: Decision
-    paths: list[str]
-    notes: list[str]
-
-
 def remember(
     user: Folder,
     text: str,
@@ -725,7 +716,7 @@ def remember(
     with_secrets: bool = False,
     source: str = "",
     replaces: str = "",
-) -> Remembered:
+) -> Applied:
     """Keep one fact of the day of `at`, said at `source` (`path:line`), if in a conversation, superseding the fact at the path
     `replaces`, if any; raises FilememError for empty text, a wrong importance, a path that is no fact which may be superseded.
 
@@ -759,9 +750,7 @@ def remember(
             raise NotFound(f"{one_line(replaces)} {why}")
         one = known.decided(claim)
         done = apply(user, BatchPlan((), at.isoformat(), (one,)))
-        one = done.decisions[0] if done.decisions else one
-    memory = user.memory(user.locate(one.path))
-    return Remembered(memory, one, [*left.paths, *done.paths], [*notes, *done.notes])
+    return Applied(done.decisions or [one], [*left.paths, *done.paths], [*notes, *done.notes])
 
 
 def _without_secrets(text: str) -> tuple[str, list[str]]:
@@ -774,11 +763,12 @@ def _without_secrets(text: str) -> tuple[str, list[str]]:
     return clean, [f"Taken out: {kinds(found)}; {ON_PURPOSE}."]
 
 
-def said(one: Decision) -> list[str]:
-    """What was decided, as lines for the one who told it."""
+def said(done: Applied) -> list[str]:
+    """What became of one fact, as lines for the one who told it."""
+    one = done.decisions[0]
     if one.action in (ADD, SUPERSEDE):
-        return [f"Remembered {one.path}", *(f"Superseded {old}" for old in one.replaces)]
-    return [f"Knew that already: {one.path}"]
+        return [f"Remembered {one.path}", *(f"Superseded {old}" for old in one.replaces), *done.notes]
+    return [f"Knew that already: {one.path}", *done.notes]
 
 
 def subject(decisions: Iterable[Decision]) -> str:
