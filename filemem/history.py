@@ -666,7 +666,10 @@ def _changes(repository: Repository, *inside: str) -> dict[str, str]:
     found = dict[str, str]()
     for line in fields(repository.run(*_STATUS, *map(spec, inside))):
         *facts, path = line.split(" ", {"?": 1, "u": 10}.get(line[0], 8))
-        if _is_kept(path):
+        *folders, name = path.split("/")
+        odd = not name or "\n" in path or any(part[0] == "." for part in folders) or is_temporary_name(name)
+        # A memory, settings, or a log that git should have, rather than an editor's, or another repository.
+        if path.endswith(LOGS) or name in (".gitignore", ".gitattributes") or not odd:
             found[path] = facts[6] if len(facts) > 1 and facts[6].strip("0") else ""
     return found
 
@@ -1111,13 +1114,6 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
         repository.commit(chosen, message(subject, {}), owner, at)
         said.append(f"Committed {len(chosen)} files.")
     return said or [f"{home} is set up for git already; nothing was changed."]
-
-
-def _is_kept(path: str) -> bool:
-    """Is this a memory, settings, or a log that git should have, rather than an editor's, or another repository?"""
-    *folders, name = path.split("/")
-    odd = not name or "\n" in path or any(part[0] == "." for part in folders) or is_temporary_name(name)
-    return path.endswith(LOGS) or name in (".gitignore", ".gitattributes") or not odd
 
 
 def _lines(path: str) -> list[str]:

@@ -131,7 +131,10 @@ class Chat:
             while self._behind:
                 self._aside(self._behind.pop(0))
         if talk.user.exists():
-            self._say_what_is_kept()
+            path, entries = talk.transcript.path, index.of(talk.user).corpus().entries()
+            facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
+            told = KNOWN[self._chinese].format(facts, sessions.waiting(talk.user)[0])
+            self._aside(KEPT[self._chinese].format(path) + told if path else told)
             semantic.catch_up(index.of(talk.user))
         return 0
 
@@ -142,13 +145,6 @@ class Chat:
                 self._aside(NOT_TRUSTED)
             elif again:
                 self._aside(NOTICE)
-
-    def _say_what_is_kept(self) -> None:
-        """Say where the conversation is, how many facts there are, and how many conversations a model has not read."""
-        path, entries = self._talk.transcript.path, index.of(self._talk.user).corpus().entries()
-        facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
-        told = KNOWN[self._chinese].format(facts, sessions.waiting(self._talk.user)[0])
-        self._aside(KEPT[self._chinese].format(path) + told if path else told)
 
     def _messages(self) -> Iterator[str]:
         """What is typed, until Ctrl-D. Lines that were pasted together are one message."""

@@ -201,7 +201,12 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         return 1 if finished is None else finished
     yield from past
     yield from (Row({"event": "plan", "path": one.path, "line": one.line, "text": one.text}, []) for one in found.items)
-    yield from _everything(user, found) if found.everything and there else deletion.planned(found)
+    if found.everything and there:
+        git = (", and its git repository" if purges else "; its git repository stays") if _owns_git(user) else ""
+        count, where = len(found.items), user.root
+        yield f"{count} memories of {user.name} in {where}, with archive, recalls, traces and index{git}."
+    else:
+        yield from deletion.planned(found)
     if how["dry_run"]:
         return 0
     if not how["yes"]:
@@ -228,12 +233,6 @@ def _to_delete(user: Folder, what: str, about: str, *, known: bool) -> DeletionP
         if not known or line is not None:
             raise
         return DeletionPlan(names={live(name): ""})
-
-
-def _everything(user: Folder, found: DeletionPlan) -> Iterator[str]:
-    """What goes with a whole user."""
-    git = (", and its git repository" if found.purge else "; its git repository stays") if _owns_git(user) else ""
-    yield f"{len(found.items)} memories of {user.name} in {user.root}, with archive, recalls, traces and index{git}."
 
 
 def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:

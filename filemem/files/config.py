@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -168,10 +168,6 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     return value
 
 
-def _are_texts(values: Iterable[Any]) -> bool:
-    return all(isinstance(text, str) and text for text in values)
-
-
 def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
     """What makes vectors, and of what; nothing where they are off. Raises ConfigError where no model is named."""
     if value is False:  # off
@@ -179,7 +175,7 @@ def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
     given = {"except": [], **value} if isinstance(value, dict) else {}
     kept = given.pop("except", None)
     texts = [given.get("model"), *given.values(), *(kept if isinstance(kept, list) else [None])]
-    if not {*given} <= {*EMBEDDINGS} or not _are_texts(texts):
+    if not {*given} <= {*EMBEDDINGS} or not all(isinstance(text, str) and text for text in texts):
         known = ", ".join(f"{key} ({what})" for key, what in EMBEDDINGS.items())
         raise wrong("embeddings takes a model, and what else it needs", f"write below it, a line each: {known}")
     return {**given, "except": kept}

@@ -277,8 +277,3 @@ def compacted(folder: Folder) -> dict[str, Compacted]:
             if entry[3:] == [DONE]:
                 found[source] = Compacted(*entry[:3])
     return found
-
-
-def note_compacted(folder: Folder, entries: dict[str, Compacted]) -> None:
-    """Add to the log of what was compacted, durably."""
-    add_rows(folder, COMPACTED, ((source, *entry, DONE) for source, entry in entries.items()))

@@ -152,9 +152,8 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
         else:
             folder.create(summary, changed(b"").decode())
     stayed = journal.archive(folder, [one.path for one in sources if not one.old and not one.memory.archived], at)
-    digests = {path: sections.digest(section) for path, section in made.items()}
-    done = {one.path: Compacted(one.digest, live(summary), digests[one.path]) for one in sources}
-    journal.note_compacted(folder, done)
+    entries = ((one.path, one.digest, live(summary), sections.digest(made[one.path]), journal.DONE) for one in sources)
+    journal.add_rows(folder, journal.COMPACTED, entries)
     for one in sources:
         note = stayed.get(one.path, "")
         yield Compaction(summary, one.path, len(one.memory.data), len(made[one.path]), note)

@@ -121,8 +121,10 @@ def rewrite(inside: str, commits: list[str], plan: str) -> None:
     found, touching, top = deletion.from_json(plan), set(commits), f"{inside}/" if inside else ""
 
     def name(path: bytes) -> bytes | None:
-        new = _path_after(os.fsdecode(path).removeprefix(top), found)
-        return path if not os.fsdecode(path).startswith(top) else os.fsencode(top + new) if new else None
+        own = os.fsdecode(path).removeprefix(top)
+        new = "" if found.everything else found.names.get(live(own), live(own))
+        kept = os.fsencode(top + own.removesuffix(live(own)) + new) if new else None
+        return kept if os.fsdecode(path).startswith(top) else path
 
     def file(path: bytes, mode: bytes, oid: bytes, value: Any) -> tuple[bytes | None, bytes, bytes]:
         if (new := name(path)) and os.fsdecode(path).startswith(top) and mode.startswith(b"100"):
@@ -158,12 +160,6 @@ def _message(text: bytes, found: DeletionPlan) -> bytes:
         if cut_short or found.matcher.holds(line):
             lines[n] = f"{line.partition(':')[0]}: {FORGOTTEN}" if ": " in line else FORGOTTEN
     return os.fsencode("\n".join(lines))
-
-
-def _path_after(own: str, found: DeletionPlan) -> str:
-    """What becomes of a path of the user's; nothing where it goes."""
-    new = "" if found.everything else found.names.get(live(own), live(own))
-    return own.removesuffix(live(own)) + new if new else ""
 
 
 def _apart(where: str, *command: str) -> None:

@@ -280,11 +280,8 @@ def _iso(value: Any) -> dt.date | None:
 
 def _labels(entry: dict[str, Any], key: str) -> list[str]:
     """The labels that an entry names."""
-    return [label.strip("[] ").upper() for label in _list(entry.get(key))]
-
-
-def _list(value: Any) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)] if value else []
+    value = entry.get(key) or []
+    return [str(one).strip("[] ").upper() for one in (value if isinstance(value, list) else [value])]
 
 
 def whole(value: Any) -> int:

@@ -263,11 +263,6 @@ class Limits(NamedTuple):
     speakers: frozenset[int] | None
     days: tuple[int, int] | None
 
-    @property
-    def for_all(self) -> bool:
-        """Is nothing left out?"""
-        return self.test is None and self.speakers is None
-
     def worth(self, today: dt.date, *, past: bool) -> Worth:
         """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
         question is about the past."""
