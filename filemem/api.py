@@ -6,7 +6,6 @@ Everything here may be called from several threads: readers take no lock, writer
 import datetime as dt
 import os
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from filemem import chat, history, importers, index, jobs
@@ -191,7 +190,7 @@ class User:
 
 
 class Store:
-    """A folder with one folder per user. As a context manager it closes at the end."""
+    """A folder with one folder per user. Nothing is held open, so `with` is a matter of taste."""
 
     def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
         """The store at `root`; `trust` has a person's answers on what its settings and repository may decide."""
@@ -201,8 +200,8 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        pass
 
     @property
     def root(self) -> str:
@@ -217,10 +216,6 @@ class Store:
         """One user, the same object each time; raises Refused for a name that could lead elsewhere. Nothing is created."""
         folder = self._folder.folder(name)
         return self._users.setdefault(folder.name, User(folder))
-
-    def close(self) -> None:
-        """Drop what was read; the store can be used again, and then reads the files again."""
-        self._users.clear()
 
 
 def _local(at: dt.datetime | None) -> dt.datetime:

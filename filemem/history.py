@@ -549,9 +549,7 @@ class History:
                             held.enter_context(safe.lock(f"{place}/{name}", 0))
                             notes.append(f"{place}/{name}")
                     said = (one for note in notes for one in journal.values(note))
-                    self._begin(
-                        next((one for one in said if isinstance(one, dict)), None)
-                    )  # None: it had not yet begun
+                    self._begin(next((one for one in said if isinstance(one, dict)), None))  # None: it had not begun
                     with open(notes[0], "w", encoding="utf-8") as file:
                         json.dump(self._before, file)
                     while len(notes) > 1:
@@ -773,9 +771,8 @@ def _both(
     if text is None:
         found.met.append(path)
         stem, ending = os.path.splitext(path)
-        found.changes.update(
-            {f"{stem}-{new.oid[:8]}{ending}": new} if union else {}
-        )  # no text, so it stands there twice
+        if union:  # it is no text, so it stands there twice
+            found.changes[f"{stem}-{new.oid[:8]}{ending}"] = new
         return
     found.doubled.extend([path] if doubled and not _GROWING.search(path) else [])
     found.changes[path] = GitFile(mine.mode, repository.put("blob", text))

@@ -48,11 +48,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
     yield from consolidation.said(done)
 
 
-@command(
-    "review",
-    click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."),
-    "--json",
-)
+@command("review", click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."), "--json")
 def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
 

@@ -102,9 +102,8 @@ _STOPS = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u030
 _WORD = re.compile(  # blanks stay with what follows them
     f"\n|[^\\S\n]*(?:[（「『【《〈“‘]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+"
 )
-_WHOLE = re.compile(
-    f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_STOPS}]))"
-)  # up to where a word or clause has ended
+# Up to where a word or clause has ended.
+_WHOLE = re.compile(f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_STOPS}]))")
 
 
 def columns(text: str) -> int:

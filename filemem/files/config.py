@@ -131,13 +131,7 @@ def _values(root: str | Path) -> dict[str, Any]:
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
-RETIRED = {
-    "prices",
-    "limits",
-    "month_tokens",
-    "imports",
-    "grace_days",
-}  # settings of an earlier version, which mean nothing now
+RETIRED = {*"prices limits month_tokens imports grace_days".split()}  # of earlier versions; they mean nothing now
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
 Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
 

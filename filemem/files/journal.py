@@ -255,9 +255,7 @@ def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Pro
 
 # -- what was compacted ------------------------------------------------------------------------------------------------
 
-COMPACTED = (
-    "compacted.log"  # source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done; the last line counts
-)
+COMPACTED = "compacted.log"  # source<TAB>its digest<TAB>summary<TAB>the section's digest<TAB>done; the last counts
 DONE = "done"
 
 

@@ -436,9 +436,8 @@ class Memory:
             if key in untold:
                 continue
             value = mapping.get(key)
-            if isinstance(value, str | list | dict) or (
-                value is not None and end > start
-            ):  # YAML reads 07:30 as a number
+            several = value is not None and end > start
+            if isinstance(value, str | list | dict) or several:  # YAML reads 07:30 as a number
                 said = ", ".join(_texts(value))
             if said := said.strip():
                 yield Passage(start, end, "", "", said if self.is_yaml and key == "text" else f"{key}: {said}")

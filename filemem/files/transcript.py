@@ -10,17 +10,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import journal, memory, safe
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import (
-    Memory,
-    Passage,
-    encoding_of,
-    format_turn,
-    is_archived,
-    kind_of,
-    live,
-    slug,
-    when_of,
-)
+from filemem.files.memory import Memory, Passage, encoding_of, format_turn, is_archived, kind_of, live, slug, when_of
 
 INTERRUPTED = "[interrupted]"
 

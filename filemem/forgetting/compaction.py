@@ -24,7 +24,7 @@ from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, live, only_asked
 from filemem.files.sections import Bullet
 from filemem.index import Corpus
-from filemem.models.offline import program_says
+from filemem.models.offline import OURS
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import count_tokens, escape_controls, one_line
 
@@ -113,10 +113,7 @@ def _tells(memory: Memory, hidden: PendingDeletion) -> bool:
 
 
 def apply(
-    folder: Folder,
-    found: dict[str, list[Source]],
-    at: dt.datetime,
-    progress: Progress = no_progress,
+    folder: Folder, found: dict[str, list[Source]], at: dt.datetime, progress: Progress = no_progress
 ) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run."""
     out = list[Compaction]()
@@ -200,7 +197,7 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
         words = terms.content(turn.text)
         # Added up so that the order of a set, which differs from run to run, changes nothing.
         total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
-        quotes = machine and (flags & terms.CITES or program_says(turn.text))
+        quotes = machine and (flags & terms.CITES or turn.text.startswith(OURS))
         worth = math.exp(total + sum(weight for weight, holds in of_turn.items() if holds)) * (0.5 if machine else 1)
         yield 0.0 if quotes else worth, bullet
         asked, before = bool(flags & terms.IS_QUESTION), turn.speaker or " "

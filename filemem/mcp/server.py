@@ -54,11 +54,7 @@ CONNECTOR = {  # what ChatGPT's connectors want instead of the four
         _FOUND,
     ),
 }
-PROFILE = {
-    "name": "profile",
-    "title": "Profile",
-    "description": "Who this is, and how to talk to them: profile.md.",
-}
+PROFILE = {"name": "profile", "title": "Profile", "description": "Who this is, and how to talk to them: profile.md."}
 Message = dict[str, Any]
 
 

@@ -29,7 +29,8 @@ TO_FORGET = (
 )
 NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以忘掉的内容。")
 _TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *TO_FORGET, *NOTHING_SAID)
-_OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT)))
+OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT)))
+"""How an answer of the program's own begins, which no model wrote."""
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
@@ -55,8 +56,3 @@ def chosen_model(settings: Config, name: str | None) -> OpenAIModel | None:
 def in_chinese(message: str) -> bool:
     """Is a message answered in Chinese?"""
     return _HAN.search(message) is not None
-
-
-def program_says(answer: str) -> bool:
-    """Is this an answer of the program's own, which no model wrote?"""
-    return answer.startswith(_OURS)

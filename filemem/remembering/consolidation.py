@@ -339,12 +339,7 @@ def cost(folder: Folder) -> Cost:
 
 
 def run(
-    folder: Folder,
-    at: dt.datetime,
-    model: Model | None,
-    *,
-    review: bool = False,
-    besides: str = "",
+    folder: Folder, at: dt.datetime, model: Model | None, *, review: bool = False, besides: str = ""
 ) -> Iterator[Applied]:
     """Finish what a killed run has left, then have the model read all that waits, request by request, in the order of the
     days; yields what was done. `besides` is a session left out.
@@ -425,9 +420,7 @@ def resume(folder: Folder) -> Applied:
     if os.path.lexists(journal):
         with folder.locked(), contextlib.suppress(NotFound):
             left = safe.read(journal)
-            with contextlib.suppress(
-                ValueError, TypeError, KeyError
-            ):  # no plan of this version: its sessions are read again
+            with contextlib.suppress(ValueError, TypeError, KeyError):  # of another version: sessions are read again
                 done = _carry_out(folder, _from_json(json.loads(left)), ConsolidationLog(folder))
             safe.delete(journal)
     return done

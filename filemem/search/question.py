@@ -132,10 +132,7 @@ class Query(NamedTuple):
 
 
 def parse(
-    question: str,
-    speaker_names: Sequence[str] = (),
-    spans: Iterable[tuple[int, int]] = (),
-    dates: Iterable[str] = (),
+    question: str, speaker_names: Sequence[str] = (), spans: Iterable[tuple[int, int]] = (), dates: Iterable[str] = ()
 ) -> Query:
     """The words of a question, the speakers (places in `speaker_names`, folded names) that it is about, and what it asks.
 

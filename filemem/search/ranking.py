@@ -248,9 +248,8 @@ class _Scorer:
         self._sessions: dict[int, float] = {}
         self._signs: dict[tuple[int, float, int], tuple[Share, ...]] = {}
         self._held_by_word: list[_Values] = [{} for _ in query.words]
-        self._itself: list[Collection[int]] = [
-            () for _ in query.words
-        ]  # by word the passages that have it in some form
+        # By word the passages that have it in some form.
+        self._itself: list[Collection[int]] = [() for _ in query.words]
         self.held: dict[int, list[tuple[int, float]]] = {}
         seen = 0
         for term in list(found):
@@ -305,18 +304,13 @@ class _Scorer:
             if len(found) >= enough and promise[number] < least - 1e-6:  # those level with the last are compared
                 break
             entry = corpus.file(number)
-            if entry.first not in passed and (worth := self._file_worth(entry)):
+            spoken = corpus.speakers[entry.first : entry.first + entry.count]
+            asked = bool(spoken) and (self._speakers is None or not self._speakers.isdisjoint(spoken))
+            if asked and entry.first not in passed and (worth := self._worth(entry)):
                 least = promise[number]
                 found[entry.first] = (-round(least, 6), -entry.date, entry.path, entry, worth)
             passed.add(entry.first)
         return [(entry, worth) for *_, entry, worth in sorted(found.values())[:enough]]
-
-    def _file_worth(self, entry: IndexedFile) -> float:
-        """What a file counts; nothing where it is not asked for, or none of those asked for speaks in it."""
-        spoken = self.corpus.speakers[entry.first : entry.first + entry.count]
-        if not entry.count or (self._speakers is not None and self._speakers.isdisjoint(spoken)):
-            return 0.0
-        return self._worth(entry)
 
     def promising(self, days: tuple[int, int] | None) -> Iterator[_Promise]:
         """All passages that hold words of the question, or stand about where one does, of `days` if given, with about what they

@@ -89,9 +89,8 @@ STOP = frozenset(_WORDS["stop"])
 
 _LONGEST = 64  # characters of a token; a longer one is cut into several
 _ASCII_WORDS = bytes(ord(chr(n).lower()) if n < 128 and chr(n).isalnum() else 32 for n in range(256))  # else a space
-_SHORT_WORDS = re.compile(
-    f"(?s:(?>.{{0,{_LONGEST}}} )*+.{{0,{_LONGEST}}})"
-)  # all of them, in strides from space to space
+# All of them, in strides from space to space.
+_SHORT_WORDS = re.compile(f"(?s:(?>.{{0,{_LONGEST}}} )*+.{{0,{_LONGEST}}})")
 _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
 _IS_CJK = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z]+")
@@ -99,10 +98,8 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
 _COURTESIES = frozenset(_WORDS["courtesies"])
-_TIME, _OWN = (
-    frozenset([*_WORDS["time"], *map(str, range(1000, 3000))]),
-    frozenset(_WORDS["own"]),
-)  # a year tells a time, too
+_TIME = frozenset([*_WORDS["time"], *map(str, range(1000, 3000))])  # a year tells a time, too
+_OWN = frozenset(_WORDS["own"])
 _ZH_TIME = re.compile(
     r"昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]"
 )

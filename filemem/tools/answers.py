@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING, Any
 from filemem.errors import FilememError
 from filemem.files import journal, sections
 from filemem.files.folder import Folder
-from filemem.files.memory import (
-    SPOKEN,
-    TURN_HEAD,
-    FileDate,
-    Passage,
-    is_archived,
-    kind_of,
-    live,
-    when_of,
-)
+from filemem.files.memory import SPOKEN, TURN_HEAD, FileDate, Passage, is_archived, kind_of, live, when_of
 from filemem.grep.lines import GrepPage, Match, lines_of
 from filemem.text.plain import count_tokens, counted, escape_controls, one_line
 
