@@ -201,7 +201,8 @@ class Hit:
     @property
     def is_pasted(self) -> bool:
         """Does what it holds of the question stand in what the person quoted or pasted, and not in what they say?"""
-        own = own_part(self.text, self.speaker) if self.speaker else self.text
+        person = self.speaker.casefold() == self._reader.person
+        own = own_part(self.text, self.speaker) if person else self.text
         return own != self.text and 2 * len(self._reader.found_in(own)) < len(self._reader.found_in(self.text))
 
     @property
@@ -227,6 +228,7 @@ class Reader:
         self.corpus, self.today = corpus, today
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self._index, self._folder, self._current, self._voices = index, index.folder, current, parsed.voices
+        self.person = index.folder.name.casefold()
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
         self._pending = journal.pending_deletions(self._folder)
