@@ -100,6 +100,22 @@ def test_where_one_person_speaks_what_stands_beside_a_word_answers_less(tmp_path
     assert scores[0] > 1.5 * scores[1]
 
 
+@pytest.mark.parametrize(("clock", "answers"), [("09:05", True), ("11:05", False)])
+def test_what_is_said_after_a_pause_answers_no_question(tmp_path: Path, clock: str, answers: bool) -> None:
+    memories = Memories(tmp_path)
+    turns = "- **Bo** 09:00: Which lamp?\n- **Ann** 09:01: Hm.\n- **Bo** 09:02: Where from?\n"
+    memories.user.folder.create(f"sessions/2026/{DAY}-0900-lamp.md", f"{turns}- **Ann** {clock}: The lamp is Danish.\n")
+    hits = {hit.text: hit.parts for hit in memories.hits("Danish lamp")}
+    assert ("answer" in hits["The lamp is Danish."]) is answers
+
+
+def test_the_windows_of_a_long_passage_are_not_near_each_other(tmp_path: Path) -> None:
+    filler = "Nothing of note went on there in all that while. " * 8
+    memories = notes(tmp_path, f"The kiln is hot. {filler}The glaze is green.", "The kiln and the glaze.")
+    short, long = memories.hits("kiln glaze")
+    assert short.strength == 1.0 and long.strength < 0.75
+
+
 def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word(tmp_path: Path) -> None:
     talk = [Said("I love sailing", "Anna"), Said("I love sailing too", "Ben"), Said("Anna, Anna, Anna!", "Ben")]
     user = Memories(tmp_path, (f"sessions/{DAY}-0900-a.md", talk))

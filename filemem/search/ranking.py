@@ -209,10 +209,12 @@ def _mark(corpus: Corpus, number: int) -> int:
     first = corpus.file(number).first
     if speakers[number] and not any(speakers[first:number]) and not flags[number] & terms.IS_DERIVED:
         return mark | _OPENS
-    before = number - 1  # and before what the same person said just before
-    while before > max(first, number - 4) and speakers[number] and speakers[before] == speakers[number]:
+    before = number
+    while before > max(first, number - 4) and not flags[before] & terms.APART:  # who comes later answers nothing
         before -= 1
-    return mark | (_ANSWERS if before >= first and flags[before] & terms.IS_QUESTION else 0)
+        if not speakers[number] or speakers[before] != speakers[number]:
+            return mark | (_ANSWERS if flags[before] & terms.IS_QUESTION else 0)
+    return mark
 
 
 _Promise = tuple[float, int, IndexedFile, float]  # about what a passage scores, its number, its file, what that counts
