@@ -110,10 +110,11 @@ def test_what_is_said_after_a_pause_answers_no_question(tmp_path: Path, clock: s
 
 
 def test_the_windows_of_a_long_passage_are_not_near_each_other(tmp_path: Path) -> None:
-    filler = "Nothing of note went on there in all that while. " * 8
-    memories = notes(tmp_path, f"The kiln is hot. {filler}The glaze is green.", "The kiln and the glaze.")
-    short, long = memories.hits("kiln glaze")
-    assert short.strength == 1.0 and long.strength < 0.75
+    long = f"The kiln is hot. {'Nothing of note went on there in all that while. ' * 8}The glaze is green."
+    talks = [[Said("Good morning.", "Ann"), Said(said, "Ben")] for said in (long, "The kiln and the glaze.")]
+    memories = Memories(tmp_path, *((f"sessions/{DAY}-090{n}-a.md", talk) for n, talk in enumerate(talks)))
+    found = {hit.text[:12]: hit.strength for hit in memories.hits("kiln glaze")}
+    assert found["The kiln and"] == 1.0 and found["The kiln is "] < 0.75
 
 
 def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word(tmp_path: Path) -> None:
