@@ -4,6 +4,8 @@ editor's save is read whole."""
 import os
 import shutil
 import subprocess
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,27 @@ def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(mara: Folder, 
 
 def editor(name: str) -> str:
     return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+@pytest.mark.parametrize(
+    "write", [Folder.append, lambda mara, path, text: mara.edit(path, lambda data: data + text.encode())]
+)
+@pytest.mark.parametrize("empties", [True, False])
+def test_a_save_that_an_editor_has_begun_is_waited_for(
+    mara: Folder, write: Callable[..., object], empties: bool
+) -> None:
+    """Some empty a file, others move it aside, for a moment before they write it."""
+    place = Path(mara.root, FACT)
+    if empties:
+        place.write_bytes(b"")
+    else:
+        place.rename(f"{place}~")
+    writer = threading.Thread(target=write, args=(mara, FACT, "One more.\n"))
+    writer.start()
+    writer.join(0.02)
+    place.write_text("Prefers oolong tea, edited.\n")
+    writer.join()
+    assert place.read_text() == "Prefers oolong tea, edited.\nOne more.\n"
 
 
 @pytest.mark.parametrize("how", ["backupcopy=yes", "backupcopy=no", "backupcopy=no backup", "nowritebackup"])
