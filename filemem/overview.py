@@ -43,6 +43,8 @@ from filemem.models.offline import OfflineModel
 from filemem.text.dates import Span, mentioned, nearest, one_day
 from filemem.text.plain import count_tokens, counted, escape_controls, one_line
 
+# -- problems ----------------------------------------------------------------------------------------------------------
+
 _COPY = re.compile(
     r"(?P<stem>.+?)(?:\.sync-conflict-[\w-]+| \([^()]*(?:conflicted copy|case conflict|冲突)[^()]*\))(?P<end>\.\w+)$",
     re.IGNORECASE,
@@ -114,6 +116,8 @@ def _references(folder: Folder, memory: Memory, lengths: dict[str, int | None]) 
                 yield Problem(memory.path, memory.line_of(key), what, "correct the path, or remove the key")
 
 
+# -- how many memories there are, and what fades -----------------------------------------------------------------------
+
 SOON = 30  # days
 MOST = 12  # lines of what fades
 
@@ -168,6 +172,8 @@ def in_words(found: Status) -> list[str]:
         said.append(f"Not fading: {staying}.")
     return said
 
+
+# -- what happened when ------------------------------------------------------------------------------------------------
 
 _DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")  # "at Christmas" and "in May" say too little of a day
 LONGEST_TOLD = 2_000  # characters of a passage that say what happened
@@ -230,6 +236,8 @@ def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
     )
     return next((span for span in named if (span.end - span.start).days <= LONGEST_SPAN), one_day(day))
 
+
+# -- one page to read --------------------------------------------------------------------------------------------------
 
 DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades

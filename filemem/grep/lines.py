@@ -177,6 +177,8 @@ def compile_pattern(text: str) -> Pattern:
     return found
 
 
+# -- lines -------------------------------------------------------------------------------------------------------------
+
 PAGE = 50  # matching lines in one answer
 _BEGINS = re.compile(r"[\^:]|\.(?![*+])|\\[AsSWDxuUN0]|\(\?(?!:)| (?![^\W\d_])")
 """What a pattern has that can match how the tools begin a turn and not how its file does."""

@@ -289,6 +289,8 @@ def whole(value: Any) -> int:
     return int(value) if re.fullmatch(r"[0-9]{1,9}", str(value)) else 0
 
 
+# -- the run -----------------------------------------------------------------------------------------------------------
+
 JOURNAL = "consolidating.json"
 
 
