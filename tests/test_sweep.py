@@ -62,6 +62,7 @@ def test_the_threshold_decides_to_the_day(user):
         ("facts/2020-01-01-wedding.md", "---\nkind: event\nimportance: 8\n---\nMarried Tom.\n"),
         ("facts/2020-01-01-home.md", "---\nimportance: 4\nvalid_from: 2020-01-01\n---\nLives in Diss.\n"),
         ("facts/2020-01-01-tenancy.md", "---\nvalid_until: 2026-11-20\n---\nRents a loft.\n"),
+        ("facts/2020-01-01-lease.md", "---\nvalid_from: 2026-12-01\nvalid_until: 2026-11-01\n---\nRents a barn.\n"),
         ("facts/2020-01-01-cruise.md", "---\nkind: plan\nvalid_from: 2026-12-20\n---\nGoes on a cruise.\n"),
         ("lessons/2020/2020-01-01-short.md", "---\nimportance: 2\n---\nBe brief.\n"),
         ("notes.md", "---\ndate: 2020-01-01\nimportance: 1\n---\nA sneeze.\n"),
