@@ -17,8 +17,10 @@ from repositories import job as commit
 
 from filemem import Store, User
 from filemem.files.folder import BOOKKEEPING, Folder
+from filemem.files.transcript import Transcript
+from filemem.forgetting import deletion
 from filemem.history import ATTRIBUTES, CUT_OFF, IGNORE, History, set_up
-from filemem.jobs import job
+from filemem.jobs import forget, job
 from filemem.remembering import consolidation, sessions
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -269,3 +271,16 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Pa
     assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}
     status = git(where, "status", "--short", "-uall").split("\n")
     assert status == [f" M mara/{FACT}", "?? mara/facts/own.md"] and not os.listdir(mara.bookkeeping("jobs"))
+
+
+def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something_is_forgotten(tmp_path: Path) -> None:
+    """An undo would take it away with what was forgotten."""
+    mara = store(tmp_path / "store")
+    talk = Transcript(mara)
+    for text in ("Good morning.", "Oolong it is.", "And a bicycle."):
+        talk.add("mara", text, START)
+    assert forget(mara, deletion.plan(mara, "oolong"), START).stayed == []
+    assert "[forgotten]" in Path(mara.root, talk.path).read_text()
+    assert files_of(tmp_path / "store") == {f"mara/{FACT}", f"mara/{LEDGER}"}
+    git(tmp_path / "store", "revert", "--no-edit", "HEAD")
+    assert "And a bicycle." in Path(mara.root, talk.path).read_text()
