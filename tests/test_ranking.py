@@ -100,6 +100,14 @@ def test_where_one_person_speaks_what_stands_beside_a_word_answers_less(tmp_path
     assert scores[0] > 1.5 * scores[1]
 
 
+def test_a_question_about_oneself_lifts_what_is_said_in_the_first_person(tmp_path: Path) -> None:
+    said = ("My sister lives by the canal.", "The heron lives by the canal.")
+    memories = Memories(tmp_path, *((f"sessions/{DAY}-090{n}-a.md", [Said(one, "Ann")]) for n, one in enumerate(said)))
+    for question, first in (("Where do I live, by the canal?", True), ("Who lives by the canal?", False)):
+        lifted = {hit.text: "own words" in hit.parts for hit in memories.hits(question)}
+        assert lifted == {"My sister lives by the canal.": first, "The heron lives by the canal.": False}
+
+
 @pytest.mark.parametrize(("clock", "answers"), [("09:05", True), ("11:05", False)])
 def test_what_is_said_after_a_pause_answers_no_question(tmp_path: Path, clock: str, answers: bool) -> None:
     memories = Memories(tmp_path)

@@ -35,7 +35,7 @@ NEAR = 0.9  # the most that a word counts for it which only stands near the pass
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
 
 # Shares of the question's weight.
-ASKED, OWN_WORDS = 0.2, 0.08  # said by a person named; and in the first person
+ASKED, OWN_WORDS = 0.2, 0.08  # said by a person named; and in the first person, half where only the question is
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.05  # has a name; opens its file, where people say what is new
@@ -362,15 +362,15 @@ class _Scorer:
 
     def _marks(self, number: int) -> tuple[Share, ...]:
         """What marks a passage as an answer, as shares of the question's weight; its day aside."""
-        corpus = self.corpus
+        corpus, query = self.corpus, self.query
         named, mark = self._named(corpus.speakers[number], number), _spot(corpus, number).mark
         key = mark, named, corpus.lengths[number]
         if key not in self._signs:
-            when, length = self.query.asks_when or self._bare, corpus.lengths[number]
+            when, length = query.asks_when or self._bare, corpus.lengths[number]
             fold = BARE_QUERY_LENGTH if self._bare else LENGTH
             signs = (
                 ("speaker", named),
-                ("own words", OWN_WORDS * bool(named and mark & terms.FIRST_PERSON)),
+                ("own words", OWN_WORDS * (1.0 if named else 0.5 * query.own) * bool(mark & terms.FIRST_PERSON)),
                 ("time word", TIME * bool(when and mark & terms.HAS_TIME_WORD)),
                 ("question", ASKING * bool(mark & terms.IS_QUESTION)),
                 ("name", NAMING * bool(mark & terms.HAS_NAME)),
