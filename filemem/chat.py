@@ -46,315 +46,6 @@ from filemem.tools import answers
 from filemem.tools.answers import spelt
 from filemem.tools.toolbox import Toolbox
 
-# -- tool calls that a model writes into its answer: none reaches the screen, and those that can be read are made ------
-
-WAITS = 400  # characters behind what may begin a call, in which it must show that it is one
-LONGEST_CALL = 20_000  # characters of a call that are read
-_KEYS = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in Toolbox.schemas}
-_TOOL = rf"(?<![\w/-])(?:\w+\.)*({'|'.join(_KEYS)})\b"
-_KEY = rf"(?:arguments|parameters|{'|'.join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))})"
-_OPENS = re.compile(
-    rf"(?<=\n)[ \t]*(?:`{{3,}}|~{{3,}})|`*\[?\s*\{{|<(?:tool_call|function|invoke|[|｜]\w|/?{_TOOL})|\[TOOL_CALL"
-    rf"|(?<=\n)[^\w\n]*(?:{_TOOL}|(?:Action|Tool|Function)\b)"
-)
-_MAY_OPEN = re.compile(r"(?:<[^<>\s]{0,30}|`+|~+|\[(?:\s*|[A-Z_]*)|(?<=\n)[^\w\n]*(?:[a-zAFT][a-z_.]{0,20})?)\Z")
-_CALL = re.compile(  # a tool and the first of its arguments, any name with arguments in JSON, or a tag of calls alone
-    rf"""{_TOOL}.{{0,80}}?(?:[{{(<]\s*\W{{0,2}}|,\s*["']){_KEY}(?:\W{{0,2}}\s*[:=]|>)"""
-    r"""|["']name["']\s*:\s*["'][\w.]+["']\s*,\s*["'](?:arguments|parameters)["']\s*:"""
-    r"""|<(?:tool_call|function=|invoke\b|[|｜]\w)|\[TOOL_CALL""",
-    re.DOTALL,
-)
-
-
-class CallFilter:
-    """Passes on the text of one reply as it streams, up to the first call that is written in it: `found` tells whether there was
-    any, `calls` are those that could be read, each the tool's name and its arguments as JSON."""
-
-    def __init__(self, show: Callable[[str], None]) -> None:
-        self._show = show
-        self._shown: list[str] = []
-        self._waiting = "\n"  # behind its first character, which was passed on
-        self.found = False
-        self.calls: list[tuple[str, str]] = []
-
-    def feed(self, text: str, *, end: bool = False) -> None:
-        """Take the next piece."""
-        self._waiting += text
-        at = 1
-        while not self.found and (opens := _OPENS.search(self._waiting, at)):
-            self.found = _CALL.search("\n" + self._waiting[opens.start() : opens.end() + WAITS]) is not None
-            if self.found or not (end or len(self._waiting) > opens.end() + WAITS):
-                self._pass(opens.start())
-                return
-            at = opens.end()
-        if not self.found:
-            waits = None if end else _MAY_OPEN.search(self._waiting, at)
-            self._pass(waits.start() if waits else len(self._waiting))
-
-    def _pass(self, length: int) -> None:
-        text, self._waiting = self._waiting[1:length], self._waiting[length - 1 :]
-        if text:
-            self._shown.append(text)
-            self._show(text)
-
-    def end(self) -> str:
-        """The end of the reply; returns all that was passed on."""
-        self.feed("", end=True)
-        if self.found:
-            read = _calls(self._waiting[:LONGEST_CALL])
-            self.calls = [(name, json.dumps(given, ensure_ascii=False)) for name, given in read]
-        return "".join(self._shown)
-
-
-def _calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The calls in a text: JSON that names a tool or stands behind its name."""
-    decoder, names, at = json.JSONDecoder(strict=False), list(re.finditer(_TOOL, text)), 0
-    while (at := text.find("{", at)) >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-            yield from _in(value, next((name[1] for name in reversed(names) if name.start() < at), ""))
-            at = end
-        except (ValueError, RecursionError):
-            at += 1
-
-
-def _in(value: Any, tool: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The calls in a JSON value, at any depth, JSON in its texts too; `tool` is the one that was named last."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        yield from _calls(f"{tool} {value}")
-    elif isinstance(value, list):
-        value = dict(enumerate(value))
-    if isinstance(value, dict):
-        named = (one.rpartition(".")[2] for one in value.values() if isinstance(one, str))
-        tool = next((one for one in named if one in _KEYS), tool)
-        if given := {key: one for key, one in value.items() if key in _KEYS.get(tool, ())}:
-            yield tool, given
-        else:
-            for one in value.values():
-                yield from _in(one, tool)
-
-
-# -- one search of the memory for a message: its best passages stand beside it, or are the answer ----------------------
-
-SURE, BESIDE_TOOLS, ALONE = 250, 400, 1200  # tokens: of a strong match, of another, of any for a model without tools
-MOST_PASSAGES = 30  # passages for a model without tools
-LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
-FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
-BEFORE = 2  # of the person's turns that such a message goes on with
-QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
-MEANING = 4  # times what a search counts it, for quotes: a few weak words weigh less here
-ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
-LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
-_ITEM = re.compile(r"^[-*+]\s+")
-_WEEKDAYS = "一二三四五六日"
-
-
-def recall(
-    folder: Folder,
-    said: Sequence[str],
-    today: dt.date,
-    current: CurrentConversation | None,
-    room: int,
-    *,
-    weak: bool,
-    least: float = ranking.PARTIAL,
-    sure: int = 0,
-) -> str:
-    """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
-    and how many of how many these are; of those weaker than `least` none, unless `weak`."""
-    try:
-        limit = MOST_PASSAGES if weak else None
-        found = search_files(index.of(folder), searched(said), limit=limit, today=today, current=current)
-    except FilememError as error:
-        return f"Error: {error}" if weak else ""
-    if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
-        return ""
-    if not found.hits:
-        return escape_controls(answers.searched(found, calls=False))
-    room = sure if sure and found.certainty >= STRONG else room
-    fits = bisect.bisect_right(
-        range(2, len(found.hits) + 1), room, key=lambda count: count_tokens(_shown(found, count))
-    )
-    return _shown(found, 1 + fits)
-
-
-def _shown(found: Found, count: int) -> str:
-    """The best `count` of the passages found."""
-    best = sorted(range(len(found.hits)), key=lambda place: -found.hits[place].score)[:count]
-    part = found._replace(hits=[found.hits[place] for place in sorted(best)])
-    shown = escape_controls(answers.searched(part, calls=False))
-    return f"shown {count} of {len(found.hits) + found.more}: {shown}"
-
-
-def searched(said: Sequence[str]) -> str:
-    """What to search for on the last of a person's messages; one with little to look for, such as "and since when?", goes on
-    with those before it."""
-    text = said[-1]
-    if len(question.parse(text).content) <= FEW:
-        text = "\n".join(said[-1 - BEFORE :])
-    half = LONGEST_QUERY // 2
-    return text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
-
-
-def reply(
-    folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, *, kept: bool
-) -> str:
-    """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
-    chinese, asks = in_chinese(said[-1]), "?" in said[-1] or "？" in said[-1]
-    try:
-        asked = searched(said if asks else said[-1:])  # thanks for an answer asks for no more of it
-        found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
-    except FilememError:
-        found = Found([], 0, "", [], 0)
-    of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
-    sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
-    hits = every = list(_telling(folder, found.hits))
-    if sure and not of_its_days:
-        # None, where there are others, that has neither a word of the question, nor answers one that has, nor its meaning.
-        hits = [hit for hit in hits if hit.held.itself or hit.before or hit.parts.get("meaning")] or hits
-    if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
-        telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
-        hits, sure = telling or hits, sure or bool(telling)
-    hits = hits[: QUOTES if sure else NEAR if asks else 0]
-    parts = [] if asks else [(SAID if kept else UNRECORDED)[chinese]]
-    if hits or asks:
-        # Of those that answer about as well the newest first, of a day facts, which may have been edited; superseded ones last.
-        good = ALIKE * max((hit.score for hit in hits), default=0.0)
-        days_of = {id(hit): hit.date.toordinal() if hit.date and hit.score >= good else 0 for hit in hits}
-        hits.sort(key=lambda hit: (days_of[id(hit)], kind_of(hit.path) == "facts"), reverse=True)
-        hits.sort(key=lambda hit: (bool(hit.newer), hit.score < good))
-        opening = (FOUND if hits and sure else NEAREST if hits else NOTHING)[chinese]
-        parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
-    return "\n\n".join(parts)
-
-
-def _days(text: str, today: dt.date, own: dt.date | None = None) -> set[dt.date]:
-    """Each single day that a text names, and its own."""
-    spans = [span for one in dates.mentioned(text, today) for span in one.spans]
-    return {span.start for span in spans if span.start == span.end} | ({own} if own else set())
-
-
-def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
-    """The hits that tell something, by words the more they hold of the question and by meaning, best first; of those that tell
-    the same only one. No question, answer, heading or front matter."""
-    lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
-    told: set[str] = set()
-
-    def worth(hit: Hit) -> float:
-        meaning = hit.parts.get("meaning", 0.0)
-        return (hit.score - meaning) * hit.strength + MEANING * meaning
-
-    for hit in sorted(hits, key=worth, reverse=True):
-        text = SOURCE_MARK.sub("", hit.text).strip()
-        places = {text, f"{hit.path}:{hit.line}", *hit.sources}
-        heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")
-        front = kind_of(hit.path) == "sessions" and not hit.speaker
-        asked = text.endswith(("?", "？")) or hit.speaker == ASSISTANT or "pasted" in hit.parts
-        if not (heading or front or asked or told & places):
-            told |= places
-            yield hit
-
-
-def _quote(hit: Hit, *, chinese: bool) -> str:
-    """A passage as a list item under a blank line: who said it and what, then its day and `path:line`."""
-    shown = ("… " if hit.cut and not hit.text.startswith(hit.excerpt[:20]) else "") + hit.excerpt
-    lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", shown).split("\n"))
-    first, *rest = [answers.line_text(line, hit.date, hit.path, hit.line) for line in lines]
-    who = f"{hit.speaker or hit.title}: " if hit.speaker or hit.title else ""
-    of_month = hit.when and hit.when.month and hit.date == hit.when.date
-    when = hit.when if of_month or not hit.date else FileDate(hit.date, False, "")
-    where = ", ".join(filter(None, (day_of(when, chinese=chinese) if when else "", f"{hit.path}:{hit.line}")))
-    note = f"  ({hit.note})" if hit.note else ""
-    return "\n".join(["", f"- {who}{first}", *(f"  {line}" for line in rest), f"  {where}{note}"])
-
-
-def day_of(when: FileDate, *, chinese: bool) -> str:
-    """A file's day, or its month where that is all it has, as a person writes it."""
-    day = when.date
-    if chinese:
-        named = f"{day.year}年{day.month}月"
-        return named if when.month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
-    return f"{day:%B %Y}" if when.month else f"{day:%a} {day.day} {day:%B %Y}"
-
-
-MOST_PREFERENCES, LONGEST_PREFERENCE = 600, 400  # tokens of all preferences; characters of one
-# -- what always stands in the prompt ----------------------------------------------------------------------------------
-
-_RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
-
-
-class CoreMemory(NamedTuple):
-    """The preferences that are followed, and the profile, within its limit."""
-
-    preferences: list[str]
-    profile: str
-
-
-def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
-    """Read it from the files as they are now; if the profile cannot be read, say why."""
-    try:
-        text = _RESTS_ON.sub("", folder.memory(PROFILE).body).strip()
-    except FilememError as error:
-        text = "" if isinstance(error, NotFound) else str(error)
-    limit = config.of(folder).profile_tokens
-    kept = clip_tokens(text, limit)
-    shown = kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
-    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
-    return CoreMemory(preferences(folder, index.of(folder).corpus(), today) if followed else [], shown)
-
-
-def preferences_section(name: str, said: Iterable[str]) -> str:
-    """How a person wants to be addressed, as part of the instructions; empty if nothing is known."""
-    lines = "\n".join(f"- {prompt.contained(one)}" for one in said)
-    template = prompt.template("preferences").strip().replace("{name}", one_line(name))
-    return template.replace("{preferences}", lines) if lines else ""
-
-
-def prompt_context(
-    folder: Folder, message: str, today: dt.date, current: CurrentConversation | None = None, room: int = 0
-) -> str:
-    """What belongs into the prompt of a chat that is not filemem's: preferences, the profile, and within `room` tokens what a
-    search for a message finds, all but preferences as data between marks."""
-    stands = core_memory(folder, today)
-    found = message.strip() and room and recall(folder, [message], today, current, room, weak=False)
-    told = {PROFILE: stands.profile, "search_files": found}
-    marked = (prompt.data(name, text) for name, text in told.items() if text)
-    return "\n\n".join(filter(None, (preferences_section(folder.name, stands.preferences), *marked)))
-
-
-def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
-    """What stands, the newest first and within MOST_PREFERENCES tokens; then the person's own lines of the profile."""
-    lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
-    lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
-    told = [said for one in lessons if not question.lapse(one, today) for said in _lesson(folder, one.path)]
-    with contextlib.suppress(FilememError):
-        for line in under(folder.memory(PROFILE).lines, "talk"):  # those of the program stand in the lessons
-            said = line.strip().lstrip("-*+").strip()
-            if said and len(said) <= LONGEST_PREFERENCE and not SOURCE_MARK.search(line):
-                told.append(plain(said))
-    spent, kept = 0, dict[str, None]()
-    for one in told:
-        spent += count_tokens(one)
-        if spent > MOST_PREFERENCES:
-            break
-        kept[one] = None
-    return list(kept)
-
-
-def _lesson(folder: Folder, path: str) -> Iterator[str]:
-    """The preferences in one lesson; none if it comes from an import or from someone else's words."""
-    hidden = journal.pending_deletions(folder)
-    with contextlib.suppress(FilememError):
-        memory = folder.memory(path)
-        behind = (folder.find(source.rpartition(":")[0] or source) for source in sources(memory))
-        if {"tool", "said_by"} & memory.front.keys() or any(one and "origin" in one.front for one in behind):
-            return
-        for passage in memory.passages:
-            own = passage.speaker.casefold() in ("", folder.name.casefold())
-            if own and len(passage.text) <= LONGEST_PREFERENCE and not hidden.hides(path, passage.line):
-                yield plain(" ".join(passage.text.split()))
-
-
 # -- the conversation --------------------------------------------------------------------------------------------------
 
 LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
@@ -803,3 +494,318 @@ def _sound(arguments: str) -> str:
         if len(arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(arguments), dict):
             return arguments
     return "{}"
+
+
+# -- what always stands in the prompt ----------------------------------------------------------------------------------
+
+_RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
+
+
+class CoreMemory(NamedTuple):
+    """The preferences that are followed, and the profile, within its limit."""
+
+    preferences: list[str]
+    profile: str
+
+
+def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
+    """Read it from the files as they are now; if the profile cannot be read, say why."""
+    try:
+        text = _RESTS_ON.sub("", folder.memory(PROFILE).body).strip()
+    except FilememError as error:
+        text = "" if isinstance(error, NotFound) else str(error)
+    limit = config.of(folder).profile_tokens
+    kept = clip_tokens(text, limit)
+    shown = kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
+    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
+    return CoreMemory(preferences(folder, index.of(folder).corpus(), today) if followed else [], shown)
+
+
+def preferences_section(name: str, said: Iterable[str]) -> str:
+    """How a person wants to be addressed, as part of the instructions; empty if nothing is known."""
+    lines = "\n".join(f"- {prompt.contained(one)}" for one in said)
+    template = prompt.template("preferences").strip().replace("{name}", one_line(name))
+    return template.replace("{preferences}", lines) if lines else ""
+
+
+def prompt_context(
+    folder: Folder, message: str, today: dt.date, current: CurrentConversation | None = None, room: int = 0
+) -> str:
+    """What belongs into the prompt of a chat that is not filemem's: preferences, the profile, and within `room` tokens what a
+    search for a message finds, all but preferences as data between marks."""
+    stands = core_memory(folder, today)
+    found = message.strip() and room and recall(folder, [message], today, current, room, weak=False)
+    told = {PROFILE: stands.profile, "search_files": found}
+    marked = (prompt.data(name, text) for name, text in told.items() if text)
+    return "\n\n".join(filter(None, (preferences_section(folder.name, stands.preferences), *marked)))
+
+
+def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
+    """What stands, the newest first and within MOST_PREFERENCES tokens; then the person's own lines of the profile."""
+    lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
+    lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
+    told = [said for one in lessons if not question.lapse(one, today) for said in _lesson(folder, one.path)]
+    with contextlib.suppress(FilememError):
+        for line in under(folder.memory(PROFILE).lines, "talk"):  # those of the program stand in the lessons
+            said = line.strip().lstrip("-*+").strip()
+            if said and len(said) <= LONGEST_PREFERENCE and not SOURCE_MARK.search(line):
+                told.append(plain(said))
+    spent, kept = 0, dict[str, None]()
+    for one in told:
+        spent += count_tokens(one)
+        if spent > MOST_PREFERENCES:
+            break
+        kept[one] = None
+    return list(kept)
+
+
+def _lesson(folder: Folder, path: str) -> Iterator[str]:
+    """The preferences in one lesson; none if it comes from an import or from someone else's words."""
+    hidden = journal.pending_deletions(folder)
+    with contextlib.suppress(FilememError):
+        memory = folder.memory(path)
+        behind = (folder.find(source.rpartition(":")[0] or source) for source in sources(memory))
+        if {"tool", "said_by"} & memory.front.keys() or any(one and "origin" in one.front for one in behind):
+            return
+        for passage in memory.passages:
+            own = passage.speaker.casefold() in ("", folder.name.casefold())
+            if own and len(passage.text) <= LONGEST_PREFERENCE and not hidden.hides(path, passage.line):
+                yield plain(" ".join(passage.text.split()))
+
+
+# -- one search of the memory for a message: its best passages stand beside it, or are the answer ----------------------
+
+SURE, BESIDE_TOOLS, ALONE = 250, 400, 1200  # tokens: of a strong match, of another, of any for a model without tools
+MOST_PASSAGES = 30  # passages for a model without tools
+LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
+FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
+BEFORE = 2  # of the person's turns that such a message goes on with
+QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
+MEANING = 4  # times what a search counts it, for quotes: a few weak words weigh less here
+ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
+LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
+_ITEM = re.compile(r"^[-*+]\s+")
+_WEEKDAYS = "一二三四五六日"
+
+
+def recall(
+    folder: Folder,
+    said: Sequence[str],
+    today: dt.date,
+    current: CurrentConversation | None,
+    room: int,
+    *,
+    weak: bool,
+    least: float = ranking.PARTIAL,
+    sure: int = 0,
+) -> str:
+    """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
+    and how many of how many these are; of those weaker than `least` none, unless `weak`."""
+    try:
+        limit = MOST_PASSAGES if weak else None
+        found = search_files(index.of(folder), searched(said), limit=limit, today=today, current=current)
+    except FilememError as error:
+        return f"Error: {error}" if weak else ""
+    if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
+        return ""
+    if not found.hits:
+        return escape_controls(answers.searched(found, calls=False))
+    room = sure if sure and found.certainty >= STRONG else room
+    fits = bisect.bisect_right(
+        range(2, len(found.hits) + 1), room, key=lambda count: count_tokens(_shown(found, count))
+    )
+    return _shown(found, 1 + fits)
+
+
+def _shown(found: Found, count: int) -> str:
+    """The best `count` of the passages found."""
+    best = sorted(range(len(found.hits)), key=lambda place: -found.hits[place].score)[:count]
+    part = found._replace(hits=[found.hits[place] for place in sorted(best)])
+    shown = escape_controls(answers.searched(part, calls=False))
+    return f"shown {count} of {len(found.hits) + found.more}: {shown}"
+
+
+def searched(said: Sequence[str]) -> str:
+    """What to search for on the last of a person's messages; one with little to look for, such as "and since when?", goes on
+    with those before it."""
+    text = said[-1]
+    if len(question.parse(text).content) <= FEW:
+        text = "\n".join(said[-1 - BEFORE :])
+    half = LONGEST_QUERY // 2
+    return text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
+
+
+def reply(
+    folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, *, kept: bool
+) -> str:
+    """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
+    chinese, asks = in_chinese(said[-1]), "?" in said[-1] or "？" in said[-1]
+    try:
+        asked = searched(said if asks else said[-1:])  # thanks for an answer asks for no more of it
+        found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
+    except FilememError:
+        found = Found([], 0, "", [], 0)
+    of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
+    sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
+    hits = every = list(_telling(folder, found.hits))
+    if sure and not of_its_days:
+        # None, where there are others, that has neither a word of the question, nor answers one that has, nor its meaning.
+        hits = [hit for hit in hits if hit.held.itself or hit.before or hit.parts.get("meaning")] or hits
+    if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
+        telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
+        hits, sure = telling or hits, sure or bool(telling)
+    hits = hits[: QUOTES if sure else NEAR if asks else 0]
+    parts = [] if asks else [(SAID if kept else UNRECORDED)[chinese]]
+    if hits or asks:
+        # Of those that answer about as well the newest first, of a day facts, which may have been edited; superseded ones last.
+        good = ALIKE * max((hit.score for hit in hits), default=0.0)
+        days_of = {id(hit): hit.date.toordinal() if hit.date and hit.score >= good else 0 for hit in hits}
+        hits.sort(key=lambda hit: (days_of[id(hit)], kind_of(hit.path) == "facts"), reverse=True)
+        hits.sort(key=lambda hit: (bool(hit.newer), hit.score < good))
+        opening = (FOUND if hits and sure else NEAREST if hits else NOTHING)[chinese]
+        parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
+    return "\n\n".join(parts)
+
+
+def _days(text: str, today: dt.date, own: dt.date | None = None) -> set[dt.date]:
+    """Each single day that a text names, and its own."""
+    spans = [span for one in dates.mentioned(text, today) for span in one.spans]
+    return {span.start for span in spans if span.start == span.end} | ({own} if own else set())
+
+
+def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
+    """The hits that tell something, by words the more they hold of the question and by meaning, best first; of those that tell
+    the same only one. No question, answer, heading or front matter."""
+    lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
+    told: set[str] = set()
+
+    def worth(hit: Hit) -> float:
+        meaning = hit.parts.get("meaning", 0.0)
+        return (hit.score - meaning) * hit.strength + MEANING * meaning
+
+    for hit in sorted(hits, key=worth, reverse=True):
+        text = SOURCE_MARK.sub("", hit.text).strip()
+        places = {text, f"{hit.path}:{hit.line}", *hit.sources}
+        heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")
+        front = kind_of(hit.path) == "sessions" and not hit.speaker
+        asked = text.endswith(("?", "？")) or hit.speaker == ASSISTANT or "pasted" in hit.parts
+        if not (heading or front or asked or told & places):
+            told |= places
+            yield hit
+
+
+def _quote(hit: Hit, *, chinese: bool) -> str:
+    """A passage as a list item under a blank line: who said it and what, then its day and `path:line`."""
+    shown = ("… " if hit.cut and not hit.text.startswith(hit.excerpt[:20]) else "") + hit.excerpt
+    lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", shown).split("\n"))
+    first, *rest = [answers.line_text(line, hit.date, hit.path, hit.line) for line in lines]
+    who = f"{hit.speaker or hit.title}: " if hit.speaker or hit.title else ""
+    of_month = hit.when and hit.when.month and hit.date == hit.when.date
+    when = hit.when if of_month or not hit.date else FileDate(hit.date, False, "")
+    where = ", ".join(filter(None, (day_of(when, chinese=chinese) if when else "", f"{hit.path}:{hit.line}")))
+    note = f"  ({hit.note})" if hit.note else ""
+    return "\n".join(["", f"- {who}{first}", *(f"  {line}" for line in rest), f"  {where}{note}"])
+
+
+def day_of(when: FileDate, *, chinese: bool) -> str:
+    """A file's day, or its month where that is all it has, as a person writes it."""
+    day = when.date
+    if chinese:
+        named = f"{day.year}年{day.month}月"
+        return named if when.month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
+    return f"{day:%B %Y}" if when.month else f"{day:%a} {day.day} {day:%B %Y}"
+
+
+MOST_PREFERENCES, LONGEST_PREFERENCE = 600, 400  # tokens of all preferences; characters of one
+
+
+# -- tool calls that a model writes into its answer: none reaches the screen, and those that can be read are made ------
+
+WAITS = 400  # characters behind what may begin a call, in which it must show that it is one
+LONGEST_CALL = 20_000  # characters of a call that are read
+_KEYS = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in Toolbox.schemas}
+_TOOL = rf"(?<![\w/-])(?:\w+\.)*({'|'.join(_KEYS)})\b"
+_KEY = rf"(?:arguments|parameters|{'|'.join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))})"
+_OPENS = re.compile(
+    rf"(?<=\n)[ \t]*(?:`{{3,}}|~{{3,}})|`*\[?\s*\{{|<(?:tool_call|function|invoke|[|｜]\w|/?{_TOOL})|\[TOOL_CALL"
+    rf"|(?<=\n)[^\w\n]*(?:{_TOOL}|(?:Action|Tool|Function)\b)"
+)
+_MAY_OPEN = re.compile(r"(?:<[^<>\s]{0,30}|`+|~+|\[(?:\s*|[A-Z_]*)|(?<=\n)[^\w\n]*(?:[a-zAFT][a-z_.]{0,20})?)\Z")
+_CALL = re.compile(  # a tool and the first of its arguments, any name with arguments in JSON, or a tag of calls alone
+    rf"""{_TOOL}.{{0,80}}?(?:[{{(<]\s*\W{{0,2}}|,\s*["']){_KEY}(?:\W{{0,2}}\s*[:=]|>)"""
+    r"""|["']name["']\s*:\s*["'][\w.]+["']\s*,\s*["'](?:arguments|parameters)["']\s*:"""
+    r"""|<(?:tool_call|function=|invoke\b|[|｜]\w)|\[TOOL_CALL""",
+    re.DOTALL,
+)
+
+
+class CallFilter:
+    """Passes on the text of one reply as it streams, up to the first call that is written in it: `found` tells whether there was
+    any, `calls` are those that could be read, each the tool's name and its arguments as JSON.
+
+    What a model writes behind its own call is what it thinks the tool will say. What may begin one (a fence, a brace, a tag,
+    a line that begins with a tool's name or with a label such as `Action:`) waits for what follows it.
+    """
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._shown: list[str] = []
+        self._waiting = "\n"  # behind its first character, which was passed on
+        self.found = False
+        self.calls: list[tuple[str, str]] = []
+
+    def feed(self, text: str, *, end: bool = False) -> None:
+        """Take the next piece."""
+        self._waiting += text
+        at = 1
+        while not self.found and (opens := _OPENS.search(self._waiting, at)):
+            self.found = _CALL.search("\n" + self._waiting[opens.start() : opens.end() + WAITS]) is not None
+            if self.found or not (end or len(self._waiting) > opens.end() + WAITS):
+                self._pass(opens.start())
+                return
+            at = opens.end()
+        if not self.found:
+            waits = None if end else _MAY_OPEN.search(self._waiting, at)
+            self._pass(waits.start() if waits else len(self._waiting))
+
+    def _pass(self, length: int) -> None:
+        text, self._waiting = self._waiting[1:length], self._waiting[length - 1 :]
+        if text:
+            self._shown.append(text)
+            self._show(text)
+
+    def end(self) -> str:
+        """The end of the reply; returns all that was passed on."""
+        self.feed("", end=True)
+        if self.found:
+            read = _calls(self._waiting[:LONGEST_CALL])
+            self.calls = [(name, json.dumps(given, ensure_ascii=False)) for name, given in read]
+        return "".join(self._shown)
+
+
+def _calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls in a text: JSON that names a tool or stands behind its name."""
+    decoder, names, at = json.JSONDecoder(strict=False), list(re.finditer(_TOOL, text)), 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+            yield from _in(value, next((name[1] for name in reversed(names) if name.start() < at), ""))
+            at = end
+        except (ValueError, RecursionError):
+            at += 1
+
+
+def _in(value: Any, tool: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls in a JSON value, at any depth, JSON in its texts too; `tool` is the one that was named last."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        yield from _calls(f"{tool} {value}")
+    elif isinstance(value, list):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        named = (one.rpartition(".")[2] for one in value.values() if isinstance(one, str))
+        tool = next((one for one in named if one in _KEYS), tool)
+        if given := {key: one for key, one in value.items() if key in _KEYS.get(tool, ())}:
+            yield tool, given
+        else:
+            for one in value.values():
+                yield from _in(one, tool)
