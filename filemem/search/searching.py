@@ -30,7 +30,6 @@ from filemem.text.plain import count_tokens, one_line
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit, for those left out
-ALIKE = 400  # passages whose meaning counts, the most alike
 STRONG, PARTIAL = 0.65, 0.35  # certainty from which on a match is strong, and in part
 ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it itself, the rest by its neighbours' too
 PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
@@ -446,7 +445,7 @@ def _with_meaning(
         return worth(entry) * voice if spoken and of_days else 0.0
 
     try:
-        gains = known.gains(index, corpus, text, counted, ALIKE, [item.number for item in scored])
+        gains = known.gains(index, corpus, text, counted, [item.number for item in scored])
     except FilememError as error:
         return scored, [f"{error} Found by words alone."]
     best = scored[0].score if scored else 1.0

@@ -290,17 +290,12 @@ class Semantic:
         return weakref.ref(corpus), pairs[:, 0], pairs[:, 1], pairs[:, 2]
 
     def gains(
-        self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], most: int, likely: Sequence[int]
+        self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], likely: Sequence[int]
     ) -> dict[int, float]:
-        """By passage what its meaning counts of the best score by words: of the `most` alike of those wanted, `wanted` being what
-        a passage counts, WEIGHT of its likeness. Raises ModelError."""
-        found = dict[int, float]()
-        for number, gain in self._alike(index, corpus, text, likely):
-            if len(found) >= most or gain <= 0:
-                break
-            if factor := wanted(number):
-                found[number] = factor * WEIGHT * gain
-        return found
+        """By passage what its meaning counts of the best score by words, `wanted` being what a passage counts, WEIGHT of its
+        likeness. Raises ModelError."""
+        alike = self._alike(index, corpus, text, likely)
+        return {number: factor * WEIGHT * gain for number, gain in alike if gain > 0 and (factor := wanted(number))}
 
 
 def _crowding(vectors: Vectors, likely: Vectors, rows: Vectors) -> Vectors:
