@@ -7,6 +7,7 @@ import contextlib
 import copy
 import datetime as dt
 import functools
+import heapq
 import importlib.util
 import os
 import re
@@ -379,7 +380,7 @@ def search_files(
     most, worth = max(MOST, 2 * (limit or 0) + MARGIN), asked.worth(today, past=parsed.past)
     reader = Reader(index, corpus, parsed, today, current)
     ranked, matching = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
-    ranked, alone = _with_meaning(index, corpus, query, parsed, asked, worth, ranked)
+    ranked, alone = _with_meaning(index, corpus, query, parsed, asked, worth, ranked, most)
     hits = _hits(reader, parsed, asked, ranked[:most])
     inside, outside, of_days = sorted_out(hits, named, bare=not parsed.content)
     picked, left = chosen(inside, outside, limit, parsed)
@@ -418,8 +419,9 @@ def _with_meaning(
     asked: question.Limits,
     worth: question.Worth,
     scored: list[Scored],
+    most: int,
 ) -> tuple[list[Scored], list[str]]:
-    """The passages ranked by words and by meaning, those that have no word of the question among them; and why words alone
+    """The passages ranked by words and by meaning, `most` that have no word of the question among them; and why words alone
     decide, where that is to be said. They also do where they are strong and the embedder is yet to be loaded."""
     if not query.content or not _may_have_vectors(index.folder.store):
         return scored, []
@@ -456,8 +458,9 @@ def _with_meaning(
         return item._replace(score=round(item.score + gain, 6), parts=parts)
 
     by_words = {item.number for item in scored}
-    likely = [number for number, gain in gains.items() if gain >= known.least and number not in by_words]
-    others = [Scored(number, 0.0, ranking.TermCoverage, lambda: []) for number in likely]
+    likely = (number for number, gain in gains.items() if gain >= known.least and number not in by_words)
+    best_of = heapq.nlargest(most, likely, key=gains.__getitem__)
+    others = [Scored(number, 0.0, ranking.TermCoverage, lambda: []) for number in best_of]
     return sorted(map(raised, [*scored, *others]), key=lambda item: -item.score), []
 
 

@@ -32,7 +32,7 @@ from filemem.text.redaction import redact
 FOLDER = "vectors"  # in the bookkeeping
 WEIGHT = 0.75  # what likeness counts beside score/best
 FEW, UNLIKE = 20, 0.2  # of fewer passages the middle is this at most, as the local embedder has it
-LIKELY, SAMPLE = 800, 1024  # passages most alike, and those, spread over all of memory, that they are compared with
+LIKELY, SAMPLE = 700, 1024  # passages most alike, and those, spread over all of memory, that they are compared with
 NEAREST, COMMON = 10, 0.4  # of the sample; what their likeness takes off: what resembles everything answers little
 LEAST = 0.08  # how much more alike than the middle of all a passage must be that has no word of the question
 NEW = 200  # passages that one question has embedded
