@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from filemem import chat, history, importers, index, jobs
-from filemem.chat import Conversation
+from filemem import history, importers, index, jobs
+from filemem.chat import Conversation, prompt_context
 from filemem.errors import FilememError, NotFound
 from filemem.files import config
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
@@ -135,7 +135,7 @@ class User:
     ) -> str:
         """What belongs in the prompt of your own chat: how the person wants to be addressed, the profile, and
         what a search for `message` finds outside `current`, within `tokens`; empty if nothing is known."""
-        return chat.prompt_context(self.folder, message, self._at(None).date(), current, tokens)
+        return prompt_context(self.folder, message, self._at(None).date(), current, tokens)
 
     def tools(self) -> Toolbox:
         """The four tools for an agent."""

@@ -36,14 +36,12 @@ from filemem.models.endpoint import (
     Tools,
     ToolsRefused,
 )
-from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, OfflineModel, in_chinese
 from filemem.search import question, ranking
 from filemem.search.searching import PARTIAL, STRONG, Found, Hit, search_files
 from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds, redact
 from filemem.tools import answers
-from filemem.tools.answers import spelt
 from filemem.tools.toolbox import Toolbox
 
 # -- the conversation --------------------------------------------------------------------------------------------------
@@ -226,7 +224,7 @@ class Conversation:
     @property
     def offline(self) -> bool:
         """Is there no model, so that quotes answer?"""
-        return isinstance(self.model, OfflineModel)
+        return isinstance(self.model, offline.OfflineModel)
 
     def go_off_the_record(self) -> None:
         """Keep nothing from now on: no turn, no recall."""
@@ -277,7 +275,8 @@ class Conversation:
         start = self._window(turns)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(self.transcript.path, turns[start].line)
-        stands = core_memory(self.user, self.now().date())
+        now = self.now()
+        stands = core_memory(self.user, now.date())
         name, how = prompt.contained(self.user.name), prompt.template("tools" if self.offered else "passages").strip()
         said = "".join(f"{prompt.MARK.sub('&lt;', one)}\n" for one in self._done)
         system = [
@@ -288,7 +287,7 @@ class Conversation:
         ]
         beside = [
             ("recalled", self._recall(turns)),
-            ("program", f"<program>\n{said}Now it is {spelt(self.now().date())} {self.now():%H:%M}.\n</program>"),
+            ("program", f"<program>\n{said}Now it is {answers.spelt(now.date())} {now:%H:%M}.\n</program>"),
         ]
         return Prompt([part for part in system if part[1]], turns[start:], [part for part in beside if part[1]])
 
@@ -498,6 +497,7 @@ def _sound(arguments: str) -> str:
 
 # -- what always stands in the prompt ----------------------------------------------------------------------------------
 
+MOST_PREFERENCES, LONGEST_PREFERENCE = 600, 400  # tokens of all preferences; characters of one
 _RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
 
 
@@ -639,7 +639,7 @@ def reply(
     folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, *, kept: bool
 ) -> str:
     """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
-    chinese, asks = in_chinese(said[-1]), "?" in said[-1] or "？" in said[-1]
+    chinese, asks = offline.in_chinese(said[-1]), "?" in said[-1] or "？" in said[-1]
     try:
         asked = searched(said if asks else said[-1:])  # thanks for an answer asks for no more of it
         found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
@@ -655,14 +655,14 @@ def reply(
         telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
         hits, sure = telling or hits, sure or bool(telling)
     hits = hits[: QUOTES if sure else NEAR if asks else 0]
-    parts = [] if asks else [(SAID if kept else UNRECORDED)[chinese]]
+    parts = [] if asks else [(offline.SAID if kept else offline.UNRECORDED)[chinese]]
     if hits or asks:
         # Of those that answer about as well the newest first, of a day facts, which may have been edited; superseded ones last.
         good = ALIKE * max((hit.score for hit in hits), default=0.0)
         days_of = {id(hit): hit.date.toordinal() if hit.date and hit.score >= good else 0 for hit in hits}
         hits.sort(key=lambda hit: (days_of[id(hit)], kind_of(hit.path) == "facts"), reverse=True)
         hits.sort(key=lambda hit: (bool(hit.newer), hit.score < good))
-        opening = (FOUND if hits and sure else NEAREST if hits else NOTHING)[chinese]
+        opening = (offline.FOUND if hits and sure else offline.NEAREST if hits else offline.NOTHING)[chinese]
         parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
     return "\n\n".join(parts)
 
@@ -714,9 +714,6 @@ def day_of(when: FileDate, *, chinese: bool) -> str:
         named = f"{day.year}年{day.month}月"
         return named if when.month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
     return f"{day:%B %Y}" if when.month else f"{day:%a} {day.day} {day:%B %Y}"
-
-
-MOST_PREFERENCES, LONGEST_PREFERENCE = 600, 400  # tokens of all preferences; characters of one
 
 
 # -- tool calls that a model writes into its answer: none reaches the screen, and those that can be read are made ------

@@ -393,7 +393,7 @@ def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
     return found
 
 
-# -- one user's memories in it -----------------------------------------------------------------------------------------
+# -- one user's memories in one -----------------------------------------------------------------------------------------
 
 CUT_OFF = "Keep what jobs had written before git could commit it"  # the subject of such a commit
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.

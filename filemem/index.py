@@ -30,13 +30,13 @@ import unicodedata
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
-from filemem.files.folder import Folder, is_temporary_name, is_unprintable
+from filemem.files.folder import Folder, Progress, is_temporary_name, is_unprintable, no_progress
 from filemem.files.memory import (
     ASSISTANT,
     LARGEST,
@@ -547,8 +547,6 @@ _SOURCES = (
     *("data/same.txt", "data/traditional.txt", "data/words.txt", "index.py"),
 )
 
-Progress = Callable[[int, int], None]
-
 
 def of(folder: Folder) -> Index:
     """The index of a user's folder, the same one for as long as the folder object lives."""
@@ -570,7 +568,7 @@ class Index:
 
     def __init__(self, folder: Folder) -> None:
         self.folder, self.place = folder, folder.place
-        self.progress: Progress = lambda done, total: None  # told the number of files read and to read
+        self.progress: Progress = no_progress  # told the number of files read and to read
         self._thread_lock = threading.Lock()
         self._corpus: Corpus | None = None
         self._memories: dict[str, tuple[Stats, Memory]] = {}  # files read last

@@ -51,7 +51,7 @@ _COPY = re.compile(
 )
 
 
-def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Problem]:
+def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     """The problems of every memory and of what lies among them, by path and line."""
     paths = folder.paths()
     lengths: dict[str, int | None] = dict.fromkeys(paths)

@@ -93,8 +93,9 @@ def plan(
             month = sections.of_month(memory.date)
             home = homes.get(sections.title(path)) or next(folder.standing(month), month)
             source = Source(memory, sections.digest(memory.data), known.get(live(path)))
-            changed = not source.old or source.old.digest != source.digest
-            if changed and any(bullet.tokens <= source.room for _, bullet in _bullets(memory)):
+            due, room = not source.old or source.old.digest != source.digest, source.room
+            # No bullet is shorter than the path in it, so most that are too short need not be cut into bullets at every run.
+            if due and room > count_tokens(source.path) and any(one.tokens <= room for _, one in _bullets(memory)):
                 found.setdefault(home, []).append(source)
     progress(len(sessions), len(sessions))
     return found

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from filemem import chat, index
-from filemem.chat import unrecorded
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE
@@ -55,7 +54,7 @@ def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) 
     event, text = str(said.get("hook_event_name")), ""
     if event == "SessionStart" and said.get("source") != "resume":  # which has what it was told before
         text = _standing(user, at.date())
-    elif event == "UserPromptSubmit" and not unrecorded(str(said.get("prompt", ""))):
+    elif event == "UserPromptSubmit" and not chat.unrecorded(str(said.get("prompt", ""))):
         text = _recalled(user, client, said, at.date())
     if not text:
         return ""

@@ -509,8 +509,8 @@ def _hits(reader: Reader, parsed: Query, asked: question.Limits, scored: list[Sc
     if parsed.voices is not question.IF_ASKED:  # what only asks, or quotes, is no answer while anything else may be one
         scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
     found = with_originals(list(reader.hits(scored)))
-    limited = asked.test is not None or asked.speakers is not None
-    hits = with_sources(found, reader.source if not limited else lambda cited, fact: None)
+    everything = asked.test is None and asked.speakers is None
+    hits = with_sources(found, reader.source if everything else lambda cited, fact: None)
     if parsed.own and any(hit.is_pasted for hit in hits[:TENTH]):
         first = [hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit for hit in hits[:TENTH]]
         hits = sorted([*first, *hits[TENTH:]], key=lambda hit: -hit.score)

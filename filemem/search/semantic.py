@@ -23,7 +23,7 @@ from typing import Any
 
 from filemem.errors import FilememError
 from filemem.files import config, globs, journal, safe
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, no_progress
 from filemem.files.memory import Memory
 from filemem.index import Corpus, Index, IndexedFile
 from filemem.models.endpoint import Embedder, ModelError
@@ -337,4 +337,4 @@ def catch_up(index: Index) -> None:
     """Make the vectors of what a chat has added; after a failure, the next question or `maintain` does."""
     with contextlib.suppress(FilememError, OSError):
         if known := of(index.folder):
-            known.update(index, lambda done, of_all: None, NEW)
+            known.update(index, no_progress, NEW)
