@@ -37,7 +37,7 @@ from filemem.models.endpoint import (
     ToolsRefused,
 )
 from filemem.search import question, ranking
-from filemem.search.searching import PARTIAL, STRONG, Found, Hit, search_files
+from filemem.search.searching import CERTAIN, MAYBE, Found, Hit, search_files
 from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds, redact
@@ -610,7 +610,7 @@ def recall(
         return ""
     if not found.hits:
         return escape_controls(answers.searched(found, calls=False))
-    room = sure if sure and found.certainty >= STRONG else room
+    room = sure if sure and found.certainty >= CERTAIN else room
     fits = bisect.bisect_right(
         range(2, len(found.hits) + 1), room, key=lambda count: count_tokens(_shown(found, count))
     )
@@ -646,7 +646,7 @@ def reply(
     except FilememError:
         found = Found([], 0, "", [], 0)
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
-    sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
+    sure = of_its_days or found.certainty >= (MAYBE if asks else CERTAIN)
     hits = every = list(_telling(folder, found.hits))
     if sure and not of_its_days:
         # None, where there are others, that has neither a word of the question, nor answers one that has, nor its meaning.

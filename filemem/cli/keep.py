@@ -206,8 +206,8 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     if how["dry_run"]:
         return 0
     if not how["yes"]:
-        lines = [one for one in found.left if one.line]
-        if lines and confirmed(f"Delete {counted(len(lines), 'other line')} that hold it, too?"):
+        others = [one for one in found.left if one.line]
+        if others and confirmed(f"Delete {counted(len(others), 'other line')} that hold it, too?"):
             found = deletion.with_left(user, found)
         if rewrites:
             yield "Commits get new names; the reflog is emptied, and unreferenced objects are pruned."

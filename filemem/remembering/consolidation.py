@@ -383,13 +383,13 @@ def run(
 
 
 def _planned(
-    batch: list[Session], known: KnownMemories, at: dt.datetime, found: Request | None, ask: bool
+    batch: list[Session], known: KnownMemories, at: dt.datetime, found: Request | None, review: bool
 ) -> BatchPlan:
-    """What becomes of what a request came to, which `known` takes in; `ask` the person first."""
+    """What becomes of what a request came to, which `known` takes in; with `review` the person is asked first."""
     decisions = list[Decision]()
     for claim, wrong in found.claims if found else ():
         one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
-        waits = (ask or claim.waits) and one.action in WRITTEN
+        waits = (review or claim.waits) and one.action in WRITTEN
         decisions.append(one._replace(action=PROPOSE) if waits else one)
     read = [
         {"read": one.path, "turns": [one.turns[place].digest for place in one.unread], "size": one.size}
@@ -409,22 +409,22 @@ def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None)
     """
     with folder.locked():
         left = resume(folder)
-        journal = folder.bookkeeping(JOURNAL)
-        safe.write(journal, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
+        place = folder.bookkeeping(JOURNAL)
+        safe.write(place, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
         done = _carry_out(folder, found, log or ConsolidationLog(folder))
-        safe.delete(journal)
+        safe.delete(place)
     return done._replace(paths=[*left.paths, *done.paths])
 
 
 def resume(folder: Folder) -> Applied:
     """Finish the plan that a killed run has left, if there is one."""
-    journal, done = folder.bookkeeping(JOURNAL), Applied([], [], [])
-    if os.path.lexists(journal):
+    place, done = folder.bookkeeping(JOURNAL), Applied([], [], [])
+    if os.path.lexists(place):
         with folder.locked(), contextlib.suppress(NotFound):
-            left = safe.read(journal)
+            left = safe.read(place)
             with contextlib.suppress(ValueError, TypeError, KeyError):  # of another version: sessions are read again
                 done = _carry_out(folder, _from_json(json.loads(left)), ConsolidationLog(folder))
-            safe.delete(journal)
+            safe.delete(place)
     return done
 
 

@@ -31,7 +31,7 @@ from filemem.text.plain import count_tokens, one_line
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit, for those left out
-STRONG, PARTIAL = 0.65, 0.35  # certainty from which on a match is strong, and in part
+CERTAIN, MAYBE = 0.65, 0.35  # certainty from which on a match is strong, and in part
 ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it itself, the rest by its neighbours' too
 PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
 DOUBT = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
@@ -398,7 +398,7 @@ def search_files(
         return Found(shown, asked.files, _GREETS, [], more)
     beside = bool(undated or of_days.endswith(OTHERS_TOO))
     certain = confidence(shown, inside, parsed, beside=beside)
-    strong = "; strong match" if certain >= STRONG else ""
+    strong = "; strong match" if certain >= CERTAIN else ""
     order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "") if shown else ""
     return Found(shown, asked.files, strong + order + of_days, notes, more, certain)
 
