@@ -94,6 +94,12 @@ def test_forgetting_deletes_by_path_and_by_words(nora: User) -> None:
         nora.forget()
 
 
+@pytest.mark.parametrize("said", ["剂量是3.5毫克 剂量是35毫克", "Owes-5 Owes5", "C++ C#", "1/2 12", "👍 🎂", "[a] [b]"])
+def test_a_fact_is_known_already_only_with_the_same_numbers_and_signs(nora: User, said: str) -> None:
+    one, other = (nora.remember(text, today=AT.date()).path for text in said.split())
+    assert one != other == nora.remember(f"{said.split()[1]}.".upper(), today=AT.date()).path
+
+
 def test_jobs_wait_for_no_other(nora: User) -> None:
     nora.remember("Keeps bees.", today=AT.date())
     assert [done.job for done in nora.maintain(AT.date())] == ["consolidate", "compact", "sweep", "tidy"]

@@ -7,6 +7,7 @@ memory a claim is about the model says that made it; code only looks whether tha
 import datetime as dt
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -17,8 +18,8 @@ from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, IMPORTANCE, Memory, kind_of, live, when_of
 from filemem.remembering.sessions import ConsolidationLog, display
-from filemem.text.own_words import comparable
-from filemem.text.terms import content
+from filemem.text.own_words import one_form_of_numbers
+from filemem.text.terms import content, fold
 
 # What becomes of a claim: it is written, is known already, is older than what is known, waits for the person, has not its form.
 ADD, UPDATE, SUPERSEDE, NOOP, DROP, PROPOSE, REFUSE = "ADD UPDATE SUPERSEDE NOOP DROP PROPOSE REFUSE".split()
@@ -26,6 +27,7 @@ WRITTEN = (ADD, UPDATE, SUPERSEDE)
 KINDS = ("facts", "lessons")
 DOUBTED = 0.5  # of a claim's confidence, what is left where it says otherwise than a pinned memory
 ALL, ALIKE = 100, 40  # memories: so many are shown beside what was said, of more only those most like it
+_BETWEEN = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # words; what stands before a digit may be of a number
 
 
 class Claim(NamedTuple):
@@ -114,8 +116,8 @@ class KnownMemory(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Its kind, and the letters that it says."""
-        return kind_of(self.path), comparable(self.text)
+        """Its kind, and what it says but for capitals, accents and what stands between words."""
+        return kind_of(self.path), _BETWEEN.sub("", one_form_of_numbers(fold(self.text)))
 
 
 class KnownMemories:
@@ -152,8 +154,8 @@ class KnownMemories:
         self.paths.add(memory.path)
 
     def same(self, claim: Claim) -> KnownMemory | None:
-        """The memory of the claim's kind that says the same, letter by letter."""
-        key = (claim.kind, comparable(claim.text))
+        """The memory of the claim's kind that says the same, letter by letter and number by number."""
+        key = KnownMemory(f"{claim.kind}/", plain(claim.text), claim.day, own=True).key
         found = self.live.get(self._keys.get(key, ""))
         return found if found and found.key == key else None
 
