@@ -664,7 +664,7 @@ def _changes(repository: Repository, *inside: str) -> dict[str, str]:
     found = dict[str, str]()
     for line in fields(repository.run(*_STATUS, *map(spec, inside))):
         *facts, path = line.split(" ", {"?": 1, "u": 10}.get(line[0], 8))
-        *folders, name = path.split("/")
+        *folders, name = path.removeprefix(f"{inside[0]}/").split("/")  # where that lies may be hidden
         odd = not name or "\n" in path or any(part[0] == "." for part in folders) or is_temporary_name(name)
         # A memory, settings, or a log that git should have, rather than an editor's, or another repository.
         if path.endswith(LOGS) or name in (".gitignore", ".gitattributes") or not odd:
@@ -1087,8 +1087,8 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
         said.append(f"Made a git repository in {os.path.realpath(home)}.")
     agree(git_place(home), trust or Trust())
     repository = Repository(git_place(home))
-    prefix = os.path.relpath(os.path.realpath(home), repository.where).removeprefix(".")
-    prefix += "/" if prefix else ""
+    inside = os.path.relpath(os.path.realpath(home), repository.where)
+    prefix = "" if inside == "." else f"{inside}/"
     if prefix and repository.ask("check-ignore", "--quiet", "--", prefix + "profile.md").code == 0:
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; remove that line first.")
     begins = not prefix and not repository.head()

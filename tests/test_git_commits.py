@@ -81,21 +81,27 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
 # -- what a commit holds -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["own", "store", "bigger", "submodule", "worktree"])
+@pytest.mark.parametrize("kind", ["own", "store", "bigger", "hidden", "submodule", "worktree"])
 def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: Path, kind: str) -> None:
-    """The user's folder, the store, a bigger repository, a submodule, a linked work tree."""
+    """The user's folder, the store, a bigger repository, a hidden folder of one, a submodule, a linked work tree."""
     top = tmp_path / "top"
     git(tmp_path, "init", "--quiet", "top")
     (top / "code.py").write_text("x = 1\n")
     git(top, "add", "code.py")
     git(top, "commit", "--quiet", "-m", "Begin")
-    where = {"own": top / "mara", "worktree": tmp_path / "linked", "submodule": top / "sub"}.get(kind, top / "store")
+    places = {
+        "own": top / "mara",
+        "hidden": top / ".config/a",
+        "worktree": tmp_path / "linked",
+        "submodule": top / "sub",
+    }
+    where = places.get(kind, top / "store")
     if kind == "worktree":
         git(top, "worktree", "add", "--quiet", str(where), "-b", "memories")
     elif kind == "submodule":
         git(tmp_path, "clone", "--quiet", "top", "source")
         git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "source"), "sub")
-    where.mkdir(exist_ok=True)
+    where.mkdir(parents=True, exist_ok=True)
     if kind in ("own", "store"):
         git(where, "init", "--quiet")
     mara = Store(top if kind == "own" else where).user("mara").folder
