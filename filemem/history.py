@@ -404,7 +404,7 @@ IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPOR
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 LANDING = "refs/worktree/filemem-landing"  # the commit to which a sync or an undo is bringing the files
 TRIES = 6  # pushes that another machine may come before
-NOTES = "jobs"  # the folder in the bookkeeping with a note for each job that is at work
+NOTES, GONE = "jobs", "-"  # the folder in the bookkeeping with a note for each job that is at work; behind a blob there
 _STATUS = "status --porcelain=v2 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
 _LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
@@ -436,7 +436,7 @@ class History:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._before: dict[str, str] = {}  # the `changes` that there were before the job that is at work
+        self._before: dict[str, str] = {}  # the `changes` before the job that is at work, of a deleted file with GONE
         self._fault: Exception | None = None  # why git could not be used for it
 
     # -- where ---------------------------------------------------------------------------------------------------
@@ -572,7 +572,7 @@ class History:
             self._fault = error
             if noted is not None:
                 return
-        self._before = self.changes()
+        self._before = {path: blob + GONE * (not self._stands(path)) for path, blob in self.changes().items()}
 
     def catch_up(self) -> None:
         """Commit what jobs that were cut off have left, and finish an undo or a sync that was. Raises FilememError."""
@@ -602,10 +602,11 @@ class History:
                 raise GitError(f"{unfinished}.")
             changes, staged = self.changes(), self.repository.run("diff", "--cached", "--name-only", "-z")
             theirs = {self.own(path) for path in fields(staged)}
-            theirs |= {path for path, blob in changes.items() if self._before.get(path) == blob}
+            theirs |= {path for path, blob in changes.items() if self._before.get(path) in (blob, blob + GONE)}
             given = changes if paths is None else dict.fromkeys([*paths, *LOGS])
             wanted = [path for path in given if path in changes]
-            left = [path for path in wanted if path in theirs and path not in LOGS and self._stands(path)]
+            theirs -= {one for one in wanted if not (self._stands(one) or GONE in self._before.get(one, ""))}
+            left = [path for path in wanted if path in theirs and path not in LOGS]
             if mine := [self.path(path) for path in wanted if path not in left]:
                 self.repository.commit(mine, words, MACHINE, at)
         return left

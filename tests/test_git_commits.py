@@ -257,12 +257,15 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     assert git(where, "fsck", "--strict", "--no-dangling") == ""
 
 
-def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Path) -> None:
-    """In the machine's name, beside what a person had changed and had staged, which stays theirs; what a job that goes on has
+@pytest.mark.parametrize("theirs", [" M", " D", "D "])
+def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Path, theirs: str) -> None:
+    """In the machine's name, beside what a person had changed, deleted or staged, which stays theirs; what a job that goes on has
     written is its own to commit."""
     where = tmp_path / "store"
     mara = store(where)
-    (where / "mara" / FACT).write_text("Prefers black tea.\n")
+    fact = where / "mara" / FACT
+    _ = fact.write_text("Prefers black tea.\n") if theirs == " M" else fact.unlink()
+    git(where, *(["rm", "--cached"] if theirs == "D " else ["status"]), f"mara/{FACT}")
     (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
     script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs import job\n"
     script += "user = Store(sys.argv[1]).user('mara').folder\n"
@@ -276,7 +279,7 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Pa
     assert said == ["filemem: Has a boat", "filemem: Remember: Has a dog.", f"filemem: {CUT_OFF}"]
     assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}
     status = git(where, "status", "--short", "-uall").split("\n")
-    assert status == [f" M mara/{FACT}", "?? mara/facts/own.md"] and not os.listdir(mara.bookkeeping("jobs"))
+    assert status == [f"{theirs} mara/{FACT}", "?? mara/facts/own.md"] and not os.listdir(mara.bookkeeping("jobs"))
 
 
 def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something_is_forgotten(tmp_path: Path) -> None:

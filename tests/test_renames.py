@@ -27,9 +27,10 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(tmp_path: Path
         assert done.returncode == 0, (words, done.stderr)
         return done.stdout
 
-    def git(*words: str) -> None:
+    def git(*words: str) -> str:
         person = ["-c", "user.name=Ann", "-c", "user.email=ann@localhost"]
-        subprocess.run(["git", *person, *words], cwd=ann, env=env, check=True, capture_output=True)
+        done = subprocess.run(["git", *person, *words], cwd=ann, env=env, check=True, capture_output=True, text=True)
+        return done.stdout
 
     run("init", "--git")
     run("remember", "My sister Ida lives in Ghent.", "--user", "ann")
@@ -48,5 +49,9 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(tmp_path: Path
     assert f"{OLD} is now {NEW}, and called so in 4 files.\n" in run(command)
     for path, text in CITING.items():
         assert (ann / path).read_text() == text.replace(OLD, NEW).replace(f"[[{OLD[11:-3]}", f"[[{NEW[11:-3]}"), path
+    theirs = git("diff", "HEAD", "--no-renames", "--name-only", "-z").split("\0")[
+        :-1
+    ]  # what is not committed is not for them
+    assert theirs == [f"ann/{path}" for path in {"mv": [OLD], "git mv": [OLD, NEW]}.get(how, [])]
     assert NEW in (ann / ".filemem/recalls.log").read_text()
     assert run("check") == "5 files of 1 user: 0 problems.\n"
