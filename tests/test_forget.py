@@ -135,6 +135,7 @@ def planned(user: Folder, about: str) -> set[str]:
         ("轮渡", {"notes/d.md:1"}),
         ("外婆 轮渡", {"notes/d.md:1"}),
         ("iPhone", {"notes/d.md:5"}),
+        ("卑尔根", {"notes/e.md:1", "notes/e.md:3"}),
         ("ferries", set()),
     ],
 )
@@ -146,6 +147,7 @@ def test_whole_words_count_where_they_stand_together_and_chinese_anywhere(
     mara.create("notes/b.md", "The ferry is late; see notes/ferry-to-almada.md.\n\nAlmada is over there.\n")
     mara.create("notes/c.md", "Ann's sister is ill.\n\nJoann is not, nor Annie.\n")
     mara.create("notes/d.md", "外婆喜欢轮渡。\n\n外婆的家。\n\n我的iPhone坏了。\n")
+    mara.create("notes/e.md", "跑步3.5公里/小时，住在卑尔根\n\n见www.a.com/x.html在卑尔根\n\n见notes/卑尔根.md\n")
     mara.create("facts/2026/2026-11-19-boat.md", "---\ntags: [ferry-almada]\n---\n\nSea-sick on it.\n")
     assert planned(mara, words) == found
 

@@ -52,6 +52,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
 _MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")  # of items, quotes and headings
 _HEAD = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}|{_MARKS.pattern})")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
+_NAMED = re.compile(rf"{_DATED.pattern}[\w-]+|(?<![\d_a-zA-Z./-])[A-Za-z][\w./-]{{0,200}}/[\w-]{{1,200}}\.[A-Za-z]+")
 _PLACE = re.compile(r"(.*?)(?::(\d[\d,\s-]*))?", re.DOTALL)
 _CITED = re.compile(r"[^\s,:()\[\]][^,:()\[\]]*\.\w+:\d[\d,-]*")
 # How the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and bundles of git begin.
@@ -186,8 +187,7 @@ def matching(memory: Memory, matcher: TextMatcher) -> list[Finding]:
     whole where it is one statement. The names of other memories in a text do not count."""
 
     def told(text: str) -> bool:
-        words = (word for word in text.split() if not ("/" in word and "." in word) and not _DATED.search(word))
-        return FORGOTTEN not in text and matcher.holds(" ".join(words), words=True)
+        return FORGOTTEN not in text and matcher.holds(_NAMED.sub(" ", text), words=True)
 
     if not matcher.holds(memory.text, words=True):
         return []
