@@ -176,6 +176,18 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
     assert new in journal.recalled(mara)
 
 
+@pytest.mark.parametrize("said", ["My secret garden is in Sintra.", "我的秘密花园在辛特拉。"])
+def test_the_second_conversation_that_begins_so_loses_its_name_too(mara: Folder, said: str) -> None:
+    """Whose name has a number behind the same words."""
+    talks = [
+        Store(mara.store).user("mara").add_conversation([{"role": "user", "content": said}])
+        for said in (said, f"{said}！")
+    ]
+    assert talks[1].endswith("-2.md")
+    run(mara, f"{talks[1]}:{len(mara.memory(talks[1]).lines)}", "--yes")
+    assert talks[0] in mara.paths() and talks[1] not in mara.paths()
+
+
 def test_what_names_a_forgotten_file_names_it_no_more(mara: Folder) -> None:
     name = "2026-11-18-the-word"
     mara.create(
