@@ -228,12 +228,15 @@ def test_nothing_is_deleted_unasked(mara: Folder) -> None:
 
 
 def test_a_whole_user_goes_with_everything(mara: Folder) -> None:
+    """In git the commit that says so has the logs, too."""
+    set_up(mara.store, "mara", START)
     Path(mara.store, "bob").mkdir()
     out = run(mara, "--yes").output
     assert not os.path.exists(mara.root)
     assert StoreFolder(mara.store).users() == ["bob"]
     assert holding(mara.store) == []
     assert "Deleted mara, 30 memories." in out
+    assert git(mara.store, "status", "--short") == ""
     assert run(mara, "--yes").exit_code != 0
 
 

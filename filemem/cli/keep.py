@@ -200,7 +200,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     if found.everything and there:
         git = (", and its git repository" if purges else "; its git repository stays") if _owns_git(user) else ""
         count, where = len(found.items), user.root
-        yield f"{count} memories of {user.name} in {where}, with archive, recalls, traces and index{git}."
+        yield f"{counted(count, 'memory', 'memories')} of {user.name} in {where}, with archive, recalls, traces and index{git}."
     else:
         yield from deletion.planned(found)
     if how["dry_run"]:

@@ -36,6 +36,7 @@ from filemem.files.memory import (
     slug,
 )
 from filemem.files.transcript import first_words
+from filemem.history import LOGS
 from filemem.text.plain import UNSEEN, counted, one_line
 
 FORGOTTEN, NAMELESS = "[forgotten]", "forgotten"  # in the place of a text, and of a name
@@ -553,9 +554,9 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
 
 
 def _without_user(folder: Folder, found: DeletionPlan) -> DeletionReport:
-    """Delete all of a user but the bookkeeping, in which the plan lies, and, unless it is to be purged, their repository."""
-    for name in os.listdir(folder.place):
-        if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
+    """Delete all of a user but the bookkeeping, in which the plan lies, save the logs, and, without a purge, their repository."""
+    for name in {*os.listdir(folder.place), *LOGS} - {BOOKKEEPING, *[".git"] * (not found.purge)}:
+        with contextlib.suppress(NotFound):
             safe.remove(f"{folder.place}/{name}")
     safe.sync_folder(folder.root)
     said = f"Deleted {one_line(folder.name)}, {counted(len(found.items), 'memory', 'memories')}."
