@@ -492,11 +492,8 @@ def take_back(folder: Folder, path: str, turns: Sequence[Passage], at: dt.dateti
     said = [n for n, turn in enumerate(before) if turn.speaker == request.speaker]
     if not said:
         return []
-    log, by, told = (
-        ConsolidationLog(folder),
-        f"{path}:{request.line}",
-        [f"{path}:{turn.line}" for turn in before[said[-1] :]],
-    )
+    log, by = ConsolidationLog(folder), f"{path}:{request.line}"
+    told = [f"{path}:{turn.line}" for turn in before[said[-1] :]]
     made = [one.path for one in KnownMemories(folder, log).live.values() if {*told} & {*one.sources}]
     _held_back(folder, ForgetRequest(by, (*told, by), tuple(made)), at)
     revise_profile(folder, log, at.date(), gone=made)

@@ -166,10 +166,9 @@ class KnownMemories:
             words = {one.path: content(one.text) for one in chosen}
             common = Counter(word for found in words.values() for word in found)
             told = [content(text) for text in texts]
+            worth = {word: math.log(1 + len(chosen) / count) for word, count in common.items()}
             weights = {
-                path: max(
-                    (sum(math.log(1 + len(chosen) / common[word]) for word in one & found) for one in told), default=0
-                )
+                path: max((sum(map(worth.__getitem__, one & found)) for one in told), default=0)
                 for path, found in words.items()
             }
             best = sorted(weights, key=lambda path: (-weights[path], path))[:ALIKE]
