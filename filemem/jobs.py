@@ -452,9 +452,7 @@ def work(order: Order, user: str, trust: Trust | None = None) -> Outcome:
     """Do a job for one user; what their files or the system refuse is told in the outcome."""
     try:
         if not os.path.isdir(order.store):
-            raise FilememError(
-                f"{socket.gethostname()} does not see {order.store}; mount it there under the same name."
-            )
+            raise FilememError(f"{socket.gethostname()} does not see {order.store}; mount it there by that name.")
         folder = StoreFolder(order.store, trust or Trust(given=order.trusted)).folder(user)
         return Outcome(user, JOBS[order.job](order, folder, no_progress))
     except (FilememError, OSError) as error:

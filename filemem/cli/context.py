@@ -144,10 +144,12 @@ class Context:
         return (self.today or self.as_of or dt.datetime.now()).astimezone()
 
     def many(self) -> bool:
-        """Is this command for all users, as one on a cluster is? Raises FilememError where --user says whose, too."""
-        every = self.all_users or bool(self.scheduler)
+        """Is this command for all users, as on a cluster? Raises FilememError for --user beside that, and without a store."""
+        every, store = self.all_users or bool(self.scheduler), self.open_store().root
         if every and self.user:
             raise FilememError("--user and --all-users exclude each other; give one of them.")
+        if not os.path.isdir(store):
+            raise FilememError(f"there is no store {store}; name another --store, or make it with filemem init.")
         return every
 
 
