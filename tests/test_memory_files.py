@@ -7,6 +7,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from filemem.files import facts
 from filemem.files.front import quoted
 from filemem.files.memory import LONGEST, WHOLE, FileDate, Memory, Passage, slug, when_of, windows
 
@@ -258,6 +259,13 @@ def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
 )
 def test_slugs_are_what_a_person_would_choose(text: str, name: str) -> None:
     assert slug(text) == name
+
+
+@pytest.mark.parametrize(
+    "text", ["Mara's dog is Wangcai.", "Mara的dog is Wangcai", "mara 的dog is Wangcai", "Mara: dog is Wangcai"]
+)
+def test_a_facts_name_leaves_out_whose_it_is(text: str) -> None:
+    assert facts.name("facts", text, dt.date(2026, 11, 20), "Mara") == "facts/2026/2026-11-20-dog-is-wangcai.md"
 
 
 @settings(deadline=None)

@@ -22,7 +22,7 @@ def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
     """The path of a new memory: date and a few words of its first clause, the owner's name in front left out."""
     said = plain(text)
     if owner:
-        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|的|(?!{LETTER}))\s*", "", said, flags=re.I)
+        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|\s*的|(?!{LETTER}))\s*", "", said, flags=re.I)
     first = _CLAUSE.split(said, maxsplit=1)[0].strip()
     zh = is_chinese(first)
     whole = len(first) >= 5 if zh else len(first.split()) >= 3
