@@ -177,6 +177,12 @@ def test_a_speaker_is_known_by_a_part_of_a_name_which_is_no_unknown_word(tmp_pat
     assert answer(user, "平安保险 雷达")[1] == "Nowhere in memory: 雷达."
 
 
+def test_a_chinese_word_with_a_character_that_is_not_searched_for_is_known(tmp_path: Path) -> None:
+    """吉他 has 他 and 被子 has 被, which stand in no index."""
+    user = write(tmp_path, {TEA: "- **小赵** 14:05: 我买了一把吉他，没有被子。\n"})
+    assert not any(line.startswith("Nowhere") for line in answer(user, "吉他和被子呢？没有吗"))
+
+
 # -- facts and the turns they come from --------------------------------------------------------------------------
 
 

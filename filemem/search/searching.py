@@ -484,8 +484,9 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
 
 def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
     """A sentence on the words of the question that stand nowhere, each with the words of the memory that are one edit away."""
-    known = {text: all(map(corpus.concept, terms.stems(terms.tokens(text)))) for text in parsed.content}
-    missing = [text for text in known if not known[text] and not any(text in name for name in corpus.speaker_names)]
+    stems = {text: terms.stems({*terms.tokens(text)} - terms.STOP) for text in parsed.content}
+    unknown = (text for text in stems if not all(map(corpus.concept, stems[text])))
+    missing = [text for text in unknown if not any(text in name for name in corpus.speaker_names)]
     near = {word: corpus.near(word) for word in missing if len(word) > 3}
     said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
