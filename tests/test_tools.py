@@ -429,6 +429,14 @@ def test_grep_shows_a_fact_its_line_in_a_summary_and_its_turn_as_one_entry(root:
     assert tools.call("grep", {"pattern": "kayak"}).count("Plover") == 2
 
 
+def test_grep_shows_the_words_of_a_fact_and_not_what_only_describes_it(root: Path, tools: Toolbox) -> None:
+    """`source:` and `tags:` match as well, and two lines of one fact are two."""
+    fact = "facts/2026/2026-08-03-kayak.md"
+    write(root, {fact: f"---\nsource: {FERRY}:1\ntags: [ferry]\n---\n\nThe ferry.\nThe old ferry.\n"})
+    answer = tools.call("grep", {"pattern": "ferry", "path": "facts/**"}).split("\n")
+    assert answer[2:] == [f"   6  The ferry. [also {fact}:2, {fact}:3]", "   7  The old ferry."]
+
+
 def test_grep_finds_what_one_person_said_with_the_further_lines_of_it(root: Path, tools: Toolbox) -> None:
     write(root, TOLD)
     assert numbered(tools.call("grep", {"pattern": "plover|ochre", "speaker": "vole"})) == [(FERRY, 1), (FERRY, 2)]

@@ -200,20 +200,26 @@ def _around(text: str, places: list[tuple[int, int]]) -> str:
 
 
 def _told_again(folder: Folder, found: GrepPage) -> dict[tuple[str, int], list[tuple[str, int]]]:
-    """A fact, its line in a summary and its turn tell the same: the first of them that is shown, with the others."""
+    """A fact, its line in a summary and its turn tell the same: the first shown, with the others and what describes it."""
     first: dict[str, tuple[str, int]] = {}
     out: dict[tuple[str, int], list[tuple[str, int]]] = {}
-    for line in found.lines:
-        here, places, kind = (line.path, line.line), [f"{live(line.path)}:{line.line}"], kind_of(line.path)
-        if kind in ("facts", "lessons"):
+    paths = {line.path for line in found.lines if kind_of(line.path) in ("facts", "lessons")}
+    facts = {path: _passages(folder, path) for path in paths}
+
+    def describes(line: Match) -> bool:
+        return line.path in facts and not any(one.line <= line.line <= one.end_line for one in facts[line.path])
+
+    for line in sorted(found.lines, key=describes):
+        here, places = (line.path, line.line), [f"{live(line.path)}:{line.line}"]
+        if line.path in facts:
             with contextlib.suppress(FilememError):
                 head = folder.read(line.path, HEAD).decode(errors="replace")
                 places += map(live, _CITED.findall(head))
-        elif kind == "summaries" and (bullet := sections.parse(line.text, *here)):
+        elif kind_of(line.path) == "summaries" and (bullet := sections.parse(line.text, *here)):
             places += [f"{live(bullet.path)}:{number}" for number in bullet.lines]
         top = next((first[place] for place in places if place in first), here)
         first |= {place: top for place in places if place not in first}
-        if top != here:
+        if top != here and (top[0] != here[0] or describes(line)):
             out.setdefault(top, []).append(here)
     return out
 
