@@ -34,6 +34,8 @@ def answer(folder: Path, query: str, **more: object) -> str:
         ("What did I paint on 7 May 2026?", ["2026-05-09"]),  # told of two days later, as last Thursday
         ("What did I paint from March to May 2026?", ["2026-03-05", "2026-03-24", "2026-05-09"]),
         ("What have I painted since April 2026?", ["2026-05-09", "2026-10-02"]),
+        ("What did I do on 7 May 2026?", ["2026-05-09"]),  # there is no word to look for
+        ("2026年5月7日我做了什么？", ["2026-05-09"]),
         ("三月下旬 painted", ["2026-03-24"]),
         ("What did I paint 3月份?", ["2026-03-05", "2026-03-24"]),  # the last one that the memory has
     ],

@@ -41,12 +41,11 @@ ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.05  # has a name; opens its file, where people say what is new
 LENGTH = -0.05  # a fold in length: at equal merit the shorter passage leaves more room for others
 BARE_QUERY_LENGTH = 0.1  # likewise, where the question has no word to look for
+BARE_QUERY_MASS = 2.0  # the least that such a question weighs: as much as a word in an eighth of all passages
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
+FARTHER, AROUND = 0.01, 7  # where only days are asked for: less for each day away from them, up to so many
 
-BARE_QUERY_MASS = (
-    2.0  # the least that a question without a word to look for weighs: a word in an eighth of all passages
-)
 FLOOR = 0.001  # the least that a passage found scores
 
 _OPENS, _ANSWERS = 256, 512  # marks of a passage beside the flags of its text
@@ -243,12 +242,14 @@ class _Scorer:
         found, self.weights = lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and not is_light(word.stem) for word, weight in named if not word.is_context_word)
+        around = AROUND * self._bare
+        self._days = [(first - around, last + around) for first, last in query.spans]
         mass = sum(self.weights) or max((term.weight for term in found), default=1.0)
         self.mass = max(mass, BARE_QUERY_MASS) if self._bare else mass
         names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
         self._naming = {number for name in names for numbers, _ in corpus.postings(name) for number in numbers}
         self._sessions: dict[int, float] = {}
-        self._signs: dict[tuple[int, float, int], tuple[Share, ...]] = {}
+        self._signs: dict[tuple[int, float, int, float], tuple[Share, ...]] = {}
         self._held_by_word: list[_Values] = [{} for _ in query.words]
         # By word the passages that have it in some form.
         self._itself: list[Collection[int]] = [() for _ in query.words]
@@ -296,10 +297,11 @@ class _Scorer:
         promise = {number: value + named[speakers[number]] for number, value in promise.items()}
         if voices:
             promise = {number: value * query.voices[voices[number]] for number, value in promise.items()}
-        for span in query.spans:
-            for number in itertools.chain.from_iterable(entry.numbers for entry in corpus.dated(*span)):
-                if number in promise or self._bare:
-                    promise[number] = promise.get(number, 0.0) + ON_DAY * self.mass
+        for span in self._days:
+            for entry in corpus.dated(*span):
+                share = self.mass * max(map(self._dated, entry.days))
+                for number in entry.numbers if self._bare else promise.keys() & {*entry.numbers}:
+                    promise[number] = promise.get(number, 0.0) + share
         found: dict[int, tuple[float, int, str, IndexedFile, float]] = {}
         least, passed = 0.0, set[int]()
         for number in sorted(promise, key=promise.__getitem__, reverse=True):
@@ -320,7 +322,7 @@ class _Scorer:
         own = {number: sum([value for _, value in held]) for number, held in self.held.items()}
         corpus, voices = self.corpus, self.corpus.voices
         named = [self.mass * self._named(speaker, 0) for speaker in range(len(corpus.speaker_names))]
-        of_days = [days] if days else list(self.query.spans)
+        of_days = [days] if days else self._days
         for entry, worth in self._files:
             numbers, several = entry.numbers, bool(entry.day_starts)
             dated = self.mass * self._dated(entry.date)
@@ -340,7 +342,7 @@ class _Scorer:
         words = sum(self._words(number).values())
         if not words and not self._bare:
             return None
-        share = sum([share for _, share in self._marks(number)]) + self._dated(entry.day(number))
+        share = sum([share for _, share in self._marks(number, entry)])
         total = max(words + self._session(entry) + self.mass * share, FLOOR) * worth
         total *= self.query.voices[self.corpus.voices[number]] if self.corpus.voices else 1.0
         return Scored(number, round(total, 6), lambda: self._held(number), lambda: self._parts(number, entry, worth))
@@ -360,14 +362,15 @@ class _Scorer:
         """The share that who says a passage counts; what nobody speaks is told of whom it names."""
         return ASKED if speaker in self.query.about or (not speaker and number in self._naming) else 0.0
 
-    def _marks(self, number: int) -> tuple[Share, ...]:
-        """What marks a passage as an answer, as shares of the question's weight; its day aside."""
+    def _marks(self, number: int, entry: IndexedFile) -> tuple[Share, ...]:
+        """What marks a passage as an answer, as shares of the question's weight; beside the days asked for not its length."""
         corpus, query = self.corpus, self.query
         named, mark = self._named(corpus.speakers[number], number), _spot(corpus, number).mark
-        key = mark, named, corpus.lengths[number]
+        date = self._dated(entry.day(number))
+        key = mark, named, corpus.lengths[number], date
         if key not in self._signs:
             when, length = query.asks_when or self._bare, corpus.lengths[number]
-            fold = BARE_QUERY_LENGTH if self._bare else LENGTH
+            fold = LENGTH if not self._bare else 0.0 if 0 < date <= ON_DAY else BARE_QUERY_LENGTH
             signs = (
                 ("speaker", named),
                 ("own words", OWN_WORDS * (1.0 if named else 0.5 * query.own) * bool(mark & terms.FIRST_PERSON)),
@@ -377,15 +380,19 @@ class _Scorer:
                 ("opening", OPENING * bool(mark & _OPENS)),
                 ("answer", ANSWERING * bool(mark & _ANSWERS)),
                 ("length", fold * math.log1p(length)),
+                ("date", date),
             )
             self._signs[key] = tuple(sign for sign in signs if sign[1])
         return self._signs[key]
 
     def _dated(self, day: int) -> float:
-        """The share of the question's weight that a day gives."""
+        """The share of the question's weight that a day gives; where only days are asked for, twice as much."""
         on = any(first <= day <= last for first, last in self.query.spans)
+        if self._bare and day and not on:
+            away = min((max(first - day, day - last) for first, last in self.query.spans), default=AROUND + 1)
+            return ON_DAY - FARTHER * away if away <= AROUND else 0.0
         after = any(last < day <= last + max(DAYS_AFTER, last - first + 1) for first, last in self.query.spans)
-        return ON_DAY if day and on else AFTER_DAY if day and after else 0.0
+        return ON_DAY * (1 + self._bare) if day and on else AFTER_DAY if day and after else 0.0
 
     # -- what made it --------------------------------------------------------------------------------------------
 
@@ -410,9 +417,8 @@ class _Scorer:
         for word, value in words.items():
             yield self.query.words[word].text, value
         yield "session", self._session(entry)
-        for name, share in (*self._marks(number), ("date", self._dated(entry.day(number)))):
-            if share:
-                yield name, self.mass * share
+        for name, share in self._marks(number, entry):
+            yield name, self.mass * share
         voice = self.query.voices[self.corpus.voices[number]] if self.corpus.voices else 1.0
         if voice * worth != 1.0:
             yield "times", voice * worth

@@ -46,7 +46,6 @@ HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and spea
 AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold
 PART = 240  # tokens of the best passages, by file, before more of them
 ENTIRE = 0.95  # strength of a fact that holds the whole question
-AROUND = 7  # days before and after those that a question names, where these hold little of it
 NOTED = 0.3  # of the best score, what a hit must have for its text to be searched for days
 OF_A_DAY = 2  # passages of a day asked for that count as much as the best one of others, which may have the other words
 OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
@@ -711,13 +710,13 @@ def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[l
     if not asked.only or not hits:
         return hits, [], ""
     label = question.in_words(asked.only)
-    for around in (0, AROUND):  # days, if those named hold little
+    for around in (0, ranking.AROUND):  # days, if those named hold little
         spans = [(first - around, last + around) for first, last in asked.only]
-        inside = [hit for hit in hits if hit.score >= NOTED * hits[0].score and hit.is_of(spans)]
+        inside = [hit for hit in hits if (bare or hit.score >= NOTED * hits[0].score) and hit.is_of(spans)]
         if inside and (bare or max(hit.strength for hit in inside) >= ranking.PARTIAL):
             known = {*map(id, inside)}
             rest = [hit for hit in hits if id(hit) not in known]
-            return inside, rest, f"; of {label} and {AROUND} days around it" if around else f"; of {label} alone"
+            return inside, rest, f"; of {label} and {around} days around it" if around else f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""
     # Another word for what a day holds, such as "plans", may stand in other days' passages alone.
     of_day = [hit for hit in hits if hit.is_of([(first, last) for first, last in asked.only if first == last])]
