@@ -50,6 +50,11 @@ def test_going_outside_the_days_is_said(tmp_path: Path) -> None:
     assert (
         " of 9 May 2026, so of other days too" in answer(tmp_path, "Which boat was red on 9 May 2026?").split("\n")[0]
     )
+    around = answer(tmp_path, "What did I paint on 26 March 2026?").split("\n")
+    assert (
+        around[0].endswith(" of 26 March 2026 and 7 days around it")
+        and around[1] == "No memory is dated 26 March 2026."
+    )
 
 
 def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:

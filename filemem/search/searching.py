@@ -386,7 +386,7 @@ def search_files(
     more = left + max(0, matching - most)
     shown = [hit for hit in picked if hit.text]
     nowhere = _nowhere(corpus, parsed)
-    told = outside or any(hit.is_of(parsed.spans) for hit in shown)
+    told = any(hit.is_of(parsed.spans) for hit in shown)
     undated = _undated(corpus, () if told else parsed.spans)
     if any(hit in outside for hit in shown):
         of_days = f"{of_days.removesuffix(' alone')}, then of other days"
