@@ -399,6 +399,14 @@ def test_a_question_that_asks_for_an_order_is_answered_in_time(tmp_path: Path, q
     assert order < 0 or many == sorted(many)  # one chronology, not two
 
 
+def test_newest_first_is_said_only_where_the_newest_is_first(tmp_path: Path) -> None:
+    """What holds less of the question stands below, however new it is."""
+    red = "sessions/2021/2021-06-01-0900-x.md"
+    user = write(tmp_path, {**TRIPS, red: talk("The red ferry took us to Calais.", "Nice.")})
+    lines = answer(user, "latest red ferry to Calais", limit=9)
+    assert headings(lines)[0] == red < max(headings(lines)) and "newest first" not in lines[0]
+
+
 # -- nothing -----------------------------------------------------------------------------------------------------
 
 

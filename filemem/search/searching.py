@@ -398,7 +398,8 @@ def search_files(
     beside = bool(undated or of_days.endswith(OTHERS_TOO))
     certain = confidence(shown, inside, parsed, beside=beside)
     strong = "; strong match" if certain >= CERTAIN else ""
-    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "") if shown else ""
+    newest = bool(shown) and shown[0].date == max(hit.date or dt.date.min for hit in shown)
+    order = {1: "; oldest first", -1: "; newest first" * newest}.get(parsed.order, "") if shown else ""
     return Found(shown, asked.files, strong + order + of_days, notes, more, certain)
 
 
