@@ -69,15 +69,15 @@ def recurring(make: Callable[[int], Span], at: int, which: str, today: date) -> 
     """Of a span of every year or month, of which today's has the number `at`, the one that is meant: 'last' is over, 'next' and
     'coming' are to come, 'this' is under way, or today's; else that which began last, and the one that begins next."""
     spans = []
-    for number in range(at - 2, at + 3):
-        with contextlib.suppress(ValueError):  # no 31st
+    for number in range(at - 4, at + 5):
+        with contextlib.suppress(ValueError):  # no 31st, no 29 February
             spans.append(make(number))
     if which == "last":
         meant = max(span for span in spans if span.end < today)
     elif which in ("next", "coming"):
         meant = min(span for span in spans if span.start > today)
     elif which == "this":
-        meant = spans[1] if spans[1].end >= today else spans[2]
+        meant = next((span for span in spans if span.start <= today <= span.end), None) or make(at)
     else:
         return max(span for span in spans if span.start <= today), min(span for span in spans if span.start >= today)
     return meant, meant
