@@ -322,11 +322,9 @@ def example(folder: Folder, path: str | None) -> str:
 
 def _matches(folder: Folder, asked: _Sought, stats: list[Stat], notes: list[str]) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
-    last = None
-    for found in asked.pattern.search(_lines(folder, asked, stats, notes)):
-        if found != last:  # a line may match in several ways that it is shown in
-            path, number, line = last = found
-            yield Match(path, number, line, is_archived(path))
+    found = asked.pattern.search(_lines(folder, asked, stats, notes))
+    for (path, number, line), _ in itertools.groupby(found):  # a line may match in several ways that it is shown in
+        yield Match(path, number, line, is_archived(path))
 
 
 def _lines(

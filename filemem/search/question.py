@@ -281,9 +281,8 @@ def limits(
     wanted = globs.matcher(path) if path else None
 
     def test(entry: IndexedFile) -> bool:
-        if days and not any(days[0] <= day <= days[1] for day in entry.days):
-            return False
-        return wanted is None or wanted(entry.path)
+        of_days = not days or any(days[0] <= day <= days[1] for day in entry.days)
+        return of_days and (wanted is None or wanted(entry.path))
 
     if wanted is None and days is None:
         return Limits(None, corpus.files, speakers(corpus, speaker), None)

@@ -242,8 +242,7 @@ class _Scorer:
         found, self.weights = lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and not is_light(word.stem) for word, weight in named if not word.is_context_word)
-        around = AROUND * self._bare
-        self._days = [(first - around, last + around) for first, last in query.spans]
+        self._days = [(first - AROUND * self._bare, last + AROUND * self._bare) for first, last in query.spans]
         mass = sum(self.weights) or max((term.weight for term in found), default=1.0)
         self.mass = max(mass, BARE_QUERY_MASS) if self._bare else mass
         names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
@@ -387,30 +386,22 @@ class _Scorer:
 
     def _dated(self, day: int) -> float:
         """The share of the question's weight that a day gives; where only days are asked for, twice as much."""
-        on = any(first <= day <= last for first, last in self.query.spans)
-        if self._bare and day and not on:
-            away = min((max(first - day, day - last) for first, last in self.query.spans), default=AROUND + 1)
-            return ON_DAY - FARTHER * away if away <= AROUND else 0.0
+        away = min((max(first - day, day - last, 0) for first, last in self.query.spans if day), default=AROUND + 1)
+        if self._bare:
+            return ON_DAY * (1 + (not away)) - FARTHER * away if away <= AROUND else 0.0
         after = any(last < day <= last + max(DAYS_AFTER, last - first + 1) for first, last in self.query.spans)
-        return ON_DAY * (1 + self._bare) if day and on else AFTER_DAY if day and after else 0.0
+        return ON_DAY if not away else AFTER_DAY if day and after else 0.0
 
     # -- what made it --------------------------------------------------------------------------------------------
 
     def _words(self, number: int) -> _Values:
         """What each word of the question counts for a passage, by its place in the question."""
         first, shares, _ = _spot(self.corpus, number)
-        best: _Values = {}
-        whole: _Values = {}
+        parts: dict[int, list[float]] = {}
         for beside, share in enumerate(shares, first):
             for word, value in self.held.get(beside, ()):
-                part = value * share
-                if word not in best:
-                    best[word] = whole[word] = part
-                else:
-                    whole[word] += part
-                    if part > best[word]:
-                        best[word] = part
-        return {word: ONCE * best[word] + (1 - ONCE) * whole[word] for word in sorted(best)}
+                parts.setdefault(word, []).append(value * share)
+        return {word: ONCE * max(parts[word]) + (1 - ONCE) * sum(parts[word]) for word in sorted(parts)}
 
     def _parts(self, number: int, entry: IndexedFile, worth: float) -> Iterator[Share]:
         words = self._words(number)

@@ -49,7 +49,6 @@ ENTIRE = 0.95  # strength of a fact that holds the whole question
 NOTED = 0.3  # of the best score, what a hit must have for its text to be searched for days
 OF_A_DAY = 2  # passages of a day asked for that count as much as the best one of others, which may have the other words
 OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
-_GREETS = "; a greeting"
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 A_WEEK = 7  # days that a text may tell of at once to be of each of them
@@ -192,10 +191,10 @@ class Hit:
         if any(first <= said <= last for first, last in spans):
             return True
         told = (dates.nearest(one, day) for one in dates.mentioned(self.text, day))
-        days = [(span.start.toordinal(), span.end.toordinal()) for span in told]
-        return any(
-            end - start < A_WEEK and first <= end and start <= last for first, last in spans for start, end in days
-        )
+        days = [
+            (span.start.toordinal(), span.end.toordinal()) for span in told if (span.end - span.start).days < A_WEEK
+        ]
+        return any(first <= end and start <= last for first, last in spans for start, end in days)
 
     @property
     def is_pasted(self) -> bool:
@@ -394,7 +393,7 @@ def search_files(
     nothing = [] if hits else _nothing(corpus, parsed, given)
     notes = [*nowhere, *undated, *alone, *nothing]
     if shown and terms.is_courtesy(query, reader.names):
-        return Found(shown, asked.files, _GREETS, [], more)
+        return Found(shown, asked.files, "; a greeting", [], more)
     beside = bool(undated or of_days.endswith(OTHERS_TOO))
     certain = confidence(shown, inside, parsed, beside=beside)
     strong = "; strong match" if certain >= CERTAIN else ""
