@@ -57,6 +57,18 @@ def test_going_outside_the_days_is_said(tmp_path: Path) -> None:
     )
 
 
+def test_days_without_an_end_are_said_so(tmp_path: Path) -> None:
+    assert (
+        answer(tmp_path, "What have I painted since April 2026?")
+        .split("\n")[0]
+        .endswith("; of 1 April 2026 and later alone")
+    )
+    assert (
+        "; of 31 March 2026 and earlier alone"
+        in answer(tmp_path, "What had I painted until March 2026?").split("\n")[0]
+    )
+
+
 def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:
     text = answer(tmp_path, "What did I paint in early March?", limit=20)
     assert text.index("/2026-03-05") < min(text.index(f"/{day}") for day in list(SESSIONS)[1:])

@@ -424,10 +424,10 @@ def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
 
 
 def in_words(spans: Sequence[Ordinals]) -> str:
-    """`7 May 2023`, `since 7 May 2023`."""
+    """`7 May 2023`, `7 May 2023 and later`."""
     told = []
     for first, last in spans:
-        open_ = "since " if last == _EVER[1] else "until " if first == _EVER[0] else ""
-        days = (last if open_ == "until " else first, first if open_ == "since " else last)
-        told.append(open_ + dates.in_words(dates.Span(*map(dt.date.fromordinal, days)), chinese=False))
+        more = " and later" if last == _EVER[1] else " and earlier" if first == _EVER[0] else ""
+        days = (last if first == _EVER[0] else first, first if last == _EVER[1] else last)
+        told.append(dates.in_words(dates.Span(*map(dt.date.fromordinal, days)), chinese=False) + more)
     return " or ".join(told)
