@@ -89,3 +89,13 @@ def test_a_plan_is_found_by_the_day_that_it_is_for(tmp_path: Path, plan: str, qu
             user.remember(text, today=dt.date(2026, 9, 20))
         text = Toolbox(user.folder, lambda: dt.datetime(2026, 9, 20)).call("search_files", {"query": query})
     assert plan in text and "Flight" not in text
+
+
+@pytest.mark.parametrize("plan", ["To Japan with my mum in May.", "五月和妈妈去日本 Japan."])
+def test_what_names_the_month_that_is_asked_for_is_of_it(tmp_path: Path, plan: str) -> None:
+    with Store(tmp_path) as store:
+        user = store.user("ann")
+        user.remember(plan, today=dt.date(2026, 1, 10))
+        user.remember("Japan was on television.", today=dt.date(2026, 5, 30))
+        text = Toolbox(user.folder, lambda: TODAY).call("search_files", {"query": "Who was in Japan in May 2026?"})
+    assert plan in text and " of May 2026 alone" in text

@@ -190,11 +190,12 @@ class Hit:
         said = day.toordinal()
         if any(first <= said <= last for first, last in spans):
             return True
-        told = (dates.nearest(one, day) for one in dates.mentioned(self.text, day))
-        days = [
-            (span.start.toordinal(), span.end.toordinal()) for span in told if (span.end - span.start).days < A_WEEK
-        ]
-        return any(first <= end and start <= last for first, last in spans for start, end in days)
+        told = [[at.toordinal() for at in dates.nearest(one, day)] for one in dates.mentioned(self.text, day)]
+        return any(
+            first <= start <= end <= last or (first <= end < start + A_WEEK and start <= last)
+            for first, last in spans
+            for start, end in told
+        )
 
     @property
     def is_pasted(self) -> bool:
@@ -714,8 +715,7 @@ def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[l
         spans = [(first - around, last + around) for first, last in asked.only]
         inside = [hit for hit in hits if (bare or hit.score >= NOTED * hits[0].score) and hit.is_of(spans)]
         if inside and (bare or max(hit.strength for hit in inside) >= ranking.PARTIAL):
-            known = {*map(id, inside)}
-            rest = [hit for hit in hits if id(hit) not in known]
+            rest = [hit for hit in hits if hit not in inside]
             return inside, rest, f"; of {label} and {around} days around it" if around else f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""
     # Another word for what a day holds, such as "plans", may stand in other days' passages alone.
