@@ -723,11 +723,13 @@ LONGEST_CALL = 20_000  # characters of a call that are read
 _KEYS = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in Toolbox.schemas}
 _TOOL = rf"(?<![\w/-])(?:\w+\.)*({'|'.join(_KEYS)})\b"
 _KEY = rf"(?:arguments|parameters|{'|'.join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))})"
-_OPENS = re.compile(
-    rf"(?<=\n)[ \t]*(?:`{{3,}}|~{{3,}})|`*\[?\s*\{{|<(?:tool_call|function|invoke|[|｜]\w|/?{_TOOL})|\[TOOL_CALL"
-    rf"|(?<=\n)[^\w\n]*(?:{_TOOL}|(?:Action|Tool|Function)\b)"
+_OPENS = re.compile(  # no run in it is without a bound, as what waits is looked at again with each piece
+    rf"(?<=\n)[ \t]{{0,40}}(?:`{{3}}|~{{3}})|`{{0,40}}\[?\s{{0,40}}\{{|<(?:tool_call|function|invoke|[|｜]\w|/?{_TOOL})"
+    rf"|\[TOOL_CALL|(?<=\n)[^\w\n]{{0,40}}(?:{_TOOL}|(?:Action|Tool|Function)\b)"
 )
-_MAY_OPEN = re.compile(r"(?:<[^<>\s]{0,30}|`+|~+|\[(?:\s*|[A-Z_]*)|(?<=\n)[^\w\n]*(?:[a-zAFT][a-z_.]{0,20})?)\Z")
+_MAY_OPEN = re.compile(
+    r"(?:<[^<>\s]{0,30}|[`~]{1,40}|\[[\sA-Z_]{0,40}|(?<=\n)[^\w\n]{0,40}(?:[a-zAFT][a-z_.]{0,20})?)\Z"
+)
 _CALL = re.compile(  # a tool and the first of its arguments, any name with arguments in JSON, or a tag of calls alone
     rf"""{_TOOL}.{{0,80}}?(?:[{{(<]\s*\W{{0,2}}|,\s*["']){_KEY}(?:\W{{0,2}}\s*[:=]|>)"""
     r"""|["']name["']\s*:\s*["'][\w.]+["']\s*,\s*["'](?:arguments|parameters)["']\s*:"""

@@ -12,6 +12,7 @@ import pytest
 from reader import Reader
 
 from filemem import Store, User, jobs
+from filemem.chat import CallFilter
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create
@@ -89,3 +90,14 @@ def test_the_work_of_an_import_grows_with_the_tags_that_never_end(tmp_path: Path
 
     once = spent_on(4_000)
     assert spent_on(16_000) < MOST * once + 0.1
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{"])
+def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(piece: str) -> None:
+    def spent_on(pieces: int) -> float:
+        screen, before = CallFilter(len), resource.getrusage(resource.RUSAGE_SELF)
+        for _ in range(pieces):
+            screen.feed(piece)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before.ru_utime
+
+    assert spent_on(2_000) < MOST * spent_on(500) + 0.1
