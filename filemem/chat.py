@@ -395,17 +395,21 @@ class Conversation:
     def _ask(self, messages: Messages, listen: Listener, tools: Tools, *, last: bool) -> Reply:
         """One reply, whose text streams up to the first call that is written in it. The `last` time no call can be made, yet
         tools are named, as the turns have calls of them."""
-        screen = CallFilter(lambda text: listen(Text(text)))
+        screen, said = CallFilter(lambda text: listen(Text(text))), CallFilter(lambda text: None)
         options = {**self.options, "tool_choice": "none"} if last and tools else self.options
         try:
             reply = self._request(messages, tools, screen.feed, **options)
         finally:
-            text = screen.end()  # shows what waited to be told from a call
+            screen.end()  # shows what waited to be told from a call
+        said.feed(reply.text)  # what streamed may have turned out to be thoughts
+        text = said.end()
+        if screen.found and not said.found:  # in the thoughts
+            listen(Text(text))
         if reply.notice:
             listen(Notice(reply.notice))
-        written = [ToolCall(f"written_{len(messages)}_{n}", *call) for n, call in enumerate(screen.calls)]
+        written = [ToolCall(f"written_{len(messages)}_{n}", *call) for n, call in enumerate(said.calls)]
         calls = reply.calls or tuple(written if tools else ())
-        finish = CALLED if reply.calls or screen.found else reply.finish.replace(CALLED, "stop")
+        finish = CALLED if reply.calls or said.found else reply.finish.replace(CALLED, "stop")
         return reply._replace(text=text, calls=() if last else calls, finish=finish)
 
     def _request(self, messages: Messages, tools: Tools, on_text: OnText, **options: Any) -> Reply:

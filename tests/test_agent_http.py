@@ -382,11 +382,12 @@ def test_code_and_json_that_are_no_calls_are_shown(talk: Talk, server: ScriptedS
 
 
 def test_what_a_model_thinks_is_neither_kept_nor_sent_back(talk: Talk, server: ScriptedServer) -> None:
-    """And one that only thinks has answered nothing."""
+    """And one that only thinks has answered nothing; what turns out to be thoughts when their end comes had streamed by then."""
     server.script(
         calls(("grep", {"pattern": "tea"}), text="<think>I should look.</think>"),
         say("<thi", "nk>Oolong, cle", "arly.</th", "ink>\n\nOolong."),
         say("<think>Hm."),
+        say(f"It is clearly {CALL} that.", "</think>\n\nOolong, again."),
     )
     assert talk.say("Which tea?") == "Oolong."
     with pytest.raises(ModelError, match="answered nothing"):
@@ -394,6 +395,8 @@ def test_what_a_model_thinks_is_neither_kept_nor_sent_back(talk: Talk, server: S
     sent = json.dumps([request.body for request in server.requests])
     assert not re.search("clearly|should look|think|Hm", talk.kept + sent)
     assert "- **assistant** 09:30: Oolong.\n" in talk.kept and talk.kept.endswith("[no answer]\n")
+    assert talk.say("Again?") == "Oolong, again." and talk.streamed.endswith("Oolong, again.")
+    assert talk.kept.endswith("- **assistant** 09:30: Oolong, again.\n") and len(server.requests) == 4
 
 
 # -- the window --------------------------------------------------------------------------------------------------
