@@ -39,7 +39,7 @@ from filemem.models.endpoint import (
 from filemem.search import question, ranking
 from filemem.search.searching import CERTAIN, MAYBE, Found, Hit, search_files
 from filemem.text import dates
-from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
+from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line, printable
 from filemem.text.redaction import kinds, redact
 from filemem.tools import answers
 from filemem.tools.toolbox import Toolbox
@@ -175,8 +175,13 @@ class Conversation:
             self._paused = self.transcript
             self.go_off_the_record()
         failed = [turn.text for turn in self.transcript.turns()[-1:]] == [NO_ANSWER]
-        if not (failed and self._turns()[-1].text == text):
+        if not (failed and self.said_last(text)):
             self.keep(self.user.name, text, listen)
+
+    def said_last(self, text: str) -> bool:
+        """Is this what the person said last, as it is kept: without secrets and controls, white space aside?"""
+        text = printable(redact(text)[0] if config.of(self.user).redact else text)
+        return [turn.text.split() for turn in self._turns() if turn.speaker != ASSISTANT][-1:] == [text.split()]
 
     def answer(self, listen: Listener = lambda event: None) -> str:
         """Answer what was said last, keep the answer and return it; raises as `say` does."""

@@ -470,6 +470,21 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
     assert server.requests[-1].body["messages"][1]["content"].startswith("First.\n\n") and said(server) == ["Second."]
 
 
+@pytest.mark.parametrize("text", ["My password is hunter2secret99.", "One.\r\n \r\n  Two.\x07  ", "一。\u2028二。"])
+def test_a_message_said_again_after_a_failure_is_kept_once_and_anew_where_it_was_deleted(
+    talk: Talk, server: ScriptedServer, text: str
+) -> None:
+    """Whatever was taken out of it, and however its white space is kept."""
+    server.script(fail(401, "no"), fail(401, "no"), say("Here again."))
+    for _ in range(2):
+        with pytest.raises(ModelError):
+            talk.say(text)
+    [path] = talk.root.glob("sessions/*/*.md")
+    assert talk.kept.count("**ann**") == 1
+    path.write_text(path.read_text().partition("- **ann**")[0] + "- **assistant** 09:30: [no answer]\n")
+    assert talk.say(text) == "Here again." and talk.kept.count("**ann**") == 1
+
+
 @pytest.mark.parametrize("half", ["Half of an", "Half of `an", "Half of <an"])
 @pytest.mark.parametrize("step", [cut, functools.partial(cut, cleanly=True), hang])
 def test_a_partial_answer_is_kept_and_marked(
