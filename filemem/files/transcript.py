@@ -55,8 +55,9 @@ class Transcript:
         return None if memory.binary or encoding_of(memory.data) != "utf-8" else memory
 
     def turns(self) -> list[Passage]:
-        """Every turn so far, as the file has it now; none where it has gone."""
+        """Every turn so far, as the file has it now, wherever it lies; none where it has gone."""
         try:
+            self.path = self.path and self.folder.locate(self.path)
             return [p for p in self.folder.memory(self.path).passages if p.speaker] if self.path else []
         except NotFound:
             return []
