@@ -222,7 +222,7 @@ class Chats:
             talk = ServedConversation(self.user, self._model(), self._now, Transcript(self.user, path), ASKED)
             talk.summary, talk.gone = self._windows.get(path, ("", []))
             talk.take(asked, stop)
-            if not said:
+            if not (said and talk.said_last(asked.text)):  # which a person may have deleted
                 talk.record_turn(asked.text, listen)
                 self._note((*asked.before, ("user", asked.text)), talk.transcript)
             self._busy.add(talk.transcript.path)
@@ -234,16 +234,15 @@ class Chats:
         It has, where a client asks again: after an error, for another answer, or with the results of its own calls.
         """
         record = self._read()
-        here = {path for _, _, path in record if path} - self._busy
-        paths = {key: path for key, _, path in record if path in here}
-        again = paths.get(_key((*asked.before, ("user", asked.text))))
-        if again and self._stands(again):
-            last_said = Transcript(self.user, self.user.locate(again)).turns()[-1:]
+        here, asking = {path for _, _, path in record if path} - self._busy, (*asked.before, ("user", asked.text))
+        last = {path: (key, words) for key, words, path in record}
+        again = {key: path for key, _, path in record if path in here}.get(_key(asking), "")
+        if again and last[again][1] == _key(_persons(asking)) and self._stands(again):  # and nothing was said since
+            last_said = Transcript(self.user, again).turns()[-1:]
             if asked.before or any(turn.speaker != ASSISTANT or turn.text == NO_ANSWER for turn in last_said):
                 return again, True
         if not asked.before:
             return "", False
-        last = {path: (key, words) for key, words, path in record}
         wanted = _key(asked.before), _key(_persons(asked.before))
         for path in reversed(last):
             if path in here and (last[path][0] == wanted[0] or last[path][1] == wanted[1]) and self._stands(path):

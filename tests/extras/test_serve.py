@@ -191,6 +191,25 @@ def test_the_same_opening_is_a_new_chat_and_an_edited_message_too(served: Served
     served.model.default = fail(400, "the script has run out")
 
 
+def test_what_is_asked_anew_is_answered_and_no_later_or_earlier_message(served: Served) -> None:
+    """An answer amid a chat; the last one, where the transcript was archived, or a person has taken what was asked out of it."""
+    served.model.default = say("Yes.")
+    chat = ["One?", "Yes.", "Two?", "Yes.", "Three?"]
+    for last in (1, 3, 5, 3):
+        ask(served.client(), *chat[:last])
+    assert served.model.requests[-1].body["messages"][-1]["content"].endswith("Two?")
+    assert sorted(served.said()) == [[*chat[:3], "Yes."], [*chat, "Yes."]]
+    [path] = [one for one in served.user().folder.paths() if "Three?" in served.user().open_file(one).text]
+    served.user().folder.move(path, f"archive/{path}")
+    ask(served.client(), *chat)
+    file = served.root / "store/mara/archive" / path
+    assert file.read_text().count("Three?") == 1 and file.read_text().count("Yes.") == 4
+    file.write_text(file.read_text().partition("- **mara**")[0])
+    ask(served.client(), *chat)
+    assert "Three?\n- **assistant**" in file.read_text()
+    served.model.default = fail(400, "the script has run out")
+
+
 def test_litellm_completes_streams_and_is_told_what_is_wrong(served: Served) -> None:
     """As docs/agents.md calls it."""
     litellm = pytest.importorskip("litellm", reason="litellm is not installed")
