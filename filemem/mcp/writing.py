@@ -44,7 +44,7 @@ def _text(what: str) -> dict[str, str]:
 TOOLS = {
     "remember": (
         "Remember a fact",
-        "Keep one lasting fact about the person, when they ask for it or agree to it. What it contradicts is superseded.",
+        "Keep one lasting fact about the person, when they ask for it or agree to it. What it contradicts stays: update that.",
         schema(
             ["text"],
             text=_text("one fact, in the person's own words or in the third person, with names and dates written out"),
