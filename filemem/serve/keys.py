@@ -10,6 +10,7 @@ import datetime as dt
 import json
 import os
 import secrets
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,6 +56,7 @@ def add(root: str, user: str, at: dt.date, programs: Sequence[str] = ()) -> str:
 
 def remove(root: str, user: str) -> int:
     """Take all keys of a user away, and say how many there were."""
+    user = unicodedata.normalize("NFC", user)  # as a store names its users
     gone = sum(one["user"] == user for one in of(root).values())
     if gone:
         _change(root, lambda keys: {hash: one for hash, one in keys.items() if one["user"] != user})
