@@ -71,7 +71,7 @@ UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）"
 RESUME = "Continue a session, named by its path or part of its name; by default the last one."
 LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
-_SLASH = re.compile(r"/(\w+)(?: +(.*))?", re.ASCII)
+_SLASH = re.compile(r"/([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # behind a blank of Chinese width or a line end, too
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
 _QUOTED = re.compile(rf"[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}")  # the number has brackets of its own
 
