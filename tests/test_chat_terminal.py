@@ -409,8 +409,8 @@ def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
     assert failed.returncode == 2
     assert [event["event"] for event in events(failed)] == ["error"]
     assert failed.stderr == ""
-    commands = events(run(store, server, "--json", "-m", "/memory"))
-    assert [event["event"] for event in commands] == ["notice"]
+    for command in ("/memory", f"/open {FACT}", "/remember Owns a kettle."):
+        assert [event["event"] for event in events(run(store, server, "--json", "-m", command))] == ["notice"], command
 
 
 @pytest.mark.parametrize(

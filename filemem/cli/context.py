@@ -257,7 +257,7 @@ def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = cl
         @pass_call
         @functools.wraps(function)
         def run(call: Context, *given: Any, **options: Any) -> int:
-            return screen.show(function(call, *given, **options), as_json=call.json)
+            return screen.show(function(call, *given, **options), as_json=call.json, talking=call.talking is not None)
 
         built: Any = run
         for some in reversed(parameters):

@@ -31,13 +31,16 @@ Line = str | Row  # what a command tells: a line for a person only, or facts wit
 Output = Generator[Line, None, int | None]  # all that a command tells, and its exit code in the end
 
 
-def show(told: Iterator[Line], *, as_json: bool) -> int:
-    """Print what a command yields, as it comes, as lines or JSON; returns the command's exit code, 0 for None."""
+def show(told: Iterator[Line], *, as_json: bool, talking: bool = False) -> int:
+    """Print what a command yields, as it comes, as lines or JSON, in which only a chat has what is for a person, as notices;
+    returns the command's exit code, 0 for None."""
     while True:
         try:
             one = next(told)
         except StopIteration as end:
             return end.value or 0
+        if talking and isinstance(one, str):
+            one = Row({"event": "notice", "text": one}, [one])
         if not as_json:
             say(*([one] if isinstance(one, str) else one.lines))
         elif isinstance(one, Row) and one.facts:
