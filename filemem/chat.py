@@ -120,6 +120,10 @@ class Stopped(Exception):
     """A listener wants to hear no more of an answer."""
 
 
+class Delegated(Exception):
+    """The model calls tools that are not run here; the answer comes once they are."""
+
+
 Event = Text | ToolCalled | Notice
 Listener = Callable[[Event], None]
 
@@ -200,7 +204,9 @@ class Conversation:
             if taken_back:  # which the answer may tell of
                 path = self.transcript.path
                 journal.hold_back(self.user, f"{path}:{turns[-1].line}", [f"{path}:{line}"], self.now())
-        except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
+        except Delegated:
+            raise
+        except BaseException as error:  # whatever a listener raises, too
             partial = "".join(said).rstrip()  # a session never holds a question alone
             failed = isinstance(error, ModelError) and not partial
             self.keep(ASSISTANT, NO_ANSWER if failed else f"{partial} {INTERRUPTED}".strip())

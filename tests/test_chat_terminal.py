@@ -4,6 +4,7 @@ Where the output is no terminal it is plain text or JSON, with an exit code that
 """
 
 import json
+import os
 import re
 import subprocess
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import clean, filemem
+from programs import COLD, clean, filemem
 from scripted_server import ScriptedServer, Step, calls, cut, fail, hang, say
 from terminal import Terminal
 
@@ -411,6 +412,16 @@ def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
     assert failed.stderr == ""
     for command in ("/memory", f"/open {FACT}", "/remember Owns a kettle."):
         assert [event["event"] for event in events(run(store, server, "--json", "-m", command))] == ["notice"], command
+
+
+def test_what_had_come_is_kept_where_whoever_listens_is_gone(store: Path, server: ScriptedServer) -> None:
+    server.script(say("Ool", "ong."))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as gone:
+        command = [*COLD, "chat", "--json", "-m", "Tea?"]
+        subprocess.run(command, stdout=gone, stderr=subprocess.DEVNULL, env=environment(store, server), cwd=store)
+    assert session(store) == "- **ann**: Tea?\n- **assistant**: Ool [interrupted]\n"
 
 
 @pytest.mark.parametrize(

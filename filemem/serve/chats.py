@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from filemem import importers, index
-from filemem.chat import Conversation, Listener, Prompt, Stopped, Text, unrecorded
+from filemem.chat import Conversation, Delegated, Listener, Prompt, Stopped, Text, unrecorded
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
@@ -32,10 +32,6 @@ MOST_LONG = 1000  # texts that are counted
 MOST_CALLS = 1000  # responses whose calls of the client's functions are known
 _SEARCHES = threading.BoundedSemaphore(2)  # more at once are no faster: they wake each other, and each takes memory
 Said = tuple[tuple[str, str], ...]
-
-
-class _Delegated(Exception):
-    """The model calls tools that are the client's to run."""
 
 
 class ServedConversation(Conversation):
@@ -76,7 +72,7 @@ class ServedConversation(Conversation):
         ours = tuple(call for call in reply.calls if call.name not in names)
         if theirs and not ours:
             self.delegated = theirs
-            raise _Delegated
+            raise Delegated
         return reply._replace(calls=ours)  # where both are called, the model calls theirs again once it has ours
 
     def _ask(self, messages: Messages, listen: Listener, tools: Tools, *, last: bool) -> Reply:
@@ -138,7 +134,7 @@ class Chats:
             path = talk.transcript.path
             begun(talk.model)
             try:
-                with contextlib.suppress(_Delegated):
+                with contextlib.suppress(Delegated):
                     text = talk.answer(listen)
                     if asked.kept:
                         said = (*asked.before, ("user", asked.text), ("assistant", text))
