@@ -495,10 +495,7 @@ def call_line(event: ToolCalled) -> str:
 
 def _assistant(reply: Reply) -> prompt.Message:
     """A reply that called tools, as the API wants it back."""
-    calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _sound(call.arguments)}}
-        for call in reply.calls
-    ]
+    calls = [call._replace(arguments=_sound(call.arguments)).sent() for call in reply.calls]
     return {"role": "assistant", "content": reply.text or None, "tool_calls": calls}
 
 

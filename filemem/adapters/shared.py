@@ -136,5 +136,4 @@ def functions(user: User, current: Callable[[], CurrentConversation | None] = la
             return toolbox.call(name, arguments)
 
     tools = (schema["function"] for schema in toolbox.schemas)
-    described = ((one["name"], one["description"], one["parameters"]) for one in tools)
-    return [MemoryFunction(*one, functools.partial(call, one[0])) for one in described]
+    return [MemoryFunction(**one, call=functools.partial(call, one["name"])) for one in tools]

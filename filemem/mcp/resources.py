@@ -103,9 +103,8 @@ class Following:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._told: dict[
-            tuple[Tell, str], str
-        ] = {}  # by who is told and of what resource, empty for the list: its path
+        # By who is told and of what resource, empty for the list: its path.
+        self._told: dict[tuple[Tell, str], str] = {}
         self._known: dict[str, Stat] = {}
         self._looking = False
 

@@ -238,11 +238,8 @@ class Users:
 
 def failed(id: Any, code: int, sentence: str) -> Message:
     """An error as JSON-RPC has it."""
-    return {
-        "jsonrpc": "2.0",
-        "id": id,
-        "error": {"code": code, "message": one_line(escape_controls(sentence), LONGEST_ERROR)},
-    }
+    error = {"code": code, "message": one_line(escape_controls(sentence), LONGEST_ERROR)}
+    return {"jsonrpc": "2.0", "id": id, "error": error}
 
 
 def _word(params: Message, key: str) -> str:

@@ -56,6 +56,10 @@ class ToolCall(NamedTuple):
     name: str
     arguments: str
 
+    def sent(self) -> dict[str, Any]:
+        """The call as a message has it."""
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+
 
 class Usage(NamedTuple):
     """Tokens of one request as the endpoint reports them, 0 where it does not."""

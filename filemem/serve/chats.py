@@ -22,7 +22,7 @@ from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
 from filemem.files.transcript import OffTheRecord, Transcript, first_words
 from filemem.jobs import ASKED, job
 from filemem.models.endpoint import Messages, Model, OpenAIModel, Reply, ToolCall, Tools, Usage
-from filemem.serve.wire import BadRequest, ChatRequest, Finished, calls
+from filemem.serve.wire import BadRequest, ChatRequest, Finished
 from filemem.text.plain import digest
 
 RECORD = "chats.jsonl"
@@ -177,7 +177,7 @@ class Chats:
         """Know what was called of a client's functions, for a request that goes on with this response."""
         if asked.kept:
             self._note((*asked.before, ("user", asked.text)), talk.transcript, asked.id)
-            called = {"role": "assistant", "content": None, "tool_calls": calls(talk.delegated)}
+            called = {"role": "assistant", "content": None, "tool_calls": [call.sent() for call in talk.delegated]}
             self._calls[asked.id] = [*asked.since, called]
             for oldest in list(self._calls)[:-MOST_CALLS]:
                 del self._calls[oldest]

@@ -252,7 +252,7 @@ class Completion:
     def end(self, done: Finished, details: dict[str, Any]) -> Iterator[bytes]:
         """What closes a stream."""
         if done.calls:
-            made = [{"index": number, **call} for number, call in enumerate(calls(done.calls))]
+            made = [{"index": number, **call.sent()} for number, call in enumerate(done.calls)]
             yield self._chunk({"tool_calls": made})
         yield self._chunk({}, done.finish, **details)
         if self._usage:
@@ -268,7 +268,7 @@ class Completion:
         """The answer in one piece."""
         message: dict[str, Any] = {"role": "assistant", "content": done.text or None}
         if done.calls:
-            message["tool_calls"] = calls(done.calls)
+            message["tool_calls"] = [call.sent() for call in done.calls]
         choice = {"index": 0, "message": message, "finish_reason": done.finish}
         whole = {**self._frame, "object": "chat.completion", "choices": [choice], "usage": _counted(done.usage)}
         return {**whole, **details}
@@ -358,13 +358,6 @@ Form = Completion | Response
 def error(status: int, sentence: str, code: str | None = None) -> dict[str, Any]:
     """An error's body."""
     return {"error": {"message": sentence, "type": _TYPES.get(status, "api_error"), "param": None, "code": code}}
-
-
-def calls(made: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
-    """Calls of the client's tools, as a chat's message has them."""
-    return [
-        {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}} for one in made
-    ]
 
 
 def _counted(usage: Usage) -> dict[str, int]:
