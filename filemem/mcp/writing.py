@@ -48,12 +48,7 @@ TOOLS = {
         schema(
             ["text"],
             text=_text("one fact, in the person's own words or in the third person, with names and dates written out"),
-            importance={
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 10,
-                "description": "1 to 10 (default: by what it is about)",
-            },
+            importance={"type": "integer", "minimum": 1, "maximum": 10, "description": "1 to 10 (default 8)"},
         ),
     ),
     "update": (

@@ -35,7 +35,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 
 
 class OfflineModel:
-    """Stands for no model: a conversation with it quotes, see `chat.recalling`."""
+    """Stands for no model: a conversation with it quotes, see `chat.reply`."""
 
     name = "offline"
 
