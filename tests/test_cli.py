@@ -238,6 +238,8 @@ def test_a_name_that_is_a_slip_away_from_a_users_is_refused_with_that_name(
     (here / "notes").mkdir()
     said = told(run(*words, "--user", name))
     assert "but mara; use --user mara, or --new to begin one." in said
+    serving = (["serve", "keys", "add", name], ["serve", "--user", name], ["mcp", "--user", name])
+    assert {told(run(*one)) for one in serving} == {said}, "who would have what is said kept there"
     assert not (here / "memory_store" / name).exists() or name == "Mara"  # where the file system knows no case
     assert run(*words, "--user", name, "--new").exception is None
 

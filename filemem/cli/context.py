@@ -91,16 +91,18 @@ class Context:
         say_dim(f"As of {past.commit.at:%Y-%m-%d %H:%M}, commit {past.commit.commit[:8]}: {past.commit.subject}")
         return past
 
-    def writer(self) -> Folder:
-        """The user of this call, who may be new, as the store may.
-
-        Raises FilememError where that was not agreed to, or where a new name is a slip away from another's.
-        """
+    def unmistaken(self) -> Folder:
+        """The user of this call, who may be new; raises FilememError where the name is a slip away from another's."""
         user = self.the_user(must_exist=False)
+        if near := "" if self.new or user.exists() else mistyped(user.name, self.open_store().users()):
+            raise FilememError(f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one.")
+        return user
+
+    def writer(self) -> Folder:
+        """The same, in a store that may be new; raises FilememError where that was not agreed to."""
+        user = self.unmistaken()
         if user.exists():
             return user
-        if near := "" if self.new else mistyped(user.name, self.open_store().users()):
-            raise FilememError(f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one.")
         self.open_store(begins=True)
         user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
         say_dim(f"New user {user.name} in {user.store}.")

@@ -60,7 +60,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
 
     users = server.Users(store, call.clock, write=write, connector=connector)
     if not http:
-        name = call.the_user(must_exist=False).name
+        name = call.unmistaken().name
         if sys.stdin.isatty():
             say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
         wire = os.fdopen(os.dup(0), "rb")
@@ -163,7 +163,7 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
         raise FilememError("--name takes up to forty letters, digits, - and _.")
     begins = not os.path.isdir(call.open_store(begins=bool(call.named_store)).root)
-    user, kind = call.the_user(must_exist=False), clients.CLIENTS[client]
+    user, kind = call.unmistaken(), clients.CLIENTS[client]
     if sessions:
         from filemem.mcp import hooks  # noqa: PLC0415
 
@@ -209,7 +209,8 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     """
     if click.get_current_context().invoked_subcommand:
         return
-    store, user = call.open_store(begins=bool(call.named_store)), call.user or ""
+    store = call.open_store(begins=bool(call.named_store))
+    user = call.unmistaken().name if call.user else ""
     if user and host not in keys.LOOPBACK:
         what = f"--user serves without a key, so on this machine alone, not on {host}"
         raise FilememError(f"{what}; leave one of them out.")
@@ -260,7 +261,8 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Iterator
     Example: filemem serve keys add mara
     """
     store = call.open_store(begins=bool(call.named_store))
-    user = store.folder(name).name
+    call.user = name
+    user = call.unmistaken().name
     yield keys.add(store.root, user, call.now, [text for text in programs if text.strip()])
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
