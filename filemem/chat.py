@@ -386,7 +386,9 @@ class Conversation:
                 listen(Text("\n\n"))
             if not reply.calls:
                 break
-            worked += [_assistant(reply), *(self._run(call, listen) for call in reply.calls)]
+            sent = [call._replace(arguments=_sound(call.arguments)).sent() for call in reply.calls]
+            worked.append({"role": "assistant", "content": reply.text or None, "tool_calls": sent})
+            worked += [self._run(call, listen) for call in reply.calls]
             left -= 1
             if not left:
                 worked.append({"role": "user", "content": NO_MORE})
@@ -491,12 +493,6 @@ def cited(answer: str) -> list[str]:
 def call_line(event: ToolCalled) -> str:
     """A tool call as the chat shows it: `grep {"pattern": "oolong"} -> 3 lines in 2 files`."""
     return f"{one_line(f'{event.name} {event.arguments}', 100)} -> {event.brief}"
-
-
-def _assistant(reply: Reply) -> prompt.Message:
-    """A reply that called tools, as the API wants it back."""
-    calls = [call._replace(arguments=_sound(call.arguments)).sent() for call in reply.calls]
-    return {"role": "assistant", "content": reply.text or None, "tool_calls": calls}
 
 
 def _sound(arguments: str) -> str:

@@ -32,8 +32,7 @@ Output = Generator[Line, None, int | None]  # all that a command tells, and its 
 
 
 def show(told: Iterator[Line], *, as_json: bool, talking: bool = False) -> int:
-    """Print what a command yields, as it comes, as lines or JSON, in which only a chat has what is for a person, as notices;
-    returns the command's exit code, 0 for None."""
+    """Print what a command yields, as it comes, as lines or JSON, in a chat's what is for a person too; returns its exit code."""
     while True:
         try:
             one = next(told)

@@ -41,8 +41,7 @@ def user_of(root: str, key: str) -> str | None:
 def programs_of(root: str, user: str) -> tuple[str, ...]:
     """How prompts begin that programs write with a user's keys."""
     with contextlib.suppress(FilememError, OSError):
-        mine = (one["programs"] for one in of(root).values() if one["user"] == user)
-        return (*PROGRAMS, *(beginning for one in mine for beginning in one))
+        return (*PROGRAMS, *(text for one in of(root).values() if one["user"] == user for text in one["programs"]))
     return PROGRAMS
 
 
