@@ -304,6 +304,16 @@ def test_a_wish_to_forget_holds_its_turns_back_and_deletes_nothing(user: Folder)
     assert [hit.path for hit in found if not hit.path.startswith("sessions/2026/2026-05")] == []
 
 
+def test_a_memory_that_is_to_be_forgotten_in_part_stays_without_it_and_the_turns_behind_it_go(user: Folder) -> None:
+    assert kept(user, "婆婆周秀兰爱催生。", note("尼娜的婆婆周秀兰爱催生。", "周秀兰", section="family"))
+    talk(user, JUNE, "婆婆催生的话，忘掉吧，不想留着", "好。")
+    part, wish = note("尼娜的婆婆叫周秀兰。", "婆婆", update="周秀兰"), {"asked": "1:6", "lines": ["1:6"]}
+    assert list(consolidation.run(user, JUNE, Reader(part, forget=[{**wish, "memories": ["M1"]}])))
+    assert "婆婆叫周秀兰。" in user.memory("profile.md").text
+    hits = Store(Path(user.root).parent).user("nora").search_files("谁催生？婆婆周秀兰")
+    assert hits and all(hit.path.startswith(("facts/", "profile")) and "催生" not in hit.text for hit in hits)
+
+
 @given(st.text(max_size=200))
 def test_whatever_a_model_answers_nothing_breaks(tmp_path_factory: pytest.TempPathFactory, answer: str) -> None:
     user = Store(tmp_path_factory.mktemp("any")).user("nora").folder

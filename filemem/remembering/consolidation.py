@@ -15,7 +15,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
@@ -452,9 +452,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
             entries.append({"proposed": one.claim._asdict()})
         if one.action in WRITTEN:
             try:
-                one, written = (
-                    (one, _change(folder, one, log)) if one.action == UPDATE else _write(folder, one, at, notes)
-                )
+                one, written = _change(folder, one, log) if one.action == UPDATE else _write(folder, one, at, notes)
             except FilememError as error:
                 notes.append(str(error))
                 continue
@@ -465,23 +463,24 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
                     entries.append({"wrote": path, "digest": digest(memory.data), "from": origins})
         done.append(one)
     made = [one for one in done if one.action in WRITTEN]
-    changed, said = revise_profile(
-        folder, log, at.date(), made, [path for one in found.forget for path in one.memories]
-    )
+    stay = {one.path for one in made if one.action == UPDATE and not one.reason}  # without the part that is meant
+    gone = [path for wish in found.forget for path in wish.memories if path not in stay]
+    changed, said = revise_profile(folder, log, at.date(), made, gone)
     paths, notes = [*paths, *changed], [*notes, *said]
     if told_again := [one.path for one in done if one.action == UPDATE]:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
-    notes += [_held_back(folder, wish, at) for wish in found.forget]
+    notes += [_held_back(folder, wish, at, stay) for wish in found.forget]
     log.add([*entries, *found.read])
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
 
-def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime) -> str:
-    """Hold back what a person asked to be forgotten, with the turns that it goes back to; a sentence on it."""
+def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime, stay: Collection[str] = ()) -> str:
+    """Hold back what a person asked to be forgotten, but for what is to `stay`, and the turns behind it; a sentence on it."""
     memories = (folder.find(path) for path in wish.memories)
     told = [source for one in memories if one for source in facts.sources(one)]
-    journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
-    what, how = ", ".join(wish.memories or wish.turns), "filemem forget deletes it, filemem restore takes it back"
+    gone = [path for path in wish.memories if path not in stay]
+    journal.hold_back(folder, wish.asked, [*wish.turns, *gone, *told], at)
+    what, how = ", ".join(gone or told or wish.turns), "filemem forget deletes it, filemem restore takes it back"
     return f"Held back, as asked in {wish.asked}: {what}; {how}"
 
 
@@ -530,7 +529,7 @@ def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> 
     return one, paths
 
 
-def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
+def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> tuple[Decision, list[str]]:
     """Add sources and confidence to a memory, and give it the words in which it stands from now on, unless it was told again."""
     place, claim = folder.locate(one.path), one.claim
 
@@ -549,7 +548,7 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
 
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
-    return [place]
+    return one, [place]
 
 
 # -- the profile -------------------------------------------------------------------------------------------------------
