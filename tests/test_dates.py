@@ -107,6 +107,7 @@ I'll ring you tomorrow week, that's yesterday's news, I start a week tomorrow
 Never put off till tomorrow what you can do today
 后天努力，后天性耳聋，昨日重现，明日黄花，明天会更好，昨天的我
 明后天有雨，这周六点起床，周一共五天
+年糕好了（sessions/2026/2026-03-09-2000-年糕上周五不吃东西.md:6），facts/2026/2026-03-09-ana-rang-yesterday.md:8
 """.strip().splitlines()
 
 

@@ -100,6 +100,7 @@ def in_words(span: Span, chinese: bool) -> str:
 
 _MONTH_OF = {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)}
 _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
+_CITED = re.compile(r"(?<=/\d{4}-\d\d-\d\d)-[^\s/]+?\.(?:md|ya?ml|txt)\b")  # a file's words are of its own day
 
 
 @cache
@@ -361,7 +362,7 @@ def mentioned(text: str, today: date) -> tuple[Mention, ...]:
 
     Of expressions that overlap the first is taken, and of those that start together the longer one.
     """
-    plain = simplified(text.translate(_ASCII_DIGITS))
+    plain = _CITED.sub(lambda cited: " " * len(cited[0]), simplified(text.translate(_ASCII_DIGITS)))
     matches = list(_any_expression("english").finditer(plain))
     if _pattern("‹cjk›").search(plain):
         matches += _any_expression("chinese").finditer(plain)
