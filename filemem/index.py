@@ -314,12 +314,13 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
     paused = pauses([passage.time for passage in passages])
     speakers = {name: builder.speaker(name) for name in dict.fromkeys(passage.speaker for passage in passages)}
     cites, sums_up, profile = _SOURCE.search(source), memory.kind == "summaries", memory.path == PROFILE
-    day_starts, last = list[tuple[int, int]](), None
+    day_starts, last, told = list[tuple[int, int]](), None, ""
     for (line, _, speaker, _, whole, context, day), pause in zip(passages, paused, strict=True):
         if day != last:
             day_starts.append((builder.next - first, day.toordinal() if day else 0))
-        marks = terms.APART if pause or builder.next == first else 0
-        last = day
+        # Each section of a summary is a conversation of its own.
+        marks = terms.APART if pause or builder.next == first or (sums_up and context != told) else 0
+        last, told = day, context
         for start, end in windows(whole):
             text = whole[start:end]
             speech, caption = terms.split_captions(text)

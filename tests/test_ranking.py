@@ -117,6 +117,20 @@ def test_what_is_said_after_a_pause_answers_no_question(tmp_path: Path, clock: s
     assert ("answer" in hits["The lamp is Danish."]) is answers
 
 
+@pytest.mark.parametrize(("heading", "near"), [("## 2026-04-09-0930-walk", False), ("", True)])
+def test_what_stands_beside_a_word_in_a_summary_answers_only_in_its_own_section(
+    tmp_path: Path, heading: str, near: bool
+) -> None:
+    said = [
+        "## 2026-04-03-0930-exam",
+        "- **晓棠**: 科目三过了！一把过！",
+        heading,
+        "- **晓棠**: 西兰花有没有不用油的做法",
+    ]
+    found = Memories(tmp_path, ("summaries/2026/2026-04-conversations.md", said)).best("科目三最后是哪天考的？")
+    assert any("西兰花" in text for text in found) == near
+
+
 def test_the_windows_of_a_long_passage_are_not_near_each_other(tmp_path: Path) -> None:
     long = f"The kiln is hot. {'Nothing of note went on there in all that while. ' * 8}The glaze is green."
     talks = [[Said("Good morning.", "Ann"), Said(said, "Ben")] for said in (long, "The kiln and the glaze.")]
