@@ -162,6 +162,14 @@ def test_a_summary_has_their_own_words_in_chinese_too_and_no_secret(tmp_path):
     assert "Hunter2" not in summary and "4111" not in summary
 
 
+def test_a_talk_with_no_room_for_its_most_telling_turn_is_not_summarised_by_another(tmp_path):
+    user, path = Store(tmp_path).user("晓棠").folder, "sessions/2026/2026-03-09-2000-年糕上周五开始不吃东西.md"
+    said = "- **晓棠** 20:00: 年糕上周五开始不吃东西，带去看了，说是应激，开了点药\n- **assistant** 20:00: 按时吃药。\n"
+    asked = "- **晓棠** 20:05: 猫应激一般多久能好？\n- **assistant** 20:05: 三天到两周；要是一直不吃，得再去看医生。\n"
+    write(user, path, FRONT.format("2026-03-09") + said + asked)
+    assert compact(user) == [] and Path(user.root, path).exists()
+
+
 TURN = st.tuples(st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了д", max_size=300))
 
 

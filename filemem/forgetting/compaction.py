@@ -1,9 +1,9 @@
 """Compaction: old conversations are summarised by month, and the originals move to the archive.
 
-A conversation gets a section in the summary of its month, where that is under half of it; one that is too short for it stays as
-it is. `plan` looks; `apply` writes the sections of a month, moves the originals, and logs what is done. After a job that was
-killed the next one goes on: a section that stands there is taken as it is. Each conversation is logged with its digest, so
-nothing is done twice, and one that was edited afterwards is compacted again.
+A conversation gets a section in the summary of its month, where that is under half of it; one that is too short for that, or for
+its most telling turn, stays. `plan` looks; `apply` writes the sections of a month, moves the originals, and logs what is done.
+After a job that was killed the next one goes on: a section that stands there is taken as it is. Each conversation is logged with
+its digest, so nothing is done twice, and one that was edited afterwards is compacted again.
 
 What a summary says are the most telling turns. A turn is worth more where it names a day, a number or a name, opens a
 conversation, answers a question or tells of its speaker, and in rare words, as the index has it. Of two equals the shorter is
@@ -76,7 +76,7 @@ def plan(
     folder: Folder, today: dt.date, older_than: int | None = None, progress: Progress = no_progress
 ) -> dict[str, list[Source]]:
     """What is due by `today`: the sessions more than `older_than` days old, else as set, by the summary that takes each up. One
-    too short to be summarised is left as it is."""
+    too short to be summarised by its most telling turn is left as it is."""
     known, hidden, paths = journal.compacted(folder), journal.pending_deletions(folder), dict.fromkeys(folder.paths())
     before = today.toordinal() - (config.of(folder).compact_after_days if older_than is None else older_than)
     homes = dict[str, str]()  # the summaries that have a section already, by its title
@@ -84,7 +84,7 @@ def plan(
         if live(path).startswith("summaries/") and (summary := folder.find(path)):
             homes |= dict.fromkeys(re.findall("^## (.+?)\r?$", summary.text, re.MULTILINE), path)
     sessions = [path for path in sorted(paths, key=live) if live(path).startswith("sessions/")]
-    found = dict[str, list[Source]]()
+    found, corpus = dict[str, list[Source]](), None
     for done, path in enumerate(sessions):
         if done % 100 == 0:
             progress(done, len(sessions))
@@ -95,8 +95,10 @@ def plan(
             source = Source(memory, sections.digest(memory.data), known.get(live(path)))
             due, room = not source.old or source.old.digest != source.digest, source.room
             # No bullet is shorter than the path in it, so most that are too short need not be cut into bullets at every run.
-            if due and room > count_tokens(source.path) and any(one.tokens <= room for _, one in _bullets(memory)):
-                found.setdefault(home, []).append(source)
+            if due and room > count_tokens(source.path):
+                corpus = corpus or index.of(folder).corpus()
+                if max(_weighed(memory, corpus), key=lambda turn: turn[0])[1].tokens <= room:
+                    found.setdefault(home, []).append(source)
     progress(len(sessions), len(sessions))
     return found
 
