@@ -183,6 +183,13 @@ def test_a_chinese_word_with_a_character_that_is_not_searched_for_is_known(tmp_p
     assert not any(line.startswith("Nowhere") for line in answer(user, "吉他和被子呢？没有吗"))
 
 
+@pytest.mark.parametrize(("asked", "said"), [("Did you pass the exam?", "No."), ("驾照考过了吗？", "是的。")])
+def test_a_word_that_answers_a_question_is_no_greeting(tmp_path: Path, asked: str, said: str) -> None:
+    user = write(tmp_path, {TEA: talk("How are you?", "Good, thanks!", asked, said)})
+    lines = answer(user, asked, limit=9)
+    assert f"   4  ben: {said}" in lines and not any("thanks" in line for line in lines)
+
+
 # -- facts and the turns they come from --------------------------------------------------------------------------
 
 

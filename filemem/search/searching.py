@@ -212,8 +212,9 @@ class Hit:
     @property
     def empty(self) -> bool:
         """Does it say nothing: a greeting, thanks, or a heading over something else?"""
-        if self.speaker or not self._memory:
-            return terms.is_courtesy(self.text, self._reader.names) or not self.text
+        if self.speaker or not self._memory:  # "No." is the answer to what is more than "How are you?"
+            said = [self.text, self.before.text] if self.before else [self.text]
+            return all(terms.is_courtesy(text, self._reader.names) for text in said) or not self.text
         over = not self._memory.titled and len(self._memory.passages) > 1
         return over and self._memory.lines[self.line - 1 : self.line] == [f"# {self.text}"]
 
@@ -395,8 +396,7 @@ def search_files(
     notes = [*nowhere, *undated, *alone, *nothing]
     if shown and terms.is_courtesy(query, reader.names):
         return Found(shown, asked.files, "; a greeting", [], more)
-    beside = bool(undated or of_days.endswith(OTHERS_TOO))
-    certain = confidence(shown, inside, parsed, beside=beside)
+    certain = confidence(shown, inside, parsed, beside=bool(undated or of_days.endswith(OTHERS_TOO)))
     strong = "; strong match" if certain >= CERTAIN else ""
     newest = bool(shown) and shown[0].date == max(hit.date or dt.date.min for hit in shown)
     order = {1: "; oldest first", -1: "; newest first" * newest}.get(parsed.order, "") if shown else ""
