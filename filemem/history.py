@@ -268,9 +268,8 @@ class Repository(Git):
         aside = tempfile.mkdtemp(prefix="filemem-git-")
         weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
         os.mkdir(os.path.join(aside, "info"))
-        lines = [
-            "[{}]\n\t{} = {}\n".format(*key.split("."), said[key]) for key in _FORMAT if said.get(key, "").isalnum()
-        ]
+        form = "[{}]\n\t{} = {}\n".format
+        lines = [form(*key.split("."), said[key]) for key in _FORMAT if said.get(key, "").isalnum()]
         for name, text in (("config", "".join(lines)), ("info/attributes", _ATTRIBUTES)):
             with open(os.path.join(aside, name), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -284,9 +283,8 @@ class Repository(Git):
 
     def commit_of(self, name: str) -> str:
         """The commit that a name means; empty where there is none."""
-        return (
-            self.ask("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}").out.decode().strip()
-        )
+        found = self.ask("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}").out
+        return found.decode().strip()
 
     def head(self) -> str:
         """The commit that HEAD names; empty before the first one."""

@@ -208,7 +208,10 @@ def test_what_is_left_is_named_by_its_line_and_others_are_named_and_never_quoted
     workspace = Path(mara.root, ".obsidian/workspace.json")
     workspace.parent.mkdir()
     workspace.write_text('{\n"text": "' + WORD + '"\n}\n')
+    newer = mara.create(f"facts/2026/2026-11-18-{WORD}.md", f"A {WORD}.\n")
+    mara.create("facts/older.md", f"---\nsuperseded_by: {newer}\n---\n\nOld.\n")
     out = run(mara, WORD, "--yes").output
+    assert b"superseded_by: forgotten\n" in mara.read("facts/older.md") and "facts/older.md" not in out
     assert "Still says it: .obsidian/workspace.json:2:" in out
     assert "bob/facts/2026-11-18-a.md:3." in out and "blue" not in out
     assert WORD in bob.read_text() and WORD in workspace.read_text()

@@ -295,7 +295,10 @@ class _Cascade:
                 copy = Finding(one.path, why="a copy that a program has left")
                 items += [copy] if copy not in items else []
             elif (one.path, one.line) not in gone and (one.line or live(one.path) not in names):
-                self.left += [one] if names.get(live(one.path)) != "" else []
+                stays = names.get(live(one.path)) != ""
+                if one.line and one.path in self.memories:  # which will not name the files that go any more
+                    stays &= self.matcher.holds(os.fsdecode(renamed(os.fsencode(one.text), names)))
+                self.left += [one] if stays else []
         for n, item in enumerate(items):
             if not item.line:
                 items[n] = item._replace(old=(safe.digest(f"{self.folder.place}/{item.path}"),))
@@ -530,9 +533,8 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
                 continue
             except (FilememError, OSError) as error:
                 stayed.append(f"{path} stays as it is: {error}")
-        for old, new in (
-            (pre + old, pre + new) for old, new in found.names.items() if new for pre in ("", archived(""))
-        ):
+        moved = ((pre + old, pre + new) for old, new in found.names.items() if new for pre in ("", archived("")))
+        for old, new in moved:
             paths += [old, new]
             with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
                 if os.path.lexists(f"{folder.place}/{old}"):

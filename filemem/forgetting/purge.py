@@ -25,9 +25,7 @@ from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds
 # What was typed, shown or fetched once.
-_LEFT_BY_GIT = (
-    "COMMIT_EDITMSG TAG_EDITMSG NOTES_EDITMSG MERGE_MSG SQUASH_MSG FETCH_HEAD ORIG_HEAD MERGE_RR gitk.cache".split()
-)
+_LEFT = "COMMIT_EDITMSG TAG_EDITMSG NOTES_EDITMSG MERGE_MSG SQUASH_MSG FETCH_HEAD ORIG_HEAD MERGE_RR gitk.cache".split()
 _OBSTACLES = {  # refs, files of the git directory, lines of `git ls-files --stage`
     "refs/stash": "it has stashed changes; apply or drop them",
     "refs/replace/": "it has replacement refs; remove them with git replace -d",
@@ -179,7 +177,7 @@ def _refs(repository: Repository) -> dict[str, str]:
 
 def _prune(repository: Repository) -> None:
     """Empty what else names the old history (reflogs and the like), and prune objects that nothing names."""
-    for name in _LEFT_BY_GIT:
+    for name in _LEFT:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(repository.common, name))
     shutil.rmtree(os.path.join(repository.common, "rr-cache"), ignore_errors=True)
