@@ -487,9 +487,6 @@ def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = 
                 yield future.result()
             else:
                 failed = future.exception() if future.status == "error" else None
-                lost = (
-                    f"{type(failed).__name__}: {failed}"
-                    if failed
-                    else "the scheduler has gone; give the same command again."
-                )
+                gone = "the scheduler has gone; give the same command again."
+                lost = f"{type(failed).__name__}: {failed}" if failed else gone
                 yield Outcome(names[future.key], [], one_line(lost, 300))

@@ -469,6 +469,15 @@ def test_a_read_only_store_is_read(read_only: Path) -> None:
         assert "Traceback" not in done.stderr and done.returncode in (1, 2), (line, done)
 
 
+def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(home: Path) -> None:
+    program, other = without_rights(), "archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"
+    (home / "memory_store/mara/profile.md").chmod(0o400)
+    assert shell(home, f"{program} forget Bergen --yes").returncode == 0
+    (home / "memory_store/mara" / other).chmod(0o400)
+    done = shell(home, f"{program} forget {FACT} --yes")
+    assert done.returncode == 1 and f"{other} stays as it is" in done.stdout and "profile.md" not in done.stdout
+
+
 def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> None:
     """A script is told where the next page begins, on standard error where it reads JSON."""
     place, asked = tmp_path / "mara/notes/long.md", ("grep", "xylophone", "--store", str(tmp_path))

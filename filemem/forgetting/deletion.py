@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from filemem import index as indexes
-from filemem.errors import FilememError, NotFound, Refused
+from filemem.errors import FilememError, NotFound, Refused, in_words
 from filemem.files import safe
 from filemem.files.facts import sources
 from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress, numbered
@@ -532,7 +532,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
             except (NotFound, FileNotFoundError):  # moved, or gone, when the job was cut off
                 continue
             except (FilememError, OSError) as error:
-                stayed.append(f"{path} stays as it is: {error}")
+                stayed.append(f"{path} stays as it is: {in_words(error)}")
         moved = ((pre + old, pre + new) for old, new in found.names.items() if new for pre in ("", archived("")))
         for old, new in moved:
             paths += [old, new]
@@ -573,8 +573,11 @@ def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
     if items and not items[0].line:
         safe.delete_if(where, lambda where: safe.digest(where) == items[0].old[0])
         return True
-    if not items and os.stat(where).st_size > LARGEST:  # no text of it is known, nor whom it names
-        return False
+    if not items:  # no text of one too large is known, nor whom it names; and one that may not be changed need not be
+        with safe.settle(where) as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST or renamed(data, names) == data:
+            return False
     return safe.edit(where, lambda data: renamed(without(data, items), names))
 
 
