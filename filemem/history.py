@@ -488,7 +488,7 @@ class History:
             if not self.home:
                 return []
             cut_off, moved = self.repository.commit_of(LANDING), self.renames()
-            gone = [path for path in self._gone().values() if path not in moved]
+            gone = [path for path in self._gone() if path not in moved]
         except FilememError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
@@ -505,7 +505,7 @@ class History:
             out += self.repository.ask("diff", "HEAD", *how).out
             told = [self.own(one.strip()) for one in fields(out) if one.strip()]
             renames = list(zip(told[1::3], told[2::3], strict=False))
-            gone = self._gone()
+            gone = {blob: path for path, blob in self._gone().items()}
             for path in self.new() if gone else ():  # moved without git's knowing
                 blob = self.repository.text("hash-object", "--no-filters", "--", self.path(path))
                 renames += [(gone[blob], path)] if blob in gone else []
@@ -519,8 +519,8 @@ class History:
         return {self.own(path): blob for path, blob in _changes(self.repository, self.inside).items()}
 
     def _gone(self) -> dict[str, str]:
-        """The memories that git has and the disk has not, by their blob."""
-        return {blob: path for path, blob in self.changes().items() if blob and not self._stands(path)}
+        """The memories that git has and the disk has not, each with its blob."""
+        return {path: blob for path, blob in self.changes().items() if blob and not self._stands(path)}
 
     def _stands(self, path: str) -> bool:
         return os.path.lexists(os.path.join(self.folder.root, path))

@@ -134,12 +134,17 @@ def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
 
 
 def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> None:
-    """By check and by maintain, with the command that brings it back."""
+    """By check and by maintain, with the command that brings it back; of two that say the same each."""
     where = Path(mara.root).parent
-    os.unlink(mara.absolute(FACT))
+    twin = mara.create("facts/twin.md", mara.read(FACT).decode())
+    git(mara.root, "add", twin)
+    git(mara.root, "commit", "--quiet", "-m", "A twin")
+    for path in (FACT, twin):
+        os.unlink(mara.absolute(path))
     for words in ("check", "maintain"):
-        assert f"{FACT}:1: git has this memory and the disk has not" in run(where, words).stdout
-    git(mara.root, "checkout", "--", FACT)
+        told = run(where, words).stdout
+        assert all(f"{path}:1: git has this memory and the disk has not" in told for path in (FACT, twin))
+    git(mara.root, "checkout", "--", FACT, twin)
     assert "git has this memory" not in run(where, "check").stdout
 
 
