@@ -619,9 +619,7 @@ def recall(
     if not found.hits:
         return escape_controls(answers.searched(found, calls=False))
     room = sure if sure and found.certainty >= CERTAIN else room
-    fits = bisect.bisect_right(
-        range(2, len(found.hits) + 1), room, key=lambda count: count_tokens(_shown(found, count))
-    )
+    fits = bisect.bisect_right(range(2, len(found.hits) + 1), room, key=lambda n: count_tokens(_shown(found, n)))
     return _shown(found, 1 + fits)
 
 

@@ -395,9 +395,7 @@ def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
 
 CUT_OFF = "Keep what jobs had written before git could commit it"  # the subject of such a commit
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
-LOGS = tuple(
-    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
-)
+LOGS = tuple(f"{BOOKKEEPING}/{log}" for log in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log"))
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 LANDING = "refs/worktree/filemem-landing"  # the commit to which a sync or an undo is bringing the files
@@ -627,9 +625,7 @@ class History:
             for name in sorted({*store.users()} & tops | {self.folder.name}):
                 held.enter_context((self.folder if name == self.folder.name else store.folder(name)).locked())
             if repository.ask("read-tree", "--dry-run", "-m", "-i", *trees).code:
-                raise FilememError(
-                    "you have staged changes in files that are to change too; commit them, then try again."
-                )
+                raise FilememError("you have staged changes in files that change too; commit them, then try again.")
             todo, met = list[Step](), list[str]()
             for path, found, becomes in wanted:
                 place = f"{repository.where}/{path}"

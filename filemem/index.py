@@ -510,10 +510,8 @@ class Corpus:
         """The tokens that are one edit from a folded word and begin alike, sorted."""
         starting = {key.decode().partition("\0")[2].lstrip("[") for key in self._begun(word[:1].encode())}
         own = _shorter(word)
-        likely = (
-            one for one in sorted(starting) if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one))
-        )
-        return [token for token in likely if self.frequency(token)][:count]
+        alike = (one for one in starting if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one)))
+        return [token for token in sorted(alike) if self.frequency(token)][:count]
 
 
 def _shorter(word: str) -> set[str]:

@@ -263,11 +263,9 @@ def compact(
         said = [f"{path} would be summarised in {summary}." for summary, path in due]
     else:
         done = compaction.apply(folder, found, at, progress)
-        for item in done:
-            said.append(
-                f"{item.source}: {item.before:,} bytes in {item.after:,} of {item.summary}. {item.note}".strip()
-            )
-        made = [item._asdict() for item in done]
+        for one in done:
+            said.append(f"{one.source}: {one.before:,} bytes in {one.after:,} of {one.summary}. {one.note}".strip())
+        made = [one._asdict() for one in done]
     paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
     subject = f"Summarise {counted(len(made), 'old conversation')}"
     return JobDone("compact", said or [NONE_OLD], {"summaries": made}, paths, subject)

@@ -31,9 +31,8 @@ class Transcript:
         clock = f"{at:%H:%M}"
         with self.folder.locked():
             standing = self._standing()
-            turn = format_turn(
-                speaker, clock, text, at.date() if standing and last_day(standing) != at.date() else None
-            )
+            other_day = standing and last_day(standing) != at.date()
+            turn = format_turn(speaker, clock, text, at.date() if other_day else None)
             if standing is None:
                 self.path = create(self.folder, slug(first_words(text)) or "conversation", at, [turn])
                 lines = self.folder.read(self.path).count(b"\n") - turn.count("\n")

@@ -201,9 +201,7 @@ def matching(memory: Memory, matcher: TextMatcher) -> list[Finding]:
 def named(path: str, matcher: TextMatcher, lines: Iterable[str] = ()) -> bool:
     """Does the name of a dated file tell it: the words, or, as that of a conversation may, the beginning of one of the lines?"""
     start = _DATED.match(os.path.basename(path))
-    stem = (
-        re.sub(r"-\d+$", "", PurePath(path).stem[start.end() :]) if start else ""
-    )  # without the number of a second one
+    stem = re.sub(r"-\d+$", "", PurePath(path).stem[start.end() :]) if start else ""  # a second one has a number
     return bool(stem) and (matcher.in_name(path) or any(slug(first_words(one), 60).startswith(stem) for one in lines))
 
 

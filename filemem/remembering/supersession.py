@@ -84,9 +84,7 @@ class Claim(NamedTuple):
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Claim":
         """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
-        known: dict[str, Any] = {
-            key: tuple(given) if isinstance(given, list) else given for key, given in value.items()
-        }
+        known: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in value.items()}
         days = (key for key in ("day", "valid_from", "valid_until", "when") if known.get(key))
         known |= {key: dt.date.fromisoformat(known[key]) for key in days}
         known["origins"] = tuple((turn, said) for turn, said in known["origins"])

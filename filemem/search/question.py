@@ -143,9 +143,7 @@ def parse(
         rest = rest.replace(date, " ")
     for asking in (_PRESENT, _LATEST, _ORDER, _ASKED):
         rest = asking.sub(" ", rest)
-    runs = [
-        piece for run in terms.words(rest) for piece in (terms.chinese_content(run) if terms.is_cjk(run) else [run])
-    ]
+    runs = [one for run in terms.words(rest) for one in (terms.chinese_content(run) if terms.is_cjk(run) else [run])]
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         for token, share in _weighed(run) if terms.is_cjk(run) else ((run, 1.0),):

@@ -443,9 +443,7 @@ class _Scorer:
         places = {word.text: place for place, word in enumerate(self.query.words)}
         found = []
         for text in self.query.pieces:
-            tokens = [
-                token for token in terms.tokens(text) if not terms.is_cjk(text) or len(token) == min(2, len(text))
-            ]
+            tokens = [one for one in terms.tokens(text) if not terms.is_cjk(text) or len(one) == min(2, len(text))]
             if known := [places[token] for token in tokens if token in places]:
                 found.append((max(self._whole[word] for word in known), known))
         return found
