@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from programs import clean, filemem
 
 from filemem import Store, Toolbox, jobs, overview
 from filemem.errors import NotFound
@@ -162,6 +163,14 @@ def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user):
     assert jobs.restore(user, AT, [path]).said[0].endswith("is not in the archive.")
     with pytest.raises(NotFound):
         jobs.restore(user, AT, [path, "facts/none.md"])
+
+
+@pytest.mark.parametrize(("there", "code"), [("Another text.\n", 1), (EVENT, 0)])
+def test_restore_fails_where_another_text_is_in_its_place(user, there, code):
+    path = "facts/2026/2026-01-01-a.md"
+    write(user, path, there), write(user, f"archive/{path}", EVENT)
+    done = filemem("restore", f"archive/{path}", "--store", user.store, env=clean())
+    assert done.returncode == code and (f"{path} is another text" in done.stdout) == bool(code), done
 
 
 def test_why_tells_the_numbers_and_what_comes(user):

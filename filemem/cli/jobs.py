@@ -19,7 +19,7 @@ from filemem.cli.screen import Line, Output, Row, Safe, dim, progress, say, say_
 from filemem.errors import FilememError, Problem
 from filemem.files import config, globs, safe
 from filemem.files.folder import StoreFolder
-from filemem.files.memory import live
+from filemem.files.memory import archived, live
 from filemem.files.trust import REMEDY
 from filemem.forgetting import sweeper
 from filemem.history import Commit, History, log, set_up, sync, undo
@@ -125,16 +125,18 @@ maintain_command = _job(
 
 
 @command("restore", click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()))
-def restore_command(call: Context, paths: tuple[str, ...]) -> Iterator[Line]:
+def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
     """Bring memories back from the archive.
 
     They go where they were, byte for byte; this counts as a recall. A session also gets back turns that an editor
-    saved over; filemem check names them.
+    saved over; filemem check names them. Exit code 1 if another text is where one would go.
 
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
     user = call.the_user()
-    yield from jobs.restore(user, call.now, [split_line(user, path)[0] for path in paths]).said
+    done = jobs.restore(user, call.now, [split_line(user, path)[0] for path in paths])
+    yield from done.said
+    return int(any(os.path.lexists(user.absolute(archived(path))) for path in done.facts["paths"]))
 
 
 @command("status", "[PATH] --scheduler --all-users --json")
