@@ -138,6 +138,7 @@ def test_a_value_that_is_none_costs_no_other_key(source: str, line: int, what: s
         ("valid_until: 5", "a date"),
         ("source: 5", "path:line"),
         ("superseded_by: [a, b]", "path"),
+        ("assistant: !!binary dGVh", "speaker"),
     ],
 )
 def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None:

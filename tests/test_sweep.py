@@ -83,6 +83,7 @@ def test_what_is_never_swept(user, path, text):
     ("front", "gone"),
     [
         ("kind: event", "2026-04-28"),  # 208 days after 2 October 2025
+        ("kind: event\nday: gestern", "2026-04-28"),  # which is no date, and no matter
         ("kind: plan\nvalid_from: 2025-12-24", "2026-07-20"),
         ("kind: plan\nvalid_from: 2025-12-24\nvalid_until: 2026-01-02", "2026-01-03"),
         ("importance: 3", "2026-02-04"),  # 125 days

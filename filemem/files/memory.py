@@ -30,10 +30,7 @@ METADATA_KEYS = frozenset(
 )
 
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
-RANKED = (
-    "importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by", "day",
-    "confidence", "assistant",
-)  # fmt: skip
+RANKED = "importance pinned source valid_from valid_until supersedes superseded_by day confidence assistant".split()
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
 
 # The same, of what the program writes into facts and lessons.
@@ -339,7 +336,7 @@ class Memory:
             yield Fault(self.line_of("date"), what, "the name decides: rename the file or correct the key")
         for key, (right, remedy) in _CHECKS.items():
             value = self.front.get(key)
-            if value is not None and not right(value):
+            if remedy and value is not None and not right(value):
                 yield Fault(self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy)
 
     def particular(self, key: str) -> Any:
@@ -567,6 +564,8 @@ _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "source": (_is(str | list), "source is path:line of where it was said, or a list of them"),
     "supersedes": (_is(str | list), "supersedes is the path of the older memory"),
     "superseded_by": (_is(str), "superseded_by is the path of the newer memory"),
+    "assistant": (_is(str), "assistant is the name of the speaker who is one"),
+    "day": (_is(dt.date), ""),  # of an event; a note's `day: Friday` is its own matter
 }
 
 
