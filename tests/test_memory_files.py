@@ -35,6 +35,9 @@ def places(found: Memory) -> list[tuple[int, int, str]]:
         (b"\xef\xbb\xbfOolong.\n", "Oolong.\n", None),
         ("Ella bebe café en Málaga.\n".encode("latin-1"), "Ella bebe café en Málaga.\n", "latin-1"),
         ("她最喜欢的茶是铁观音。\n".encode("gb18030"), "她最喜欢的茶是铁观音。\n", "gb18030"),
+        # 學, 會 and 說 end with a letter's byte
+        ("我學會說臺灣國語，歡迎來到圖書館。\n".encode("gb18030"), "我學會說臺灣國語，歡迎來到圖書館。\n", "gb18030"),
+        ("乌龙茶".encode("gb18030")[:-1], "乌龙\ufffd", "gb18030"),
         ("Oolong, 乌龙\n".encode("utf-16"), "Oolong, 乌龙\n", "utf-16"),
         ("Oolong\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "Oolong\n", "utf-16"),
         (b"tea \xff\xfe tea\n", "tea ÿþ tea\n", "latin-1"),

@@ -4,7 +4,6 @@ A file is only ever read here as bytes under a path; `folder` knows where it lie
 file is a `Problem`, never an exception, and never hides the file's text.
 """
 
-import contextlib
 import datetime as dt
 import functools
 import itertools
@@ -488,19 +487,16 @@ def when_of(path: str) -> FileDate | None:
 
 
 def encoding_of(data: bytes) -> str:
-    """`utf-8`, or what the bytes are read as instead; UTF-8 with a few broken bytes in it is UTF-8 still."""
+    """`utf-8`, or what the bytes are read as instead; with a few broken bytes in it, or cut off, a text is still what it was."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     text = data.decode(errors="replace")
     if text.count("\ufffd") <= len(re.findall("[^\x00-\x7f\ufffd]", text)) or text.encode() == data:
         return "utf-8"
-    # In GB 18030 text a byte over 0x7f is followed by a second byte; in Latin-1 text accented letters stand alone.
+    # In GB 18030 many bytes over 0x7f stand in rows, though a character may end with a lower one; in Latin-1 they stand alone.
     runs = re.findall(rb"[\x80-\xff]+", data[:1_000_000])
-    if sum(len(run) >= 4 for run in runs) * 2 > len(runs):
-        with contextlib.suppress(UnicodeDecodeError):
-            data.decode("gb18030")
-            return "gb18030"
-    return "latin-1"
+    rows = 3 * sum(len(run) for run in runs if len(run) >= 4) > sum(map(len, runs))
+    return "gb18030" if rows and data.decode("gb18030", "replace").count("\ufffd") <= len(runs) else "latin-1"
 
 
 def decode(data: bytes) -> str:
