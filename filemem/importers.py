@@ -35,7 +35,7 @@ from filemem.files import config, safe, transcript
 from filemem.files.folder import Folder, StoreFolder, is_temporary_name, numbered
 from filemem.files.front import quoted
 from filemem.files.journal import Origins
-from filemem.files.memory import ARCHIVE, LARGEST, Memory, Passage, format_turn, live, slug, turns
+from filemem.files.memory import ARCHIVE, LARGEST, Memory, Passage, encoding_of, format_turn, live, slug, turns
 from filemem.files.safe import walk
 from filemem.text.plain import counted, digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
@@ -864,8 +864,10 @@ class _Import:
         imported before is brought up to date, unless a person changed or deleted it here."""
         imported, text = self.origins.of(origin), note.text
         if self.redacts:
-            clean, secrets = redact(text.decode("utf-8", "surrogateescape"))
-            text = clean.encode("utf-8", "surrogateescape")
+            encoding = encoding_of(text)
+            broken = "surrogateescape" if encoding == "utf-8" else "replace"
+            clean, secrets = redact(text.decode(encoding, broken))
+            text = clean.encode(encoding, broken) if secrets else text
             if not imported or imported.parts[-1] != digest(text, 16):
                 self._say_secrets(note.path, secrets)
         if imported:

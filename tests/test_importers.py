@@ -237,6 +237,15 @@ def test_markdown_takes_every_text_file_byte_for_byte_once_and_names_the_rest(va
     assert memories(store) == {path: data for path, data in before.items() if "/notes/" in path}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+def test_secrets_are_taken_out_of_a_note_in_any_encoding(vault: Path, store: Path, encoding: str) -> None:
+    (vault / "wifi.md").write_bytes("家里无线网的密码是 Tulip42xyz，路由器在楼上。\r\n".encode(encoding))
+    assert "password" in dict(run(store, "markdown", vault).skipped)["wifi.md"]
+    kept = (store / "mara/notes/wifi.md").read_bytes().decode(encoding)
+    assert kept == "家里无线网的密码是 [redacted: password]，路由器在楼上。\r\n"
+    assert len(run(store, "markdown", vault).unchanged) == len(files(vault))
+
+
 # -- damage and malice -----------------------------------------------------------------------------------------------
 
 
