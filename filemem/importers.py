@@ -872,6 +872,7 @@ class _Import:
                 self._say_secrets(note.path, secrets)
         if imported:
             return self._update(note.path, text, origin, imported.path, imported.parts[-1])
+        self.folder.absolute(NOTES + note.path)  # raises Refused, where nothing is written, too
         standing = ((path, next(self.folder.standing(path), "")) for path in numbered(NOTES + note.path))
         path, place = next((path, place) for path, place in standing if not place or self.folder.read(place) == text)
         if not place and not self.dry:

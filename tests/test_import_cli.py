@@ -58,6 +58,14 @@ def test_the_report_names_every_memory_and_every_line_left_out_and_a_dry_run_wri
     assert run("openai-jsonl", "talks.jsonl").stdout.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns.\n")
 
 
+def test_a_dry_run_promises_no_note_that_is_refused_and_counts_turns_of_conversations_of_one_name(here: Path) -> None:
+    Path("vault").mkdir()
+    Path("vault/a\\b.md").write_text("Tea.")
+    assert "\nNothing was written: 0 added," in run("markdown", "vault", "--dry-run").stdout
+    Path("same.jsonl").write_text("\n".join(json.dumps({**TALKS[1], "id": id, "title": "Tea"}) for id in "ab"))
+    assert "2 added, 0 updated, 0 unchanged, 2 turns." in run("openai-jsonl", "same.jsonl", "--dry-run").stdout
+
+
 def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
     talks = [{"messages": [{"role": "user", "content": f"Message {n}."}]} for n in range(15)]
     Path("many.jsonl").write_text("\n".join([*map(json.dumps, talks), *["broken"] * 12]))

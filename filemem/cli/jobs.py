@@ -376,16 +376,16 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
 
 def _taken_in(taken: ImportReport, *, dry: bool) -> list[str]:
     """The report of an import in words; of long lists the first ten."""
-    turns = {entry: f", {counted(entry.turns, 'turn')}" * bool(entry.turns) for entry in (*taken.added, *taken.updated)}
-    lists = {
-        "would add" if dry else "added": [f"{one.user}/{one.path}{turns[one]}" for one in taken.added],
-        "would update" if dry else "updated": [f"{one.user}/{one.path}{turns[one]}" for one in taken.updated],
-        "note:": [f"{one.what}: {one.why}" for one in taken.skipped],
-    }
+    added, updated = (
+        [f"{one.user}/{one.path}" + f", {counted(one.turns, 'turn')}" * bool(one.turns) for one in entries]
+        for entries in (taken.added, taken.updated)
+    )
+    notes = [f"{one.what}: {one.why}" for one in taken.skipped]
+    lists = {"would add" if dry else "added": added, "would update" if dry else "updated": updated, "note:": notes}
     said = list[str]()
     for word, entries in lists.items():
         said += [f"{word} {entry}" for entry in entries[:10]]
         said += [f"{word} {len(entries) - 10:,} more; --json lists them all"] * (len(entries) > 10)
     counts = f"{len(taken.added):,} added, {len(taken.updated):,} updated, {len(taken.unchanged):,} unchanged"
-    total = counted(sum(entry.turns for entry in turns), "turn")
+    total = counted(sum(entry.turns for entry in (*taken.added, *taken.updated)), "turn")
     return [*said, f"{'Nothing was written: ' if dry else ''}{counts}, {total}."]
