@@ -324,6 +324,16 @@ def test_whatever_a_model_answers_nothing_breaks(tmp_path_factory: pytest.TempPa
         assert all(one.action != "ADD" for one in done.decisions) or "iveinghent" in "".join(answer.split()).casefold()
 
 
+@pytest.mark.parametrize(("said", "named"), [("2025年11月28日在车公庙聚餐", "在车公庙聚餐"), ("的生日是5月19日", "生日是5月19日"),
+    ("2026年4月起不减肥了", "2026年4月起不减肥了")])  # fmt: skip
+def test_a_file_is_not_named_by_its_owner_and_the_day_before_what_it_tells(
+    said: str, named: str, tmp_path: Path
+) -> None:
+    user = Store(tmp_path).user("晓棠").folder
+    kept(user, said, note(f"晓棠{said}。", said))
+    assert f"facts/2026/2026-05-08-{named}.md" in tree(user)
+
+
 def test_an_event_has_its_day_so_that_it_ages_and_one_that_has_come_to_stay_is_none_any_more(user: Folder) -> None:
     start = note("Nora starts at the archive.", "archive", kind="event", day="2026-06-01", section="work")
     kept(user, "I start at the archive on 1 June.", start)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from filemem.files.front import quoted, replaced
 from filemem.files.memory import Memory, encoding_of, slug
+from filemem.text.dates import mentioned
 from filemem.text.plain import LINK, printable
-from filemem.text.terms import LETTER, STOP, is_chinese
+from filemem.text.terms import CJK, LETTER, STOP, is_chinese
 
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
 _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
@@ -19,10 +20,12 @@ def plain(text: str) -> str:
 
 
 def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
-    """The path of a new memory: date and a few words of its first clause, the owner's name in front left out."""
-    said = plain(text)
-    if owner:
-        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|\s*的|(?!{LETTER}))\s*", "", said, flags=re.I)
+    """The path of a new memory: date and a few words of its first clause, the owner's name in front left out, then a day."""
+    whose = rf"^{re.escape(owner)}(?:'s\b|\s*的|(?<=[{CJK}])(?=\d)|(?!{LETTER}))\s*"
+    said = re.sub(whose, "", plain(text), flags=re.I) if owner else plain(text)
+    for one in mentioned(said, day)[:1]:
+        if not (one.start or one.relative) and one.span.start == one.span.end:
+            said = said[one.end :].strip(" .。") or said
     first = _CLAUSE.split(said, maxsplit=1)[0].strip()
     zh = is_chinese(first)
     whole = len(first) >= 5 if zh else len(first.split()) >= 3

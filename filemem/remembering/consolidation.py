@@ -174,8 +174,7 @@ class Request:
 
     def take(self, reply: Reply, by: str) -> None:
         """Take in an answer; raises ModelError for none."""
-        answered = objects(reply, "facts")
-        if answered is None:
+        if (answered := objects(reply, "facts")) is None:
             said = one_line(reply.text, 80)
             raise ModelError(f"{by} answered with no facts that can be read: {said or 'nothing'}")
         self.claims = [self._claim(entry, by) for entry in answered]
