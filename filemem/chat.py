@@ -517,16 +517,21 @@ class CoreMemory(NamedTuple):
 
 
 def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
-    """Read it from the files as they are now; if the profile cannot be read, say why."""
+    """Read it from the files as they are now."""
+    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
+    said = preferences(folder, index.of(folder).corpus(), today) if followed else []
+    return CoreMemory(said, _profile(folder))
+
+
+def _profile(folder: Folder) -> str:
+    """The profile as the prompt has it; why, if it cannot be read."""
     try:
         text = _RESTS_ON.sub("", folder.memory(PROFILE).body).strip()
     except FilememError as error:
         text = "" if isinstance(error, NotFound) else str(error)
     limit = config.of(folder).profile_tokens
     kept = clip_tokens(text, limit)
-    shown = kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
-    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
-    return CoreMemory(preferences(folder, index.of(folder).corpus(), today) if followed else [], shown)
+    return kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
 
 
 def preferences_section(name: str, said: Iterable[str]) -> str:
@@ -608,7 +613,8 @@ def recall(
     sure: int = 0,
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
-    and how many of how many these are; of those weaker than `least` none, unless `weak`."""
+    and how many of how many these are; of those weaker than `least` none, unless `weak`, and of the profile what is not in every
+    prompt."""
     try:
         limit = MOST_PASSAGES if weak else None
         found = search_files(index.of(folder), searched(said), limit=limit, today=today, current=current)
@@ -618,6 +624,11 @@ def recall(
         return ""
     if not found.hits:
         return escape_controls(answers.searched(found, calls=False))
+    profile = _profile(folder)
+    hits = [hit for hit in found.hits if hit.path != PROFILE or _RESTS_ON.sub("", hit.text) not in profile]
+    if not hits:
+        return ""
+    found = found._replace(hits=hits)
     room = sure if sure and found.certainty >= CERTAIN else room
     fits = bisect.bisect_right(range(2, len(found.hits) + 1), room, key=lambda n: count_tokens(_shown(found, n)))
     return _shown(found, 1 + fits)

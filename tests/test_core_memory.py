@@ -50,6 +50,15 @@ def test_the_profile_stands_within_its_limit_and_forges_no_mark(ann: Folder) -> 
     assert "[cut at 1,000 tokens; open profile.md shows all of it]" in text
 
 
+def test_what_a_search_finds_of_the_profile_is_told_beside_it_only_where_it_is_beyond_its_limit(ann: Folder) -> None:
+    ann.create("facts/2026/2026-11-10-ghent.md", "Ann works in Ghent, too.\n")
+    user = Store(ann.store).user("ann")
+    told = user.prompt_context("Where does Ann live in Ghent?")
+    assert told.count("Lives in Ghent.") == 1 and "Ann works in Ghent" in told
+    ann.append("profile.md", f"- {'少说几句。' * 300}\n- Plays the tuba.\n")
+    assert "Plays the tuba." in user.prompt_context("What does Ann play, the tuba?")
+
+
 def test_wishes_stand_among_the_instructions_the_newest_first_then_the_person_s_lines_of_the_profile(
     ann: Folder,
 ) -> None:

@@ -140,10 +140,9 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
     wrong = functools.partial(_wrong, path, Memory(NAME, text.encode()).line_of(key))
     if key not in _DEFAULTS:
-        near = nearest(key, _DEFAULTS, 1, 0.6)
-        raise wrong(
-            f"unknown setting {key}", f"did you mean {near[0]}?" if near else f"known are {', '.join(_DEFAULTS)}"
-        )
+        likely = nearest(key, _DEFAULTS, 1, 0.6)
+        remedy = f"did you mean {likely[0]}?" if likely else f"known are {', '.join(_DEFAULTS)}"
+        raise wrong(f"unknown setting {key}", remedy)
     default = _DEFAULTS[key]
     if value is None:
         return default

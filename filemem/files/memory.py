@@ -274,9 +274,7 @@ class Memory:
         if not source.strip():
             return {}, []
         if len(source) > LARGEST_YAML:
-            return None, [
-                Fault(1, f"larger than {LARGEST_YAML:,} characters, too large for YAML", "keep it as Markdown")
-            ]
+            return None, [Fault(1, f"over {LARGEST_YAML:,} characters, too large for YAML", "keep it as Markdown")]
         # The yaml package takes a third of click's time to import, which a grep that reads no front matter need not pay.
         from filemem.files import front  # noqa: PLC0415
 

@@ -196,9 +196,8 @@ class KnownMemories:
             return self._new(claim)
         if claim.action == UPDATE and target.own and target.sources and not claim.ends:
             return self._changed(claim, target, "")
-        further = [
-            one for path in claim.ends if (one := self.live.get(path)) and not one.pinned and one.since <= claim.day
-        ]
+        ends = filter(None, map(self.live.get, claim.ends))
+        further = [one for one in ends if not one.pinned and one.since <= claim.day]
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
 
     def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
