@@ -307,9 +307,9 @@ class _Scorer:
             if len(found) >= enough and promise[number] < least - 1e-6:  # those level with the last are compared
                 break
             entry = corpus.file(number)
-            spoken = corpus.speakers[entry.first : entry.first + entry.count]
+            spoken = () if entry.first in passed else corpus.speakers[entry.first : entry.first + entry.count]
             asked = bool(spoken) and (self._speakers is None or not self._speakers.isdisjoint(spoken))
-            if asked and entry.first not in passed and (worth := self._worth(entry)):
+            if asked and (worth := self._worth(entry)):
                 least = promise[number]
                 found[entry.first] = (-round(least, 6), -entry.date, entry.path, entry, worth)
             passed.add(entry.first)
