@@ -167,7 +167,7 @@ class Snapshot:
     def __init__(self) -> None:
         self.speaker_names: list[str] = [""]
         self.files: list[IndexedFile] = []
-        self.speakers = array("H")
+        self.speakers = array("I")
         self.lines = array("I")
         self.lengths = b""
         self.flags = b""
@@ -238,7 +238,7 @@ class Snapshot:
         for row in map(self.files.__getitem__, gone):
             span = slice(row.first, row.first + row.count)
             lengths[span] = flags[span] = bytes(row.count)
-            found.speakers[span] = array("H", bytes(2 * row.count))
+            found.speakers[span] = array("I", bytes(4 * row.count))
         found.lengths, found.flags = bytes(lengths), bytes(flags)
         return found
 
@@ -247,7 +247,7 @@ class Snapshot:
         found = Snapshot()
         found.speaker_names = new.speaker_names
         found.files = self.files + new.files
-        found.speakers = self.speakers + array("H", new.speakers)
+        found.speakers = self.speakers + array("I", new.speakers)
         found.lines = self.lines + array("I", new.lines)
         found.lengths, found.flags = self.lengths + new.lengths, self.flags + new.flags
         sizes, times = array("I"), bytearray()
@@ -280,7 +280,7 @@ class Snapshot:
         return found
 
 
-_TABLES = {"lengths": "", "flags": "", "times": "", "speakers": "H", "lines": "I", "starts": "I", "numbers": "I"}
+_TABLES = {"lengths": "", "flags": "", "times": "", "speakers": "I", "lines": "I", "starts": "I", "numbers": "I"}
 """The names of the tables but for the keys, with the type of an array, empty for bytes."""
 
 

@@ -140,6 +140,15 @@ def test_what_somebody_made_up_ends_no_question(folder: Folder) -> None:
     assert where.stat().st_size < 1 << 20
 
 
+def test_speakers_beyond_what_two_bytes_count_are_told_apart(folder: Folder) -> None:
+    said = "".join(f"- **u{number}**: tea\n" for number in range(70_000))
+    Path(folder.root, "sessions").mkdir(exist_ok=True)
+    Path(folder.root, "sessions/2026-05-06-crowd.md").write_text(said)
+    for corpus in (Index(folder).corpus(), Index(folder).corpus()):  # as read, and from the snapshot
+        (crowd,) = (entry for entry in corpus.entries() if entry.path.endswith("crowd.md"))
+        assert corpus.speaker_names[corpus.speakers[crowd.numbers[-1]]] == "u69999"
+
+
 _CHILD = """
 import sys
 from pathlib import Path
