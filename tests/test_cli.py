@@ -525,6 +525,8 @@ def test_completion_knows_commands_and_leaves_files_to_the_shell(home: Path) -> 
     script = shell(home, "_FILEMEM_COMPLETE=bash_source filemem").stdout
     assert subprocess.run(["bash", "-n"], input=script, encoding="utf-8", check=False).returncode == 0
     assert completed(home, "filemem op") == ["open"]
+    env = {"_FILEMEM_COMPLETE": "bash_complete", "COMP_WORDS": "filemem add ", "COMP_CWORD": "2"}
+    assert shell(home, "filemem", **env).stderr == ""  # nothing is said into a line that is being typed
     assert completed(home, "filemem open memory_store/mara/p") == [
         "memory_store/mara/p"
     ]  # as the shell completes files

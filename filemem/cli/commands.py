@@ -63,7 +63,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word, rest = args[0], args[1:]
-        if (found := _command(word)) or word[:1] == "-":
+        if (found := _command(word)) or word[:1] == "-" or ctx.resilient_parsing:  # of what is still being typed
             return (word, found, rest) if found else super().resolve_command(ctx, args)
         said = f"there is no command {one_line(word, 40)}"
         if word in MEANT:
