@@ -198,7 +198,7 @@ class Event(NamedTuple):
 
 
 def timeline(folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int] | None = None) -> list[Event]:
-    """The events of the memories whose live path is `wanted`, within some days, given as ordinals, if any; oldest first."""
+    """The events of the memories whose path is `wanted`, within some days, given as ordinals, if any; oldest first."""
     found = [event for path in folder.paths() if wanted(path) for event in _events(folder, path)]
     if days:
         first, last = map(dt.date.fromordinal, days)

@@ -67,6 +67,7 @@ def test_facts_in_the_order_of_what_they_tell_from_one_day_to_another(user: Fold
     with pytest.raises(FilememError, match="is not a date"):
         timeline(user, "--after", "soon")
     assert timeline(user, "sessions/**").startswith("2026-05-08  nora: I adopted a cat on 7 May 2026.  sessions/")
+    assert timeline(user, "archive/**").split("\n") == [*lines[1:3], "[0]"]
     user.create("facts/2026/2026-07-01-x.md", "Nora \x1b]0;owned\x07 sings.\n")
     assert "\x1b" not in timeline(user)
 

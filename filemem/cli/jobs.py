@@ -190,7 +190,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
     """
     user, wanted = call.the_user(), globs.matcher(glob)
     days = question.bounds(after, before, call.now.date())
-    events = overview.timeline(user, lambda path: wanted(live(path)), days)
+    events = overview.timeline(user, lambda path: wanted(path) or wanted(live(path)), days)
     for one in events:
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
