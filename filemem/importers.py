@@ -834,7 +834,7 @@ class _Import:
         if not said:
             return self.skip(named, "it has no turns")
         if imported and not path:
-            named_before = f" as {imported.path}" if imported.path else ""  # its name was to be forgotten, too
+            named_before = f" as {imported.path}" if "/" in imported.path else ""  # its name may be forgotten, too
             return self.skip(named, f"imported before{named_before} and deleted since; it stays deleted")
         fresh = [turn.id for turn in said if turn.id not in known]
         if path is None:  # a new session

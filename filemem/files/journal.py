@@ -179,7 +179,7 @@ IMPORTS = "imports.jsonl"
 
 
 class Imported(NamedTuple):
-    """What came from one origin: the path that it was last given (empty: forgotten), and its parts in their order."""
+    """What came from one origin: the path that it was last given (a mere word: forgotten), and its parts in their order."""
 
     path: str
     parts: list[str]
