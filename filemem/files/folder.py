@@ -102,7 +102,7 @@ class Folder:
             elif ours or entry.name[0] == ".":
                 continue
             elif is_unprintable(entry.name):
-                fault = "its name holds control characters or is not UTF-8, so it is not read", "rename it"
+                fault = "its name holds a backslash, control characters or no UTF-8, so it is not read", "rename it"
             elif deeper and too_far(path):
                 fault = f"more than {DEEPEST} folders deep or too long a path, and not read", "move it"
             elif not deeper and not entry.is_file(follow_symlinks=False):
