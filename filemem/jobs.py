@@ -408,7 +408,7 @@ def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
 
 def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     found, followed = list[Problem](), list[str]()
-    with contextlib.suppress(FilememError):  # a bookkeeping that is a link, which is named below
+    with contextlib.suppress(FilememError, OSError):  # a bookkeeping that is a link, or that may not be written
         found = History(folder).problems()
         followed = follow_renames(folder, order.at).said
     found += overview.problems(folder, show)

@@ -469,6 +469,14 @@ def test_a_read_only_store_is_read(read_only: Path) -> None:
         assert "Traceback" not in done.stderr and done.returncode in (1, 2), (line, done)
 
 
+def test_a_read_only_store_is_checked_where_a_rename_cannot_be_followed(home: Path) -> None:
+    shell(home, f"cd memory_store; git init -q; git add -A; git commit -qm x; git mv mara/{FACT} mara/oolong.md")
+    shell(home, "chmod -R a-w memory_store")
+    done = shell(home, f"{without_rights()} check --trust")
+    shell(home, "chmod -R u+w memory_store")
+    assert (done.returncode, done.stderr) == (1, "") and f"superseded_by names {FACT}, which does not" in done.stdout
+
+
 def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(home: Path) -> None:
     program, other = without_rights(), "archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"
     (home / "memory_store/mara/profile.md").chmod(0o400)
