@@ -346,6 +346,7 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
         "filemem grep a --contxt 1",
         "filemem nonsense words",
         "filemem grep a -C 50",
+        "filemem list -n 99999999999999999999",
         "filemem --stor x users",
     ],
 )

@@ -233,7 +233,7 @@ pass_call = click.make_pass_decorator(Context, ensure=True)
 OPTIONS: dict[str, Callable[[Any], Any]] = {  # what several commands take, by name
     "PATH": click.argument("path", type=click.Path()),
     "[PATH]": click.argument("path", type=click.Path(), required=False),
-    "--limit": click.option("--limit", "-n", type=click.IntRange(1), help="Show at most this many."),
+    "--limit": click.option("--limit", "-n", type=click.IntRange(1, 10**9), help="Show at most this many."),
     "--json": _shared("--json", is_flag=True, help="One JSON object a line."),
     "--as-of": _shared("--as-of", type=_day, metavar="DATE", help="What the files said at that day's end, from git."),
     "--new": _shared("--new", is_flag=True, help="Create a new store or user, even if its name is close to another's."),
