@@ -37,7 +37,7 @@ from filemem.files.front import quoted
 from filemem.files.journal import Origins
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, Passage, encoding_of, format_turn, live, slug, turns
 from filemem.files.safe import walk
-from filemem.text.plain import counted, digest, escape_controls, one_line
+from filemem.text.plain import counted, digest, escape_controls, one_line, printable
 from filemem.text.redaction import Redaction, kinds, redact
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
@@ -299,7 +299,7 @@ def _chatgpt(raw: dict[str, Any], zone: tzinfo | None, place: str) -> ImportedCo
 
 def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> ImportedTurn | None:
     """What one node's message showed to the person; None for hidden messages, calls of tools and their results."""
-    role = mapping(message.get("author")).get("role")
+    role = words(mapping(message.get("author")).get("role"))
     metadata, content = mapping(message.get("metadata")), mapping(message.get("content"))
     addressed = message.get("recipient") in (None, "all")
     if role not in _SPEAKERS or not addressed or metadata.get("is_visually_hidden_from_conversation"):
@@ -353,7 +353,7 @@ def _memory(value: dict[str, Any]) -> Iterator[ImportedNote]:
     """What Claude remembers of the person and, apart, of each project."""
     projects = mapping(value.get("project_memories"))
     texts = {"memory": value.get("conversations_memory")} | {f"project {key}": projects[key] for key in projects}
-    for name, text in {slug(name, 60): words(text) for name, text in texts.items()}.items():
+    for name, text in {slug(name, 60): printable(words(text)) for name, text in texts.items()}.items():
         if text:
             yield ImportedNote(f"claude/{name}.md", _NOTE.format(name, text).encode("utf-8", "replace"), name)
 
@@ -556,7 +556,7 @@ def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedCo
     """One session of Claude Code, by the order of its file: what a person took back they said as well."""
     title, turns = "", list[ImportedTurn]()
     for number, entry in entries:
-        kind, message = entry.get("type"), mapping(entry.get("message"))
+        kind, message = words(entry.get("type")), mapping(entry.get("message"))
         if kind in _TITLES:
             title = words(entry.get(_TITLES[kind])) or title
         if kind not in ("user", "assistant") or any(entry.get(key) for key in _ASIDE):

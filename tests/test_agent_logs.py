@@ -160,10 +160,10 @@ def test_claude_s_own_memory_becomes_notes_that_the_next_export_brings_up_to_dat
     store = StoreFolder(tmp_path / "store")
     first = import_file(store, "claude", str(export("may.zip", "Mara inspects bridges.")), user="mara")
     assert [one.path for one in first.added] == ["notes/claude/memory.md", "notes/claude/project-p-1.md"]
-    again = import_file(store, "claude", str(export("june.zip", "Mara inspects bridges.\n\nShe moved.")), user="mara")
+    again = import_file(store, "claude", str(export("june.zip", "Mara inspects bridges.\n\nShe moved.\0")), user="mara")
     assert [one.path for one in again.updated] == ["notes/claude/memory.md"] and not again.added
     memory = Store(tmp_path / "store").user("mara").open_file("notes/claude/memory.md")
-    assert memory.front["origin"] == "claude:memory" and "She moved." in memory.text
+    assert memory.front["origin"] == "claude:memory" and memory.text.endswith("She moved.\\x00\n")
 
 
 # -- a hook --------------------------------------------------------------------------------------------------------------

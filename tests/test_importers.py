@@ -294,6 +294,12 @@ def test_no_json_whatever_its_shape_breaks_a_parser(tmp_path_factory: pytest.Tem
         assert all(text for said in Taken(format, path).said for _, text in said)
 
 
+def test_a_value_of_another_kind_where_a_role_or_a_type_stands_is_none(tmp_path: Path) -> None:
+    role = {"mapping": {"a": {"message": {"author": {"role": []}, "content": {"parts": ["Hi"]}}}}}
+    assert Taken("chatgpt", written(tmp_path / "conversations.json", [role])).said == []
+    assert Taken("claude-code", written(tmp_path / "x.jsonl", {"type": {}, "message": {"content": "Hi"}})).said == []
+
+
 def test_time_stamps_are_read_in_seconds_milliseconds_and_iso() -> None:
     for value in (1772366400, 1772366400.0, 1772366400000, "2026-03-01T12:00:00Z", "2026-03-01T13:00:00+01:00"):
         assert moment(value, ZONE) == NOON
