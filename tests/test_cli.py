@@ -308,6 +308,8 @@ def test_exit_codes_tell_found_from_nothing_found(here: Path) -> None:
 @pytest.mark.parametrize("path", [FACT, f"{FACT}:9", f"memory_store/mara/{FACT}", f"./memory_store/mara/{FACT}:9"])
 def test_a_path_may_be_named_as_the_shell_completes_it(here: Path, path: str) -> None:
     assert "Mara gave up coffee" in run("open", path).output
+    (here / "link").symlink_to("memory_store")
+    assert "Mara gave up coffee" in run("open", path, "--store", "link").output
     (here / "memory_store/mara/long.md").write_text("word " * 1000 + "end\n" + "line\n" * 5000)
     out = run("open", "long.md").output  # a person sees every line whole
     assert "word end\n" in out and out.endswith("5001  line\n")
