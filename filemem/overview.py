@@ -212,14 +212,13 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
         memory = Memory(path, folder.read(path, LARGEST))
     except (FilememError, OSError):
         return
-    when = memory.when
-    passage = None if memory.binary else next(iter(memory.passages), None)
-    if passage is None or when is None or only_asked(memory):
+    passage = next(iter(memory.passages), None)
+    if passage is None or memory.date is None or only_asked(memory):
         return
     until = memory.particular("valid_until")
     text = plain(one_line(passage.text, LONGEST_TOLD))
     text = f"{passage.speaker}: {text}" if passage.speaker else text
-    span = _told_of(memory, passage, passage.day or when.date)
+    span = _told_of(memory, passage, passage.day or memory.date)
     yield Event(span.start, span.end, until, text, path, passage.line, memory.archived)
 
 
@@ -243,6 +242,7 @@ DRAWN = (3, 5, 7)  # the importances whose curves are drawn
 FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades
 CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
 GENERATOR = "filemem report"
+_MARK = re.compile(r"(?:\s*([-*+]|#{1,6})\s)?\s*")  # with which a list item or a heading begins, if it is one
 _FORBIDDEN = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")  # what no document may hold, even spelt as a reference
 
 
@@ -361,13 +361,13 @@ def _first(folder: Folder, path: str) -> tuple[Memory, Html, str]:
 def _profile(folder: Folder) -> list[Html]:
     """profile.md: its headings, lists and paragraphs; without the marks of what a line rests on."""
     try:
-        lines = folder.memory(PROFILE).lines
+        lines = folder.memory(PROFILE).body.split("\n")
     except FilememError:
         lines = []
     found: list[Html] = []
     shown = filter(None, (plain(SOURCE_MARK.sub("", line)).rstrip() for line in lines))
-    for kind, group in itertools.groupby(shown, key=lambda line: line[:1] in "-*+#" and line[0]):
-        said = [_bdi(line.lstrip("-*+# ")) for line in group]
+    for kind, group in itertools.groupby(shown, key=lambda line: _MARK.findall(line)[0][:1]):
+        said = [_bdi(_MARK.sub("", line, count=1)) for line in group]
         if kind and kind != "#":
             found.append(element("ul", *(element("li", line) for line in said)))
         else:

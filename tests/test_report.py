@@ -175,7 +175,7 @@ def test_the_figures_are_those_of_status_list_and_check(whose: str, user: Folder
 
 def test_what_holds_stands_with_its_days(user: Folder) -> None:
     """Every live fact and lesson that is not superseded, over or an event, once, newest first."""
-    write(user, "profile.md", "# Ann\n\n## Home\n\n- Likes figs. <!-- facts/2026/2026-01-01-figs.md -->\n")
+    write(user, "profile.md", "---\nx: 1\n---\n## Home\n- Likes figs. <!-- facts/2026/figs.md -->\n- -5 °C\n+1 555\n")
     write(user, "facts/2026/2026-05-01-a.md", "---\ntags: [boats]\nvalid_from: 2026-04-01\n---\nHas a [[Dory]].\n")
     write(user, "facts/2026/2026-05-02-b.md", "---\nvalid_until: 2026-12-24\n---\n\n- **Ann**: I work as a nurse.\n")
     write(user, "lessons/2026/2026-05-04-d.md", "Answer in rhyme.\n")
@@ -183,7 +183,7 @@ def test_what_holds_stands_with_its_days(user: Folder) -> None:
     write(user, "facts/2026/2026-05-06-old.md", "---\nsuperseded_by: facts/2026/2026-05-01-a.md\n---\nEats figs.\n")
     write(user, "facts/2026/2026-05-07-event.md", "---\nkind: event\n---\nSaw a whale.\n")
     found = shown(user)
-    assert "Likes figs." in found.texts
+    assert "Likes figs.-5 °C+1 555" in "".join(found.texts) and "x: 1" not in found.texts
     assert found.table("Facts") == [
         ["Ann: I work as a nurse.", "2026-05-02", "2026-12-24", "facts/2026/2026-05-02-b.md:5"],
         ["Has a Dory.", "2026-04-01", "", "facts/2026/2026-05-01-a.md:5"],
