@@ -188,6 +188,12 @@ def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> 
     )
 
 
+@pytest.mark.parametrize("day", ["2026-11-20", "'2026-11-20'", "2026-11-20T09:30", "2026-11-20 09:30:00 +0100"])
+def test_a_date_may_stand_in_quotes_or_have_no_seconds(day: str) -> None:
+    found = memory(f"---\ncreated: {day}\nvalid_until: {day}\n---\nx\n", "notes/tea.md")
+    assert found.date == found.particular("valid_until") == dt.date(2026, 11, 20) and not found.problems
+
+
 def test_a_date_that_disagrees_with_the_name_is_a_problem() -> None:
     text = "---\ntags: [a]\ndate: 2026-11-21\n---\nx\n"
     assert problems(memory(text)) == [(3, "date is 2026-11-21, but the file's name says 2026-11-20")]

@@ -4,6 +4,7 @@ A file is only ever read here as bytes under a path; `folder` knows where it lie
 file is a `Problem`, never an exception, and never hides the file's text.
 """
 
+import contextlib
 import datetime as dt
 import functools
 import itertools
@@ -103,20 +104,12 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
         if more:
             rows = (row[2:] if row.startswith("  ") else "" for row in more.split("\n"))
             text = (text + "\n".join(rows)).rstrip("\n")
-        if date and (named := _iso(date)):
+        if date and (named := _day(date)):
             own = None if named == day else named
         found.append(Passage(head, head + text.count("\n"), speaker, time, text, about, own))
     if found and end < len(whole):
         found += paragraphs(lines, head + whole.count("\n", start, end))
     return found
-
-
-def _iso(text: str) -> dt.date | None:
-    """The day of an ISO date; None for anything else, or for a day that does not exist."""
-    try:
-        return dt.date.fromisoformat(text) if text else None
-    except ValueError:
-        return None
 
 
 def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) -> str:
@@ -219,8 +212,7 @@ class Memory:
     @functools.cached_property
     def when(self) -> FileDate | None:
         """The date of the file's name, else of its front matter (`date` or `created`), else None."""
-        named = when_of(self.path)
-        if named:
+        if named := when_of(self.path):
             return named
         value = self.front.get("date", self.front.get("created"))
         day = _day(value)
@@ -535,7 +527,9 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _day(value: Any) -> dt.date | None:
-    """The day of a YAML date or time."""
+    """The day of a YAML date or time, in quotes and without seconds too, which YAML takes for text."""
+    with contextlib.suppress(ValueError):
+        value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     return value.date() if isinstance(value, dt.datetime) else value if isinstance(value, dt.date) else None
 
 
@@ -547,19 +541,19 @@ def _is(kind: Any) -> Callable[[Any], bool]:
     return lambda v: isinstance(v, kind)
 
 
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+_CHECKS: dict[str, tuple[Callable[[Any], object], str]] = {
     "importance": (_between(1, 10, int), "importance is a whole number from 1 to 10"),
     "confidence": (_between(0, 1), "confidence is a number from 0 to 1"),
     "pinned": (_is(bool), "pinned is true or false"),
     "tags": (_is(str | list), "tags are a list: [tea, family]"),
     "aliases": (_is(str | list), "aliases are a list: [NYC, Big Apple]"),
-    "valid_from": (_is(dt.date), "valid_from is a date: 2026-11-20"),
-    "valid_until": (_is(dt.date), "valid_until is a date: 2026-11-20"),
+    "valid_from": (_day, "valid_from is a date: 2026-11-20"),
+    "valid_until": (_day, "valid_until is a date: 2026-11-20"),
     "source": (_is(str | list), "source is path:line of where it was said, or a list of them"),
     "supersedes": (_is(str | list), "supersedes is the path of the older memory"),
     "superseded_by": (_is(str), "superseded_by is the path of the newer memory"),
     "assistant": (_is(str), "assistant is the name of the speaker who is one"),
-    "day": (_is(dt.date), ""),  # of an event; a note's `day: Friday` is its own matter
+    "day": (_day, ""),  # of an event; a note's `day: Friday` is its own matter
 }
 
 
