@@ -217,6 +217,17 @@ def test_a_fact_that_only_retells_its_turn_leaves_the_room_to_it_and_a_corrected
         assert (OOLONG in headings(answer(user, "When did Ann give up coffee?"))) is shown
 
 
+def test_a_fact_stays_where_it_leans_on_several_turns_and_none_of_them_retells_it(tmp_path: Path) -> None:
+    """The first says what it is about, the last what came of it."""
+    turns = {
+        TEA: "- **ann**: Wren's gala is on the 16th.\n",
+        "sessions/2026/2026-10-17-1000-a.md": "- **ann**: Second!\n",
+    }
+    fact = f"---\nsource: [{':1, '.join(turns)}:1]\n---\n\nWren came second in the backstroke at her gala.\n"
+    user = write(tmp_path, turns | {OOLONG: fact} | FILLER)
+    assert headings(answer(user, "How did Wren get on at the gala?"))[0] == OOLONG
+
+
 @pytest.mark.parametrize("said", ["I gave up coffee for oolong tea, roasted.", "我戒了咖啡，改喝乌龙茶 (coffee)。"])
 def test_a_quotation_stands_in_the_place_of_its_turn_and_the_turn_where_it_says_more(tmp_path: Path, said: str) -> None:
     """Never both; what was replaced is told by its turn, under what replaced it."""

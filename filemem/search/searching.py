@@ -566,17 +566,17 @@ def _stands_for(hit: Hit, facts: dict[str, str]) -> list[str]:
 
 
 def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
-    """The hits, best first, with each fact and the turn that it was taken from, the first that it cites, made one piece of
-    evidence, which counts what the better one does. Where both are the same words the fact is shown. Else the turn is, and the
-    fact above it where it tells more and holds the whole question, outranks every turn, or is the turn but for a few words,
-    as a person has put it right. The turn is brought in where it was not found: `turn` gives the hit for a `path:line`.
+    """The hits, best first, with each fact and the likeliest turn that it cites made one piece of evidence, which counts what the
+    better one does. Where both are the same words the fact is shown. Else the turn is, and the fact above it where it tells more
+    and leans on several, holds the whole question, outranks every turn, or is the turn but for a few words, as a person has put
+    it right. The last turn is brought in where none was found: `turn` gives the hit for a `path:line`.
     """
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     best = max((hit.score for hit in hits if not hit.sources), default=0.0)
     for key, fact in list(out.items()):
-        at = next((at for source in fact.sources[:1] for at in (source, archived(source)) if at in out), "")
-        told = out[at] if at else next((hit for source in fact.sources[:1] if (hit := turn(source, fact))), None)
-        if told is None:
+        cited = [at for source in fact.sources[::-1] for at in (source, archived(source)) if at in out]
+        at = max(cited, key=lambda at: out[at].score, default="")
+        if not fact.sources or not (told := out.get(at) or turn(fact.sources[-1], fact)):
             continue
         score, at = max(told.score, fact.score), at or f"{told.path}:{told.line}"
         if fact.lapsed:
@@ -590,7 +590,8 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
             out[at] = told.counting(score, "fact")
             kept, said, whole = _said(fact.text), _said(told.text), fact.strength >= ENTIRE
             more = not _retells(fact, told) or (whole and told.strength < fact.strength)
-            if more and (whole or fact.score >= best or 3 * len(kept ^ said) <= len(kept | said)):
+            alike = 3 * len(kept ^ said) <= len(kept | said)
+            if more and (whole or alike or len(fact.sources) > 1 or fact.score >= best):
                 out[key] = fact.counting(1.01 * (max(best, score) if whole else score), "fact")
             else:
                 del out[key]
