@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filemem import Store, jobs
-from filemem.files import sections
+from filemem.files import journal, sections
 from filemem.files.memory import format_turn, turns
 from filemem.text import dates
 from filemem.text.plain import count_tokens
@@ -150,6 +150,18 @@ def test_a_restored_session_is_not_compacted_again_the_next_night(user):
     compact(user, AT + dt.timedelta(days=1))
     assert Path(user.root, path).exists()
     assert read(user, "summaries/2026/2026-09-conversations.md") == summary
+
+
+def test_a_summary_does_not_tell_what_is_kept_back(user):
+    """Wherever its line stands by then: an older conversation gets its section above it."""
+    compact(user)
+    summary, eel = "summaries/2026/2026-09-conversations.md", "sessions/2026/2026-09-03-0930-the-eel.md"
+    [line] = [int(line) for line in re.findall(rf"Bartholomew.*{eel}:(\d+)", read(user, summary))]
+    journal.hold_back(user, f"{eel}:{line}", [f"{eel}:{line}"], AT)
+    write(user, summary, "\n\n" + read(user, summary))
+    tools = Store(user.store).user("ann").tools()
+    for found in (tools.call("search_files", {"query": "Bartholomew"}), tools.call("open", {"path": summary})):
+        assert "Bartholomew" not in found
 
 
 def test_a_summary_has_their_own_words_in_chinese_too_and_no_secret(tmp_path):

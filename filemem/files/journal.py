@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import safe
+from filemem.files import safe, sections
 from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.memory import Memory, archived, live
 
@@ -147,8 +147,13 @@ def _held(folder: Folder) -> dict[str, list[str]]:
 
 
 def pending_deletions(folder: Folder) -> PendingDeletion:
-    """What is withheld now."""
-    return PendingDeletion(place for places in _held(folder).values() for place in places)
+    """What is withheld now, with the lines of summaries that stand for it."""
+    held = PendingDeletion(place for places in _held(folder).values() for place in places)
+    summaries = {one.summary for one in compacted(folder).values()} if held else ()
+    lines = ((path, *line) for path in summaries if (one := folder.find(path)) for line in enumerate(one.lines, 1))
+    told = ((f"{path}:{number}", sections.parse(said, path, number)) for path, number, said in lines)
+    hidden = (place for place, one in told if one and any(held.hides(one.path, line) for line in one.lines))
+    return PendingDeletion([*held, *hidden])
 
 
 def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
