@@ -192,6 +192,16 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
     assert confidence == {1, 0.5}
 
 
+def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
+    """The prompt asks for absolute days, and a bare Monday has no brackets."""
+    said = "My exam is on 12 February. I began to revise on Monday."
+    exam = note("Nora's exam is on Friday 12 February 2027.", "My exam")
+    monday = note("Nora began to revise on Monday 4 May 2026.", "began to revise")
+    wrong = note("Nora's exam is on 13 February 2029.", "exam is on")
+    assert len(kept(user, said, exam, monday, wrong)) == 3
+    assert sum("confidence" in user.memory(path).front for path in tree(user) if path.startswith("facts/")) == 1
+
+
 WISH = "Answer in rhyme from now on."
 
 

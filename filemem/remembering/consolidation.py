@@ -140,7 +140,9 @@ class Request:
         for number, session in enumerate(batch, 1):
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]
-        shown = re.sub(r"^\[\d+:\d+\]", "", self.text, flags=re.MULTILINE)
+        named = itertools.chain(*(dates.mentioned(one.text, one.day) for _, one in self.turns.values()))
+        days = (_day(day) for may in named for span in may.spans for day in span)  # of a bare Friday, too
+        shown = re.sub(r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE)
         self._words = set(terms.tokens(shown))
         self._numbers = set(re.findall(r"\d+", one_form_of_numbers(shown)))
 
