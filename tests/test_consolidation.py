@@ -266,6 +266,16 @@ def test_a_supersession_keeps_the_old_files_and_its_successor_takes_over_their_l
     assert files["profile.md"] == f"# Nora\n\n## Home\n\n- Her home is [[Faro]]. <!-- {new} -->\n"
 
 
+def test_a_memory_that_has_an_end_is_shown_to_the_model_with_it(user: Folder) -> None:
+    """Else what is over looks as if it held, and an end that was put off stays."""
+    rent = note("Nora rents a flat in Ghent.", "flat in Ghent", valid_until="2026-05-31")
+    assert kept(user, "I rent a flat in Ghent till the end of May.", rent)
+    talk(user, JUNE, "The landlord says I may stay till August.")
+    reader = Reader()
+    remembered(user, JUNE, reader)
+    assert "M1 (2026-05-08, until 2026-05-31): Nora rents a flat in Ghent." in reader.told[0]
+
+
 def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
     assert kept(user, "My vet is Dr Ferrer.", note("Nora's vet is Dr [[Ferrer]].", "Dr Ferrer", section="who"))
     right = note("Nora's vet is Dr [[Ferran]].", "Ferran, not", update="Ferrer")

@@ -135,8 +135,12 @@ class Request:
         if any(not one.startswith("#") for one in own):  # the program's lines are memories
             lines += ["The profile:", prompt.data(PROFILE, "\n".join(own))]
         if self.known:
-            noted = "\n".join(f"{label} ({one.since}): {one.text}" for label, one in self.known.items())
-            lines += ["The memories, each with the day of its last word:", prompt.data("memories", noted)]
+            ends = {label: f", until {one.until}" if one.until else "" for label, one in self.known.items()}
+            noted = "\n".join(f"{label} ({one.since}{ends[label]}): {one.text}" for label, one in self.known.items())
+            lines += [
+                "The memories, each with the day of its last word and of its end:",
+                prompt.data("memories", noted),
+            ]
         for number, session in enumerate(batch, 1):
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]

@@ -111,6 +111,7 @@ class KnownMemory(NamedTuple):
     own: bool
     pinned: bool = False
     sources: tuple[str, ...] = ()
+    until: dt.date | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -143,7 +144,8 @@ class KnownMemories:
         if when is None or (known and not own):  # put right by a person since
             told.append(dt.date.fromtimestamp(os.stat(self.folder.absolute(path)).st_mtime))
         since = max([*told, when.date] if when else told)
-        self._put(KnownMemory(path, plain(said_in(memory)), since, own, bool(memory.particular("pinned")), named))
+        pinned, until = bool(memory.particular("pinned")), memory.particular("valid_until")
+        self._put(KnownMemory(path, plain(said_in(memory)), since, own, pinned, named, until))
 
     def _put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
