@@ -38,7 +38,7 @@ from filemem.models.endpoint import (
 )
 from filemem.search import question, ranking
 from filemem.search.searching import CERTAIN, MAYBE, Found, Hit, search_files
-from filemem.text import dates
+from filemem.text import dates, terms
 from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line, printable
 from filemem.text.redaction import kinds, redact
 from filemem.tools import answers
@@ -613,14 +613,14 @@ def recall(
     sure: int = 0,
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
-    and how many of how many these are; of those weaker than `least` none, unless `weak`, and of the profile what is not in every
-    prompt."""
+    and how many of how many these are; of those weaker than `least`, and for a greeting, none, unless `weak`, and of the profile
+    what is not in every prompt."""
     try:
-        limit = MOST_PASSAGES if weak else None
-        found = search_files(index.of(folder), searched(said), limit=limit, today=today, current=current)
+        limit, query = MOST_PASSAGES if weak else None, searched(said)
+        found = search_files(index.of(folder), query, limit=limit, today=today, current=current)
     except FilememError as error:
         return f"Error: {error}" if weak else ""
-    if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
+    if not weak and (terms.is_courtesy(query) or max((hit.strength for hit in found.hits), default=0.0) < least):
         return ""
     if not found.hits:
         return escape_controls(answers.searched(found, calls=False))

@@ -226,7 +226,7 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
         (["Where does Nadia work?", "And since when?"], ["2026-05-01-nadia", "2026-05-01-nadia"]),
         (["王伟在哪里工作？", "从什么时候开始？"], ["2026-05-02-王伟", "2026-05-02-王伟"]),
         (["Where does Nadia work?", "Who polished the tuba?"], ["2026-05-01-nadia", "tuba-1"]),
-        (["Hello!", "Thanks a lot", "你好", "How do volcanoes erupt?"], ["", "", "", ""]),
+        (["Hello!", "Thanks a lot", "你好", "How do volcanoes erupt?", "Good evening, dear!"], [""] * 5),
     ],
 )
 def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with(
@@ -235,6 +235,7 @@ def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with
     """Within their budget; where the memory has nothing on it, or the store leaves that to the model, none."""
     (talk.root / "facts/2026-05-01-nadia.md").write_text("Nadia has worked at the harbour office since March 2024.\n")
     (talk.root / "facts/2026-05-02-王伟.md").write_text("王伟从2024年3月起在港务局工作。\n")
+    (talk.root / "facts/2026-05-03-evening.md").write_text("Nadia had a good evening, dear to her.\n")
     for n in range(40):
         (talk.root / f"facts/tuba-{n}.md").write_text(f"The tuba number {n} " + "was polished " * 30 + "\n")
     server.default = say("Yes.")
