@@ -66,6 +66,16 @@ def test_a_line_follows_a_fact_that_a_person_edits_or_ends(nora: Folder) -> None
     assert shown(nora).rstrip() == "# Nora", "a section that holds nothing any more goes"
 
 
+def test_a_plan_s_line_goes_when_its_day_is_over_and_that_of_what_has_happened_stays(nora: Folder) -> None:
+    exam, loss = {"kind": "event", "section": "work"}, {"kind": "event", "section": "family"}
+    tell(nora, JUNE, "exam on the 20th", "Nora's exam is on 20 June 2026.", day="2026-06-20", **exam)
+    tell(nora, JUNE.replace(hour=12), "lost my aunt", "Nora's aunt died on 1 June 2026.", day="2026-06-01", **loss)
+    list(consolidation.run(nora, JUNE.replace(day=20), None))
+    assert "exam" in shown(nora) and "aunt" in shown(nora)
+    list(consolidation.run(nora, JULY, None))
+    assert "exam" not in shown(nora) and "aunt" in shown(nora)
+
+
 def test_sections_stand_in_order_and_in_the_language_of_their_first_line(user: Folder) -> None:
     tell(user, MAY, "绿茶", "诺拉爱喝绿茶。", section="likes")
     tell(user, MAY.replace(hour=11), "in Ghent", "Nora lives in Ghent.", section="home")

@@ -681,15 +681,17 @@ def _edited(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], Non
 
 
 def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
-    """The memory at a path, or what has superseded it since; None where that is gone, has ended, or is a machine's word."""
+    """The memory at a path, or what has superseded it since; None where that is gone, ended or a plan whose day is over, or is a
+    machine's word."""
     met = set[str]()
     while (memory := folder.find(path)) and (by := memory.particular("superseded_by")) and path not in met:
         met.add(path)
         path = live(str(by))
-    until = memory.particular("valid_until") if memory else None
-    if memory is None or path in met or memory.front.get("said_by") or (until and until < today):
+    if memory is None or path in met or memory.front.get("said_by"):
         return None
-    return memory if said_in(memory) else None
+    until, day = memory.particular("valid_until"), memory.particular("day")
+    planned = day and memory.date and memory.date < day < today
+    return memory if said_in(memory) and not planned and not (until and until < today) else None
 
 
 # -- what a person decides themselves ------------------------------------------------------------------------------------
