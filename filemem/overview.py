@@ -278,9 +278,8 @@ def _table(
     body = list[Html]()
     for *cells, path in rows:
         last = element("code", element("bdi", path))
-        body.append(
-            element("tr", *(element("td", one, **kind) for one, kind in zip([*cells, last], kinds, strict=True)))
-        )
+        shown = zip([*cells, last], kinds, strict=True)
+        body.append(element("tr", *(element("td", one, **kind) for one, kind in shown)))
     parts = [element("caption", caption), element("thead", element("tr", *top)), element("tbody", *body)]
     more = [element("p", f"And {count - len(body):,} more; {how} lists all.")] if count > len(body) else []
     table = [element("div", element("table", *parts), class_="wide")] if body else []
@@ -413,9 +412,7 @@ def _fading(folder: Folder, fading: list[tuple[float, str, Strength]], today: dt
 
 def _curve(shape: config.Config, next_: list[Strength]) -> Html:
     """How retention falls without recall, by importance, down to the threshold; a dot for each of those that fade next."""
-    until = {
-        importance: days_until(shape.stability_days * importance / IMPORTANCE, shape.threshold) for importance in DRAWN
-    }
+    until = {worth: days_until(shape.stability_days * worth / IMPORTANCE, shape.threshold) for worth in DRAWN}
     end, least = max(until.values()), shape.threshold
 
     def at(days: float, left: float) -> list[str]:

@@ -139,6 +139,4 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = [part for part in content if isinstance(part, dict)]
-    return "\n".join(
-        str(part.get("text") or part.get("refusal") or f"[{part.get('type')}, not kept]") for part in parts
-    )
+    return "\n".join(str(one.get("text") or one.get("refusal") or f"[{one.get('type')}, not kept]") for one in parts)

@@ -44,9 +44,8 @@ class Tried(NamedTuple):
 def settings(client: str, command: str) -> str:
     """What belongs into a client's file of hooks."""
     hook = {"type": "command", "command": command, "timeout": 10}
-    return json.dumps(
-        {"hooks": {event: [{"hooks": [hook]}] for event in CLIENTS[client]}}, indent=2, ensure_ascii=False
-    )
+    hooks = {event: [{"hooks": [hook]}] for event in CLIENTS[client]}
+    return json.dumps({"hooks": hooks}, indent=2, ensure_ascii=False)
 
 
 def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) -> str:

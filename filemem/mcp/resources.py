@@ -64,9 +64,7 @@ def read(folder: Folder, uri: str, at: dt.datetime) -> dict[str, Any]:
     if memory.binary:
         raise NotFound(f"{one_line(where)} is not text; read another memory.")
     hidden = answers.hidden_lines(folder, where)
-    lines = [
-        answers.KEPT_BACK if number in hidden or 0 in hidden else line for number, line in enumerate(memory.lines, 1)
-    ]
+    lines = [answers.KEPT_BACK if hidden & {0, number} else line for number, line in enumerate(memory.lines, 1)]
     journal.note_recall(folder, where, journal.OPENED, at)
     text = escape_controls("\n".join(lines)) + ("\n" if memory.data.endswith(b"\n") else "")
     return {"contents": [{"uri": uri, "mimeType": _kind(where), "text": text}]}

@@ -12,9 +12,7 @@ MARK = re.compile(r"<(?=\s*/?\s*(?:memory|program|filemem))", re.IGNORECASE)
 
 def template(name: str) -> str:
     """The text of `filemem/prompts/<name>`, a `.md` where it does not say."""
-    return (resources.files("filemem") / "prompts" / (name if "." in name else f"{name}.md")).read_text(
-        encoding="utf-8"
-    )
+    return (resources.files("filemem") / "prompts" / (name if "." in name else f"{name}.md")).read_text("utf-8")
 
 
 def contained(text: str) -> str:

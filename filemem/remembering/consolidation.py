@@ -137,10 +137,7 @@ class Request:
         if self.known:
             ends = {label: f", until {one.until}" if one.until else "" for label, one in self.known.items()}
             noted = "\n".join(f"{label} ({one.since}{ends[label]}): {one.text}" for label, one in self.known.items())
-            lines += [
-                "The memories, each with the day of its last word and of its end:",
-                prompt.data("memories", noted),
-            ]
+            lines += ["The memories, each with the day of its last word and any end:", prompt.data("memories", noted)]
         for number, session in enumerate(batch, 1):
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]

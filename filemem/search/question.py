@@ -300,10 +300,8 @@ def speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
         n for n, name in enumerate(names) if wanted in name.split() or (terms.is_cjk(wanted) and wanted in name)
     ]
     if not found or not wanted:
-        known = ", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet"
-        raise NotFound(
-            f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {one_line(known)}."
-        )
+        known = one_line(", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet")
+        raise NotFound(f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {known}.")
     return frozenset(found)
 
 

@@ -129,9 +129,7 @@ def _as_chat(given: dict[str, Any]) -> dict[str, Any]:
         "max_completion_tokens": given.get("max_output_tokens"),
         "reasoning_effort": effort.get("effort") if isinstance(effort, dict) else None,
         "response_format": form if isinstance(form, dict) and form.get("type") != "text" else None,
-        "tools": [
-            {"type": "function", "function": {key: one[key] for key in named if key in one}} for one in functions
-        ],
+        "tools": [{"type": "function", "function": {k: one[k] for k in named if k in one}} for one in functions],
     }
 
 

@@ -384,9 +384,8 @@ def mentioned(text: str, today: date) -> tuple[Mention, ...]:
 def _quoted(text: str, start: int) -> bool:
     """Does somebody else's speech continue there, perhaps of another day?"""
     before = text[max(0, start - 1000) : start]
-    return before.count('"') % 2 == 1 or any(
-        before.count(pair[0]) > before.count(pair[1]) for pair in ("“”", "「」", "『』")
-    )
+    unclosed = any(before.count(opening) > before.count(closing) for opening, closing in ("“”", "「」", "『』"))
+    return unclosed or before.count('"') % 2 == 1
 
 
 @lru_cache(maxsize=4096)
