@@ -79,6 +79,8 @@ NEAR_MISSES = [
     "docker run -d -p 5432:5432 -e POSTGRES_USER=mara postgres:16",
     "it took long " + "long " * 20,
     "护照照片要35x45毫米",
+    "Anna lives in Porto. ^block1",  # as Obsidian marks a paragraph
+    "I like the new one. Room4!b is nice",
 ]
 
 PIECES = st.sampled_from(
