@@ -28,6 +28,7 @@ CASES = [
     ("?.md", "ab.md", False),
     ("**", "anything/at/all.md", True),
     ("./facts/**", "facts/a.md", True),
+    ("notes/Plan [Q1] {a}.md", "notes/Plan [Q1] {a}.md", True),
 ]
 
 

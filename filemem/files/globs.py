@@ -16,9 +16,9 @@ class GlobError(FilememError):
 
 
 def matcher(glob: str) -> Callable[[str], bool]:
-    """A test of paths. A name without wildcards means that file or all in that folder; a glob without a slash means names
-    at any depth. Raises GlobError. Matching takes time in proportion to the path and the glob, whatever they hold."""
-    globs = [glob.strip().removeprefix("./").rstrip("/")]
+    """A test of paths. A path means that file, whatever is in its name; a name without wildcards also all in that folder; a glob
+    without a slash names at any depth. Raises GlobError. Matching takes time in proportion to the path and the glob, whatever they hold."""
+    globs = [named := glob.strip().removeprefix("./").rstrip("/")]
     while braces := next((match for one in globs if (match := re.search(r"\{([^{}]*)\}", one))), None):
         one = braces.string
         globs += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
@@ -26,7 +26,7 @@ def matcher(glob: str) -> Callable[[str], bool]:
         if len(globs) > MOST:
             raise GlobError(f"the glob {one_line(glob, 60)} stands for more than {MOST} others; name fewer of them.")
     tests = [_one(alternative) for alternative in globs]
-    return tests[0] if len(tests) == 1 else lambda path: any(test(path) for test in tests)
+    return lambda path: path == named or any(test(path) for test in tests)
 
 
 def _one(glob: str) -> Callable[[str], bool]:
