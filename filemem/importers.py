@@ -21,7 +21,6 @@ import json
 import os
 import re
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -234,8 +233,7 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
                 yield name, safe.read(place, sized(os.path.getsize(place)))
         return
     with open(safe.open_regular(path), "rb") as file:
-        if not zipfile.is_zipfile(file):
-            file.seek(0)
+        if file.peek(2)[:2] != b"PK":
             yield os.path.basename(path), file.read(sized(os.path.getsize(path)))
             return
         try:
@@ -243,7 +241,9 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
             for name in sorted(one for one in archive.namelist() if DOCUMENTS.fullmatch(os.path.basename(one))):
                 sized(archive.getinfo(name).file_size)
                 yield name, archive.read(name)
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+        except (Refused, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001  each way to compress has errors of its own
             what = f"{path} is not a complete zip ({error})"
             raise FilememError(f"{what}; download it again or unpack it yourself.") from None
 
