@@ -341,9 +341,9 @@ def _particulars(memory: Memory) -> dict[str, Any]:
     """What the front matter says that ranking and the sweep need, the file's other names, and names given in its links."""
     found = dict(memory.particulars)
     if not memory.plain and memory.aliases:
-        found["names"] = [memory.title, *memory.aliases]
-    if "|" in memory.text and (links := [link for link in LINK.findall(memory.text) if link[1]]):
-        found["links"] = [[name.strip(), shown.strip()] for name, shown in links]
+        found["names"] = [[memory.title, *memory.aliases]]
+    if "|" in memory.text:
+        found["names"] = [*found.get("names", ()), *([*link] for link in LINK.findall(memory.text) if link[1])]
     return found
 
 
@@ -450,15 +450,12 @@ class Corpus:
         return max((entry.date for entry in self.entries()), default=0)
 
     @functools.cached_property
-    def names(self) -> dict[str, list[str]]:
-        """What else a name stands for, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
-        found: dict[str, dict[str, None]] = {}
-        for entry in self.entries():
-            for group in [entry.particulars.get("names", ()), *entry.particulars.get("links", ())]:
-                folded = dict.fromkeys(" ".join(terms.words(name)) for name in group)
-                for one, other in itertools.permutations(filter(None, folded), 2):
-                    found.setdefault(one, {})[other] = None
-        return {one: list(others) for one, others in found.items()}
+    def names(self) -> list[tuple[str, ...]]:
+        """The names that stand for one thing, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
+        groups = (group for one in self.entries() for group in one.particulars.get("names", ()))
+        return [
+            *dict.fromkeys(tuple(filter(None, (" ".join(terms.words(name)) for name in group))) for group in groups)
+        ]
 
     # -- words ---------------------------------------------------------------------------------------------------
 

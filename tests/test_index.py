@@ -64,7 +64,7 @@ def test_what_ranking_asks_of_a_file(folder: Folder) -> None:
     assert fact.particulars == {"importance": 7, "valid_until": "2026-06-01"}
     assert entries["archive/facts/2024-01-02-old.md"].archived
     assert (corpus.files, corpus.archived, corpus.count) == (5, 1, 6)
-    assert corpus.names["nyc"] == ["new york city", "big apple"]
+    assert corpus.names == [("new york city", "nyc", "big apple")]
     assert corpus.near("oolonh") == ["oolong"]
     assert corpus.concept("tea") == ["[tea", "tea"]
     assert corpus.newest == fact.date + 1

@@ -92,6 +92,18 @@ def test_the_work_of_an_import_grows_with_the_tags_that_never_end(tmp_path: Path
     assert spent_on(16_000) < MOST * once + 0.1
 
 
+def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(tmp_path: Path) -> None:
+    def spent_on(aliases: int) -> float:
+        note = tmp_path / f"store-{aliases}/mara/notes/a.md"
+        note.parent.mkdir(parents=True)
+        note.write_text(f"---\naliases: [{', '.join(f'n{n}' for n in range(aliases))}]\n---\nTea.\n")
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        assert Store(tmp_path / f"store-{aliases}").user("mara").search_files("tea with n7")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before.ru_utime
+
+    assert spent_on(4_000) < MOST * spent_on(1_000) + 0.1
+
+
 @pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{"])
 def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(piece: str) -> None:
     def spent_on(pieces: int) -> float:

@@ -471,14 +471,15 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     """The question with what else its names are called: NYC finds New York City, by the aliases in front matter."""
     folded = f" {' '.join(terms.words(query))} "
     words = list(parsed.words)
-    for name, others in corpus.names.items():
-        if (f" {name} " if name.isascii() else name) not in folded:
-            continue
-        first = next((n for n, word in enumerate(words) if word.text in terms.tokens(name)), None)
-        stems = {terms.stem(token): 0.0 for other in others for token in terms.tokens(other) if token not in terms.STOP}
-        if first is not None and stems:
-            alike = tuple((stem, ALIAS) for stem in stems)
-            words[first] = words[first]._replace(others=words[first].others + alike)
+    for group in corpus.names:
+        for name in group:
+            if (f" {name} " if name.isascii() else name) not in folded:
+                continue
+            first = next((n for n, word in enumerate(words) if word.text in terms.tokens(name)), None)
+            tokens = (token for other in group if other != name for token in terms.tokens(other))
+            if first is not None:
+                alike = ((terms.stem(token), ALIAS) for token in tokens if token not in terms.STOP)
+                words[first] = words[first]._replace(others=tuple(dict.fromkeys([*words[first].others, *alike])))
     return parsed._replace(words=tuple(words))
 
 
