@@ -21,6 +21,7 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -241,9 +242,7 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
             for name in sorted(one for one in archive.namelist() if DOCUMENTS.fullmatch(os.path.basename(one))):
                 sized(archive.getinfo(name).file_size)
                 yield name, archive.read(name)
-        except (Refused, MemoryError):
-            raise
-        except Exception as error:  # noqa: BLE001  each way to compress has errors of its own
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError, ValueError) as error:
             what = f"{path} is not a complete zip ({error})"
             raise FilememError(f"{what}; download it again or unpack it yourself.") from None
 
