@@ -331,30 +331,15 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "filemem open nothing.md",
-        "filemem open /etc/passwd",
-        "filemem edit ../x",
-        "filemem grep '('",
-        "filemem grep tea --path '[z'",
-        "filemem search tea --after soon",
-        "filemem users --store filemem.txt",
-        "filemem init filemem.txt",
-        "filemem chat -m ''",
-        "filemem chat -m hi --user ..",
-        "filemem remember ' '",
-        "filemem chat --resume -m hi --user new",
-        "filemem grep",
-        "filemem grep a --contxt 1",
-        "filemem nonsense words",
-        "filemem grep a -C 50",
-        "filemem list -n 99999999999999999999",
-        "filemem --stor x users",
-    ],
+    """\
+open nothing.md|open /etc/passwd|edit ../x|grep '('|grep tea --path '[z'|search tea --after soon
+users --store filemem.txt|init filemem.txt|chat -m ''|chat -m hi --user ..|remember ' '
+chat --resume -m hi --user new|grep|grep a --contxt 1|nonsense words|grep a -C 50
+list -n 99999999999999999999|--stor x users""".replace("\n", "|").split("|"),
 )
 def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, line: str) -> None:
     (home / "filemem.txt").write_text("no store\n")
-    done = shell(home, line)
+    done = shell(home, f"filemem {line}")
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"filemem: .+\n", done.stderr), done.stderr
 

@@ -35,21 +35,13 @@ KINDS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "a remote's other end": ({"remote.near.url": "NEAR", "remote.near.uploadpack": "RAN"}, "ls-remote near"),
 }
-COMMANDS = (
-    ["remember", "Has a boat."],
-    ["chat", "-m", "What tea?"],
-    ["search", "tea"],
-    ["maintain"],
-    ["consolidate"],
-    ["sync"],
-    ["sync", "near"],
-    ["check"],
-    ["edit", "profile.md"],
-    ["undo"],
-    ["log", "profile.md"],
-    ["grep", "tea", "--as-of", "2026-11-20"],
+COMMANDS = [
+    *(["remember", "Has a boat."], ["chat", "-m", "What tea?"], ["grep", "tea", "--as-of", "2026-11-20"]),
+    *map(
+        str.split, "search tea|maintain|consolidate|sync|sync near|check|edit profile.md|undo|log profile.md".split("|")
+    ),
     ["forget", "--about", "boat", "--yes", "--purge-history"],
-)
+]
 
 
 def plant(folder: Path, evil: Path, kinds: dict[str, tuple[dict[str, str], str]]) -> None:

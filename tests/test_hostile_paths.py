@@ -18,16 +18,8 @@ from filemem.errors import FilememError
 SAMPLE = Path(__file__).parents[1] / "memory_store"
 CANARY = "canary of Bob"
 PATHS = [
-    "../bob/profile.md",
-    "facts/../../bob/profile.md",
-    "/etc/passwd",
-    "facts/link.md",
-    "linked/profile.md",
-    "facts/pipe.md",
-    "device.md",
-    "facts/folder.md",
-    "",
-    "facts/\x1b[31mred.md",
+    *"../bob/profile.md facts/../../bob/profile.md /etc/passwd facts/link.md linked/profile.md facts/pipe.md".split(),
+    *("device.md", "facts/folder.md", "", "facts/\x1b[31mred.md"),
 ]
 COMMANDS = [
     ["open"],

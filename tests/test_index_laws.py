@@ -28,20 +28,7 @@ PATHS = [
     "profile.md",
     "a note.txt",
 ]
-WORDS = [
-    "oolong",
-    "Oolongs",
-    "tea",
-    "walked",
-    "the",
-    "2026",
-    "乌龙茶",
-    "烏龍",
-    "café",
-    "KAFE\u0301",
-    "ıstanbul",
-    "x" * 70,
-]
+WORDS = [*"oolong Oolongs tea walked the 2026 乌龙茶 烏龍 café KAFE\u0301 ıstanbul".split(), "x" * 70]
 
 Place = tuple[str, int]
 PICKS = st.integers(0, 20)
@@ -49,47 +36,18 @@ PICKS = st.integers(0, 20)
 
 def _lines() -> st.SearchStrategy[str]:
     said = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
-    shapes = [
-        "- **Ann** 09:30: {}",
-        "- **Bob**: {}?",
-        "- **Bob** 08:10: {}",
-        "- **Ann** 2026-05-06 00:10: {}",
-        "## 2026-05-07",
-        "- **Ann B** 9:31: {} [image: a cup of {}]",
-        "  {}",
-        "",
-        "{}",
-        "# {}",
-    ]
-    shapes += [
-        "- **Ann** 09:30:",
-        "- **Ann**x",
-        "- {}",
-        "**Ann**: {}",
-        "- **An: n** 09:30: {}",
-        "  - **Ann** 09:30: {}",
-        "\t{}",
-    ]
+    shapes = """\
+- **Ann** 09:30: {}|- **Bob**: {}?|- **Bob** 08:10: {}|- **Ann** 2026-05-06 00:10: {}|## 2026-05-07|  {}||{}|# {}|- **Ann** 09:30:
+- **Ann B** 9:31: {} [image: a cup of {}]|- **Ann**x|- {}|**Ann**: {}|- **An: n** 09:30: {}|  - **Ann** 09:30: {}|\t{}"""
+    shapes = shapes.replace("\n", "|").split("|")
     shapes += ["- {} <!-- facts/tea.md -->", "- {} (a.md:3)"]
     shapes += ["[[tea house|{}]]", "text: {}", "tags: [{}, tea]", "- **Ünal** 10:00: {}"]
     return st.builds(lambda shape, word: shape.replace("{}", word), st.sampled_from(shapes), said)
 
 
 def _texts() -> st.SearchStrategy[bytes]:
-    keys = [
-        "date: 2026-05-04",
-        "origin: x",
-        "origin: 'x: [y'",
-        'origin: "chat: 1"',
-        "origin: x: y",
-        "timezone: Asia/Shanghai",
-        "tags: [tea, walk]",
-        "aliases: [NYC]",
-        "importance: 7",
-        "source: a.md:3",
-        "x: [",
-        "date: 'a",
-    ]
+    keys = """date: 2026-05-04|origin: x|origin: 'x: [y'|origin: "chat: 1"|origin: x: y|timezone: Asia/Shanghai"""
+    keys = f"{keys}|tags: [tea, walk]|aliases: [NYC]|importance: 7|source: a.md:3|x: [|date: 'a".split("|")
     front = st.lists(st.sampled_from(keys), max_size=3).map(
         lambda lines: "".join(f"{line}\n" for line in ["---", *lines, "---"])
     )
