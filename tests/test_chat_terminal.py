@@ -137,27 +137,20 @@ def test_a_failure_is_one_red_line_and_the_next_message_works(
         (
             "Which oolong tea?",
             f"Oolong [[{FACT}:1]], 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not `facts/none.md:3`.",
-            [
-                "Oolong [1], 奶奶爱惠明茶[2?]。Not [3?].",
-                f"[1] Fri 1 May 2026  {FACT}:1",
-                "[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)",
-                "[3] facts/none.md:3  (the model was not shown this)",
-            ],
+            f"""Oolong [1], 奶奶爱惠明茶[2?]。Not [3?].\n[1] Fri 1 May 2026  {FACT}:1
+[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)
+[3] facts/none.md:3  (the model was not shown this)""",
         ),
         (
             "我喜欢什么oolong茶？",
             f"乌龙茶（{FACT}:1，{FACT}:9，profile.md:2）。",
-            [
-                "乌龙茶（[1]，[2?]，[3]）。",
-                f"[1] 2026年5月1日 周五  {FACT}:1",
-                f"[2] 2026年5月1日 周五  {FACT}:9  （模型没有看到这一行）",
-                "[3] profile.md:2",
-            ],
+            f"""乌龙茶（[1]，[2?]，[3]）。\n[1] 2026年5月1日 周五  {FACT}:1
+[2] 2026年5月1日 周五  {FACT}:9  （模型没有看到这一行）\n[3] profile.md:2""",
         ),
     ],
 )
 def test_citations_are_numbers_with_dated_sources_below(
-    store: Path, server: ScriptedServer, question: str, text: str, shown: list[str]
+    store: Path, server: ScriptedServer, question: str, text: str, shown: str
 ) -> None:
     """In the person's language, wherever the stream is cut; a pipe and the session have them as they are; one that the model was
     not shown is marked."""
@@ -165,7 +158,7 @@ def test_citations_are_numbers_with_dated_sources_below(
     with chat(store, server, columns=200) as term:
         term.expect("\n> ")
         term.type(f"{question}\r")
-        assert term.expect("\n> ").split("\n")[1:-1] == shown
+        assert term.expect("\n> ").split("\n")[1:-1] == shown.split("\n")
     unseen = text.split("，")[1] if "，" in text else "facts/2026-06-01-奶奶.md:1"
     marked = f"{unseen.partition('，')[0]} [?]"
     assert marked in session(store) and marked in run(store, server, "-m", question).stdout

@@ -23,19 +23,10 @@ VALUES: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("people", "Bía Ñ", "v1"), "con", {"a": "yes", "on": "~", "multi": "one\ntwo", "colon": "a: b", "empty": ""}),
 ]
 FILTERS: list[dict[str, Any] | None] = [
-    None,
-    {"score": 5},
-    {"score": {"$eq": 5}},
-    {"score": {"$ne": 5}},
+    *({"score": one} for one in (5, {"$eq": 5}, {"$ne": 5}, {"$gte": 4.5}, {"$lt": 2})),
+    *(None, {"tags": ["tea", "green"]}, {"tags": []}, {"yes": True}, {"absent": None}),
+    *({"from": {"city": "Taipei"}}, {"from": {"year": {"$gt": 2018}}}),
     {"score": {"$gt": 1, "$lte": 5}, "text": {"$ne": "Inês"}},
-    {"score": {"$gte": 4.5}},
-    {"score": {"$lt": 2}},
-    {"from": {"city": "Taipei"}},
-    {"from": {"year": {"$gt": 2018}}},
-    {"tags": ["tea", "green"]},
-    {"tags": []},
-    {"yes": True},
-    {"absent": None},
 ]
 
 
