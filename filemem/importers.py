@@ -893,11 +893,12 @@ class _Import:
         new = now != before and here != text
         if new and digest(here, 16) != before:
             return self.skip(name, f"changed, but so was {place} since it was imported, which stays as it is")
-        if new and not self.dry:
-            lines = iter(text.splitlines())
+        if new:
+            lines, kept = iter(text.splitlines()), f"{ARCHIVE}/{live(place)}"
             if not all(line in lines for line in here.splitlines()):
-                self.folder.create(f"{ARCHIVE}/{live(place)}", here)  # under the next free name
-            if not self.folder.edit(place, lambda data: text if data == here else None):
+                kept = kept if self.dry else self.folder.create(kept, here)  # under the next free name
+                self.report.added.append(ImportedMemory(self.folder.name, kept, 0))
+            if not self.dry and not self.folder.edit(place, lambda data: text if data == here else None):
                 raise Changed(f"{place} changed on disk meanwhile; import again.")
         (self.report.updated if new else self.report.unchanged).append(ImportedMemory(self.folder.name, place, 0))
         return self._record(origin, path, [now] if now != before else [])
