@@ -130,7 +130,7 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.
 
-    GLOB names the files to list.
+    GLOB names the files to list. Exit code 1 if there is none.
 
     Example: filemem list "facts/**"
     """
@@ -139,6 +139,7 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     shown = filter(None, (_row(user, stat, asked=bool(glob)) for stat in stats))
     for row in itertools.islice(shown, limit):
         yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])
+    say_dim("" if stats or call.json else str(user.no_match(glob or "**")))
     return 0 if stats else 1
 
 
@@ -147,6 +148,7 @@ def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
     when = when_of(stat.path)
     try:
         memory = Memory(stat.path, folder.read(stat.path, 20_000))
+        when = memory.when
         if not asked and only_asked(memory):
             return {}
         said = next((one.text for one in memory.passages), "")
