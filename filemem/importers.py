@@ -930,7 +930,7 @@ def missing(said: list[ImportedTurn], known: set[str], session: Memory) -> list[
     there = Counter([as_written(passage) for passage in turns(session.lines, session.front_end)][len(known) :])
     new, found = list[ImportedTurn](), 0
     for turn in said:
-        key = as_written(turns(_line(turn).split("\n"))[0])
+        key = as_written(turns(_line(turn).encode("utf-8", "replace").decode().split("\n"))[0])
         if turn.id in known:
             continue
         if there[key]:
