@@ -155,12 +155,13 @@ def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None
 
 def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_the_memory() -> None:
     found = memory(
-        "---\nimportance: 5\npeople:\n  - {name: Ines, city: Bergen}\nat: 07:30\nempty:\ntags: [sea]\n---\nMoves in May.\n"
+        "---\nimportance: 5\npeople:\n  - {name: Ines, city: Bergen}\nat: 07:30\nempty:\ntags: [sea]\n"
+        "created: 2026-11-20 09:30\n---\nMoves in May.\n"
     )
     assert found.passages == [
         Passage(3, 4, "", "", "people: name: Ines, city: Bergen", "tea"),
         Passage(5, 5, "", "", "at: 07:30", "tea"),
-        Passage(9, 9, "", "", "Moves in May.", "sea"),
+        Passage(10, 10, "", "", "Moves in May.", "sea"),
     ]
     alone = memory("---\ntags: [tea]\n---\n")
     assert places(alone) == [(1, 3, "tags: [tea]")]
@@ -186,6 +187,8 @@ def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> 
     assert memory("---\ndate: 2001-02-03T04:05:06\n---\nx\n", path).when == (
         when or FileDate(dt.date(2001, 2, 3), False, "04:05")
     )
+    created = memory("---\ndate:\ncreated: 2001-02-03 04:05\n---\nx\n", path)
+    assert created.when == (when or FileDate(dt.date(2001, 2, 3), False, "04:05"))
 
 
 @pytest.mark.parametrize("day", ["2026-11-20", "'2026-11-20'", "2026-11-20T09:30", "2026-11-20 09:30:00 +0100"])

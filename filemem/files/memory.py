@@ -25,7 +25,7 @@ LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but 
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 # Front matter that describes the memory and says nothing to search for.
 METADATA_KEYS = frozenset(
-    "importance pinned source valid_from valid_until supersedes superseded_by confidence date timezone "
+    "importance pinned source valid_from valid_until supersedes superseded_by confidence date created timezone "
     "origin assistant records actions".split()
 )
 
@@ -214,9 +214,9 @@ class Memory:
         """The date of the file's name, else of its front matter (`date` or `created`), else None."""
         if named := when_of(self.path):
             return named
-        value = self.front.get("date", self.front.get("created"))
-        day = _day(value)
-        return FileDate(day, False, f"{value:%H:%M}" if isinstance(value, dt.datetime) else "") if day else None
+        value = _moment(self.front.get("date") or self.front.get("created"))
+        day, time = _day(value), f"{value:%H:%M}" if isinstance(value, dt.datetime) else ""
+        return FileDate(day, False, time) if day else None
 
     @property
     def date(self) -> dt.date | None:
@@ -526,11 +526,18 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
         yield str(value)
 
 
-def _day(value: Any) -> dt.date | None:
-    """The day of a YAML date or time, in quotes and without seconds too, which YAML takes for text."""
+def _moment(value: Any) -> dt.date | None:
+    """A YAML date or time, in quotes and without seconds too, which YAML takes for text; None for anything else."""
     with contextlib.suppress(ValueError):
-        value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
-    return value.date() if isinstance(value, dt.datetime) else value if isinstance(value, dt.date) else None
+        if isinstance(value, str):
+            value = (dt.date if len(value) == 10 else dt.datetime).fromisoformat(value)
+    return value if isinstance(value, dt.date) else None
+
+
+def _day(value: Any) -> dt.date | None:
+    """The day of such a date or time."""
+    found = _moment(value)
+    return found.date() if isinstance(found, dt.datetime) else found
 
 
 def _between(least: float, most: float, kind: Any = int | float) -> Callable[[Any], bool]:
