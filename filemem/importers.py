@@ -524,8 +524,7 @@ class Agent:
         return sorted(entry.path for entry in files if self.files.fullmatch(entry.name))
 
     def __call__(self, path: str, zone: tzinfo | None) -> Iterator[Item]:
-        """Every session at `path`, one after the other, without subagents and tools; those in which nobody spoke are passed
-        over."""
+        """Every session at `path`, without subagents and tools; those in which nobody spoke are passed over."""
         found = self.found(path)
         if not found:
             raise NotFound(f"{path} holds no sessions of {self.name}; name the folder that it keeps them in.")

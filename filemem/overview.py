@@ -359,11 +359,9 @@ def _first(folder: Folder, path: str) -> tuple[Memory, Html, str]:
 
 def _profile(folder: Folder) -> list[Html]:
     """profile.md: its headings, lists and paragraphs; without the marks of what a line rests on."""
-    try:
+    lines, found = list[str](), list[Html]()
+    with contextlib.suppress(FilememError):
         lines = folder.memory(PROFILE).body.split("\n")
-    except FilememError:
-        lines = []
-    found: list[Html] = []
     shown = filter(None, (plain(SOURCE_MARK.sub("", line)).rstrip() for line in lines))
     for kind, group in itertools.groupby(shown, key=lambda line: _MARK.findall(line)[0][:1]):
         said = [_bdi(_MARK.sub("", line, count=1)) for line in group]

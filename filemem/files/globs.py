@@ -16,9 +16,8 @@ class GlobError(FilememError):
 
 
 def matcher(glob: str) -> Callable[[str], bool]:
-    """A test of paths. A path means that file, whatever is in its name; a name without wildcards also all in that folder; a glob
-    without a slash names at any depth. Raises GlobError. Takes time in proportion to the path and the glob, whatever they hold.
-    """
+    """A test of paths. A path means that file, whatever its name holds; a name without wildcards all in that folder, too; a glob
+    without a slash names at any depth. Raises GlobError. Matching takes time in proportion to the path and the glob."""
     globs = [named := glob.strip().removeprefix("./").rstrip("/")]
     while braces := next((match for one in globs if (match := re.search(r"\{([^{}]*)\}", one))), None):
         one = braces.string

@@ -472,9 +472,7 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     folded = f" {' '.join(terms.words(query))} "
     words = list(parsed.words)
     for group in corpus.names:
-        for name in group:
-            if (f" {name} " if name.isascii() else name) not in folded:
-                continue
+        for name in (one for one in group if (f" {one} " if one.isascii() else one) in folded):
             first = next((n for n, word in enumerate(words) if word.text in terms.tokens(name)), None)
             tokens = (token for other in group if other != name for token in terms.tokens(other))
             if first is not None:
