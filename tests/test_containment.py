@@ -114,16 +114,10 @@ def test_any_text_stays_inside_or_is_refused(house: Path, path: str) -> None:
 @pytest.mark.parametrize(
     ("link", "target", "path"),
     [
-        ("facts/link.md", "../../bob/profile.md", "facts/link.md"),
-        ("facts/link.md", "/etc/passwd", "facts/link.md"),
-        ("out", "../bob", "out/profile.md"),
-        ("out", "..", "out/bob/profile.md"),
-        ("out", ".", "out/facts/tea.md"),
-        ("facts/in.md", "tea.md", "facts/in.md"),
-        ("facts/in.md", "../.filemem/lock", "facts/in.md"),
-        ("facts/dangling.md", "nowhere.md", "facts/dangling.md"),
-        ("facts/dangling.md", "../../bob/new.md", "facts/dangling.md"),
-        ("facts/loop.md", "loop.md", "facts/loop.md"),
+        *(("facts/link.md", there, "facts/link.md") for there in ("../../bob/profile.md", "/etc/passwd", "link.md")),
+        *(("facts/in.md", there, "facts/in.md") for there in ("tea.md", "../.filemem/lock")),
+        *(("facts/dangling.md", there, "facts/dangling.md") for there in ("nowhere.md", "../../bob/new.md")),
+        *(("out", "../bob", "out/profile.md"), ("out", "..", "out/bob/profile.md"), ("out", ".", "out/facts/tea.md")),
         ("archive", "../bob", "archive/profile.md"),
     ],
 )

@@ -17,16 +17,11 @@ from filemem import Store
 from filemem.files.memory import format_turn
 
 COMMANDS = [
-    ["remember", "I live in Porto and work at the harbour."],
-    ["chat", "-m", "I moved to Ghent."],
-    ["consolidate"],
-    ["compact", "--older-than", "1"],
-    ["sweep"],
-    ["maintain"],
-    ["import", "openai-jsonl", "EXPORT"],
-    ["restore", "archive/facts/2025/2025-01-02-owl.md"],
-    ["forget", "--about", "kiln", "--yes"],
-    ["report", "-o", "REPORT"],
+    *(["remember", "I live in Porto and work at the harbour."], ["chat", "-m", "I moved to Ghent."]),
+    *map(str.split, "consolidate|compact --older-than 1|sweep|maintain|import openai-jsonl EXPORT".split("|")),
+    *map(
+        str.split, "restore archive/facts/2025/2025-01-02-owl.md|forget --about kiln --yes|report -o REPORT".split("|")
+    ),
 ]
 
 
