@@ -315,7 +315,9 @@ def test_a_wish_to_forget_holds_its_turns_back_and_deletes_nothing(user: Folder)
     talk(user, JUNE, "Forget what I said of my knee.", "Fine.")
     wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M1"]}
     done = list(consolidation.run(user, JUNE, Reader(forget=[wish])))
-    assert any("filemem forget deletes it" in told for each in done for told in each.notes)
+    [told] = [told for each in done for told in each.notes if "filemem forget deletes it" in told]
+    assert all(place in told for place in ("facts/", "2026-06-02-0930-talk.md:6;"))
+    assert "knee-is-bad" not in Store(Path(user.root).parent).user("nora").tools().call("grep", {"pattern": "knee"})
     assert not [
         hit for hit in Store(Path(user.root).parent).user("nora").search_files("bad knee") if "knee is bad" in hit.text
     ]

@@ -482,7 +482,7 @@ def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime, stay: Colle
     told = [source for one in memories if one for source in facts.sources(one)]
     gone = [path for path in wish.memories if path not in stay]
     journal.hold_back(folder, wish.asked, [*wish.turns, *gone, *told], at)
-    what, how = ", ".join(gone or told or wish.turns), "filemem forget deletes it, filemem restore takes it back"
+    what, how = ", ".join([*(gone or told), *wish.turns]), "filemem forget deletes it, filemem restore takes it back"
     return f"Held back, as asked in {wish.asked}: {what}; {how}"
 
 

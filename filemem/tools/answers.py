@@ -233,7 +233,7 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
     path, spent, matched, skipped, days, cut = "", 0, 0, False, None, None
     for shown in found.lines:
         here, before = (shown.path, shown.line), len(out)
-        if here in folded:
+        if here in folded or (not whole and kept_back.hides(shown.path, 0)):  # its name may tell it, too
             matched += 1
             continue
         if spent > GREP_TOKENS:
