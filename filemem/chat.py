@@ -615,16 +615,19 @@ def recall(
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
     and how many of how many these are; of those weaker than `least`, and for a greeting, none, unless `weak`, and of the profile
     what is not in every prompt."""
+    query = searched(said)
+    if not weak and terms.is_courtesy(query):
+        return ""
     try:
-        limit, query = MOST_PASSAGES if weak else None, searched(said)
+        limit = MOST_PASSAGES if weak else None
         found = search_files(index.of(folder), query, limit=limit, today=today, current=current)
     except FilememError as error:
         return f"Error: {error}" if weak else ""
-    if not weak and (terms.is_courtesy(query) or max((hit.strength for hit in found.hits), default=0.0) < least):
+    if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
         return ""
     if not found.hits:
         return escape_controls(answers.searched(found, calls=False))
-    profile = _profile(folder)
+    profile = _profile(folder) if any(hit.path == PROFILE for hit in found.hits) else ""
     hits = [hit for hit in found.hits if hit.path != PROFILE or _RESTS_ON.sub("", hit.text) not in profile]
     if not hits:
         return ""

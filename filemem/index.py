@@ -453,9 +453,7 @@ class Corpus:
     def names(self) -> list[tuple[str, ...]]:
         """The names that stand for one thing, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
         groups = (group for one in self.entries() for group in one.particulars.get("names", ()))
-        return [
-            *dict.fromkeys(tuple(filter(None, (" ".join(terms.words(name)) for name in group))) for group in groups)
-        ]
+        return [*dict.fromkeys(tuple(filter(None, (" ".join(terms.words(name)) for name in one))) for one in groups)]
 
     # -- words ---------------------------------------------------------------------------------------------------
 

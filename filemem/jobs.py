@@ -424,12 +424,10 @@ def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
 
 
 JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {
-    "maintain": lambda order, folder, show: maintain(folder, order.at, order.model(folder), show, dry=order.dry),
+    "maintain": lambda order, user, show: maintain(user, order.at, order.model(user), show, dry=order.dry),
     "consolidate": _consolidate,
-    "compact": lambda order, folder, show: [
-        compact(folder, order.at, order.options["older_than"], show, dry=order.dry)
-    ],
-    "sweep": lambda order, folder, show: [sweep(folder, order.at, show, dry=order.dry)],
+    "compact": lambda order, user, show: [compact(user, order.at, order.options["older_than"], show, dry=order.dry)],
+    "sweep": lambda order, user, show: [sweep(user, order.at, show, dry=order.dry)],
     "check": _check,
     "status": _status,
 }

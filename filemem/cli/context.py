@@ -8,6 +8,7 @@ import contextlib
 import datetime as dt
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -186,6 +187,8 @@ def usage(error: click.ClickException) -> str:
 
 def _day(value: str) -> dt.datetime:
     """A day as people write it, or a day and time: `2026-11-20T09:30`, `2026-05`, `Oct 7`, `last week`, 上周五."""
+    if re.match(r"0\d{3}|9999", value):  # a file is named by no such year, or no zone has all of its days
+        raise click.BadParameter(f"{value} is out of reach; name a day of the years 1000 to 9998")
     with contextlib.suppress(ValueError):
         return dt.datetime.fromisoformat(value)
     from filemem.text.dates import parse_bound  # noqa: PLC0415  rarely needed, and slow to load

@@ -151,8 +151,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if key == "embeddings":
         return _embeddings(value, wrong)
     if type(value) is not type(default):
-        given = one_line(repr(value), 80)
-        raise wrong(f"{key} is {given}", f"it takes {_WORDS[type(default)]} such as {default!r}")
+        such = f" such as {default}" * (default not in ("", True, False))
+        raise wrong(f"{key} is {one_line(repr(value), 80)}", f"it takes {_WORDS[type(default)]}{such}")
     below = 1 if key == "threshold" else math.inf
     if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < below:
         raise wrong(f"{key} is {value}", f"it must be a number above 0{' and below 1' * (below == 1)}")

@@ -348,9 +348,8 @@ def is_temporary_name(name: str) -> bool:
 
 def is_unprintable(name: str) -> bool:
     """Is this a file name that nobody can type or print: with control characters, or bytes that are not UTF-8?"""
-    return "\\" in name or (
-        not name.isprintable() and (escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name))
-    )
+    odd = not name.isprintable() and (escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name))
+    return odd or "\\" in name
 
 
 def _shown(entry: "os.DirEntry[str]") -> bool:

@@ -123,9 +123,6 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
 
 def quoted(text: str) -> str:
     """A YAML scalar on one line for any text."""
-    plain = (
-        re.fullmatch(r"[^\W\d_][\w /.+-]*(?::\d+)?", text) and not text.endswith(" ") and yaml.safe_load(text) == text
-    )
-    return (
-        text if plain else yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
-    )
+    if re.fullmatch(r"[^\W\d_][\w /.+-]*(?::\d+)?(?<! )", text) and yaml.safe_load(text) == text:
+        return text
+    return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")

@@ -411,9 +411,8 @@ class Memory:
         mapping = self._loaded[0] or {}
         lines = self.lines if self.is_yaml else self.lines[: self.front_end - 1]
         above = 0 if self.is_yaml else 1
-        untold = METADATA_KEYS.union(
-            () if self.is_yaml else NAMING, OF_FACTS if self.kind in ("facts", "lessons") else ()
-        )
+        ours = OF_FACTS if self.kind in ("facts", "lessons") else ()
+        untold = METADATA_KEYS.union(() if self.is_yaml else NAMING, ours)
         starts = [n for n, line in enumerate(lines[above:], above + 1) if mapping and line[:1] not in _NO_KEY]
         for start, after in itertools.pairwise([*starts, len(lines) + 1]):
             written = "\n".join(lines[start - 1 : after - 1]).rstrip()

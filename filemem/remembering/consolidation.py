@@ -454,7 +454,10 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
             entries.append({"proposed": one.claim._asdict()})
         if one.action in WRITTEN:
             try:
-                one, written = _change(folder, one, log) if one.action == UPDATE else _write(folder, one, at, notes)
+                if one.action == UPDATE:
+                    written = _change(folder, one, log)
+                else:
+                    one, written = _write(folder, one, at, notes)
             except FilememError as error:
                 notes.append(str(error))
                 continue
@@ -531,7 +534,7 @@ def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> 
     return one, paths
 
 
-def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> tuple[Decision, list[str]]:
+def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
     """Add sources and confidence to a memory, and give it the words in which it stands from now on, unless it was told again."""
     place, claim = folder.locate(one.path), one.claim
 
@@ -550,7 +553,7 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> tuple[Decis
 
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
-    return one, [place]
+    return [place]
 
 
 # -- the profile -------------------------------------------------------------------------------------------------------

@@ -113,10 +113,10 @@ class KnownMemory(NamedTuple):
     sources: tuple[str, ...] = ()
     until: dt.date | None = None
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """Its kind, and what it says but for capitals, accents and what stands between words."""
-        return kind_of(self.path), _BETWEEN.sub("", one_form_of_numbers(fold(self.text)))
+
+def _key(kind: str, text: str) -> tuple[str, str]:
+    """A kind, and what a text says but for capitals, accents and what stands between words."""
+    return kind, _BETWEEN.sub("", one_form_of_numbers(fold(text)))
 
 
 class KnownMemories:
@@ -150,14 +150,14 @@ class KnownMemories:
     def _put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
         self.live[memory.path] = memory
-        self._keys[memory.key] = memory.path
+        self._keys[_key(kind_of(memory.path), memory.text)] = memory.path
         self.paths.add(memory.path)
 
     def same(self, claim: Claim) -> KnownMemory | None:
         """The memory of the claim's kind that says the same, letter by letter and number by number."""
-        key = KnownMemory(f"{claim.kind}/", plain(claim.text), claim.day, own=True).key
+        key = _key(claim.kind, plain(claim.text))
         found = self.live.get(self._keys.get(key, ""))
-        return found if found and found.key == key else None
+        return found if found and key == _key(claim.kind, found.text) else None
 
     def like(self, texts: Iterable[str]) -> list[KnownMemory]:
         """All memories by their days while there are few, else those that share the rarest words with a text."""
@@ -220,7 +220,7 @@ class KnownMemories:
         path = next(name for name in named if self.paths.isdisjoint((name, f"{ARCHIVE}/{name}")))
         for old in replacing:
             self.live.pop(old.path, None)
-        self._put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, claim.sources))
+        self._put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, claim.sources, claim.valid_until))
         replaced = tuple(live(old.path) for old in replacing)
         return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, replaced)
 

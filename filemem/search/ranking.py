@@ -44,7 +44,8 @@ BARE_QUERY_LENGTH = 0.1  # likewise, where the question has no word to look for
 BARE_QUERY_MASS = 2.0  # the least that such a question weighs: as much as a word in an eighth of all passages
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
-FARTHER, AROUND = 0.01, 7  # where only days are asked for: less for each day away from them, up to so many
+AROUND = 7  # days before and after those asked for, where these hold little, or nothing else is asked for, and
+FARTHER = 0.01  # less for each of these
 
 FLOOR = 0.001  # the least that a passage found scores
 
@@ -397,11 +398,15 @@ class _Scorer:
     def _words(self, number: int) -> _Values:
         """What each word of the question counts for a passage, by its place in the question."""
         first, shares, _ = _spot(self.corpus, number)
-        parts: dict[int, list[float]] = {}
+        best: _Values = {}
+        whole: _Values = {}
         for beside, share in enumerate(shares, first):
             for word, value in self.held.get(beside, ()):
-                parts.setdefault(word, []).append(value * share)
-        return {word: ONCE * max(parts[word]) + (1 - ONCE) * sum(parts[word]) for word in sorted(parts)}
+                part = value * share
+                whole[word] = whole.get(word, 0.0) + part
+                if part > best.get(word, 0.0):
+                    best[word] = part
+        return {word: ONCE * best[word] + (1 - ONCE) * whole[word] for word in sorted(best)}
 
     def _parts(self, number: int, entry: IndexedFile, worth: float) -> Iterator[Share]:
         words = self._words(number)

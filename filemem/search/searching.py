@@ -123,9 +123,8 @@ class Hit:
     def passage(self) -> Passage:
         """The passage; an empty one where it has gone since."""
         found = self._memory and self._memory.windows[self._place : self._place + 1]
-        return (
-            self._memory.passages[found[0][0]] if self._memory and found else Passage(self.line, self.line, "", "", "")
-        )
+        gone = Passage(self.line, self.line, "", "", "")
+        return self._memory.passages[found[0][0]] if self._memory and found else gone
 
     @functools.cached_property
     def previous(self) -> Passage | None:

@@ -17,9 +17,7 @@ from filemem.search.searching import search_files
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
 
-_SCHEMAS: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "prompts/tools.json").read_text(encoding="utf-8")
-)
+_SCHEMAS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "prompts/tools.json").read_text("utf-8"))
 _TOOLS: dict[str, dict[str, Any]] = {one["function"]["name"]: one["function"]["parameters"] for one in _SCHEMAS}
 _EXAMPLES = {"pattern": "oolong", "query": "What tea do I like?", "text": "Prefers oolong tea."}  # else profile.md
 _FROM_NOUGHT = ("context", "offset")  # other numbers are from 1
