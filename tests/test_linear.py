@@ -2,6 +2,7 @@
 nowhere near sixteen times the time."""
 
 import datetime as dt
+import gc
 import json
 import resource
 import tempfile
@@ -54,62 +55,65 @@ JOBS: dict[str, Callable[[Folder], object]] = {
 }
 
 
-def spent(job: Callable[[Folder], object], said: list[str]) -> float:
-    """Seconds of processor time for a job on a session of these turns."""
-    with tempfile.TemporaryDirectory() as folder:
-        user = Store(Path(folder)).user("mara").folder
-        create(
-            user,
-            "talk",
-            OLD,
-            [*(format_turn("mara", "09:30", text) for text in said), format_turn("assistant", "09:31", "Ok.")],
-        )
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        job(user)
-        after = resource.getrusage(resource.RUSAGE_SELF)
-        return after.ru_utime - before.ru_utime
+def grows(work: Callable[[int], Callable[[], object]], size: int) -> bool:
+    """Does the work grow with the size? `work` prepares what is measured for a size. The least of several runs counts: the
+    machine and the collector, which is put off, only ever add to the processor time of a run."""
+
+    def spent(size: int) -> float:
+        run = work(size)
+        gc.collect()
+        gc.disable()
+        try:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+            run()
+            return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
+        finally:
+            gc.enable()
+
+    spent(size // 10)  # patterns compiled, tables read
+    once = min(spent(size) for _ in range(2))
+    return any(spent(4 * size) < MOST * once + 0.1 for _ in range(5))
 
 
 @pytest.mark.parametrize("told", [english, chinese, word, session], ids=lambda told: told.__name__)
 @pytest.mark.parametrize("job", JOBS)
 def test_the_work_grows_with_the_length(job: str, told: Callable[[int], list[str]]) -> None:
-    spent(JOBS[job], told(1000))  # patterns compiled, tables read
-    once = min(spent(JOBS[job], told(10_000)) for _ in range(2))
-    assert any(spent(JOBS[job], told(40_000)) < MOST * once + 0.1 for _ in range(3))
+    def work(size: int) -> Callable[[], object]:
+        user = Store(Path(tempfile.mkdtemp(dir=place))).user("mara").folder
+        said = [*(format_turn("mara", "09:30", text) for text in told(size)), format_turn("assistant", "09:31", "Ok.")]
+        create(user, "talk", OLD, said)
+        return lambda: JOBS[job](user)
+
+    with tempfile.TemporaryDirectory() as place:
+        assert grows(work, 10_000)
 
 
 def test_the_work_of_an_import_grows_with_the_tags_that_never_end(tmp_path: Path) -> None:
-    def spent_on(tags: int) -> float:
+    def work(tags: int) -> Callable[[], object]:
         message = {"role": "user", "content": "I like tea. " + "<system-reminder>x " * tags}
         line = {"type": "user", "uuid": "u", "timestamp": "2026-05-04T12:00:00Z", "sessionId": "s", "message": message}
-        file = tmp_path / f"{tags}.jsonl"
+        file, store = tmp_path / f"{tags}.jsonl", StoreFolder(Path(tempfile.mkdtemp(dir=tmp_path)))
         file.write_text(json.dumps(line) + "\n", encoding="utf-8")
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        import_file(StoreFolder(tmp_path / f"store-{tags}"), "claude-code", str(file), user="mara")
-        return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before.ru_utime
+        return lambda: import_file(store, "claude-code", str(file), user="mara")
 
-    once = spent_on(4_000)
-    assert spent_on(16_000) < MOST * once + 0.1
+    assert grows(work, 4_000)
 
 
 def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(tmp_path: Path) -> None:
-    def spent_on(aliases: int) -> float:
-        note = tmp_path / f"store-{aliases}/mara/notes/a.md"
+    def work(aliases: int) -> Callable[[], object]:
+        store = Path(tempfile.mkdtemp(dir=tmp_path))
+        note = store / "mara/notes/a.md"
         note.parent.mkdir(parents=True)
         note.write_text(f"---\naliases: [{', '.join(f'n{n}' for n in range(aliases))}]\n---\nTea.\n")
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        assert Store(tmp_path / f"store-{aliases}").user("mara").search_files("tea with n7")
-        return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before.ru_utime
+        return lambda: Store(store).user("mara").search_files("tea with n7")
 
-    assert spent_on(4_000) < MOST * spent_on(1_000) + 0.1
+    assert grows(work, 1_000)
 
 
 @pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{"])
 def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(piece: str) -> None:
-    def spent_on(pieces: int) -> float:
-        screen, before = CallFilter(len), resource.getrusage(resource.RUSAGE_SELF)
-        for _ in range(pieces):
-            screen.feed(piece)
-        return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before.ru_utime
+    def work(pieces: int) -> Callable[[], object]:
+        screen = CallFilter(len)
+        return lambda: [screen.feed(piece) for _ in range(pieces)]
 
-    assert spent_on(2_000) < MOST * spent_on(500) + 0.1
+    assert grows(work, 500)
