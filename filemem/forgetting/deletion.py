@@ -294,8 +294,8 @@ class _Cascade:
                 items += [copy] if copy not in items else []
             elif (one.path, one.line) not in gone and (one.line or live(one.path) not in names):
                 stays = names.get(live(one.path)) != ""
-                if one.line and one.path in self.memories:  # which will not name the files that go any more
-                    stays &= self.matcher.holds(os.fsdecode(renamed(os.fsencode(one.text), names)))
+                if stays and one.line and one.path in self.memories:  # which will not name the files that go any more
+                    stays = self.matcher.holds(os.fsdecode(renamed(os.fsencode(one.text), names)))
                 self.left += [one] if stays else []
         for n, item in enumerate(items):
             if not item.line:
@@ -335,8 +335,9 @@ class _Cascade:
 
     def _follow_to(self, memory: Memory) -> None:
         """Take a memory that was distilled from what goes, or its passages that cite it."""
-        near = {live(path): one for path, one in self.going.items() if os.path.basename(path).encode() in memory.data}
-        if not near or 0 in self.going.get(memory.path, ()):
+        others = self.going if 0 not in self.going.get(memory.path, ()) else {}
+        near = {live(path): one for path, one in others.items() if _stem(path) in memory.data}
+        if not near:
             return
         cited = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, near))})(?::\d[\d,\s-]*)?")
         told = [*memory.passages, Passage(1, 1, ASSISTANT, "", "\n".join(sources(memory)))]
@@ -387,13 +388,15 @@ def without(data: bytes, items: Iterable[Finding]) -> bytes:
     return "\n".join(lines).encode(codec, "surrogatepass")
 
 
+_stem = functools.lru_cache(100_000)(lambda path: os.fsencode(PurePath(path).stem))
+
+
 def renamed(data: bytes, names: dict[str, str]) -> bytes:
     """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
     edge = rb"[\w\x80-\xff-]"
     for old, new in names.items():
-        stem, path = PurePath(old).stem.encode(), re.escape(old.encode())
-        if stem in data:
-            path = path if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?" % path
+        if (stem := _stem(old)) in data:
+            path = (rb"%b" if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?") % re.escape(os.fsencode(old))
             data = re.sub(rb"(?<!%b)%b" % (edge, path), (new or NAMELESS).encode(), data)
             if _DATED.match(PurePath(old).stem):
                 name = rb"(?<!%b)%b(?!%b)" % (edge, re.escape(stem), edge)
