@@ -42,6 +42,9 @@ TAIL = 0.5  # of the best score, what a hit must have where the best one is stro
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
 ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1280), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
+TALKED, LESS_DEAR = 1100, 0.25
+"""Tokens that an answer has at least where a person talks with an assistant, and how much of DEARER a token costs there: what
+answers is what they say themselves, in long turns that are shown whole."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold
 PART = 240  # tokens of the best passages, by file, before more of them
@@ -202,6 +205,11 @@ class Hit:
         person = self.speaker.casefold() == self._reader.person
         own = own_part(self.text, self.speaker) if person else self.text
         return own != self.text and 2 * len(self._reader.found_in(own)) < len(self._reader.found_in(self.text))
+
+    @property
+    def in_talks(self) -> bool:
+        """Is it from memories in which a person talks with an assistant?"""
+        return bool(self._reader.corpus.voices)
 
     @property
     def wordless(self) -> bool:
@@ -629,7 +637,7 @@ def chosen(hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query)
         shown.sort(key=lambda hit: (hit.date or dt.date.max, hit.path))
     elif parsed.order < 0:
         most = AS_MUCH * max((hit.strength for hit in shown), default=0.0)
-        newest = [hit for hit in shown if hit.date and hit.strength >= most]
+        newest = [hit for hit in shown if hit.date and hit.strength >= most and not hit.is_aside]
         newest.sort(key=lambda hit: hit.date or dt.date.min, reverse=True)  # of a day's the best first
         shown = newest + [hit for hit in shown if hit not in newest]
     parts = [shown] if parsed.order > 0 else _parts(shown)
@@ -666,11 +674,13 @@ def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]
     said: set[str] = set()
     best = max((hit.score for hit in hits), default=0.0)
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
-    room = next(room for least, room in ROOM if strength >= least)
+    room, dearer = next(room for least, room in ROOM if strength >= least), DEARER
+    if hits and hits[0].in_talks:
+        room, dearer = max(room, TALKED), LESS_DEAR * DEARER
     for hit in some:
         rests = bool(hit.note) or hit.path.startswith(ARCHIVE)
         tail = strength >= ranking.STRONG and hit.score < TAIL * best and hit.strength < strength
-        least = best * (WORTH + DEARER * spent + WEAKER * max(0.0, strength - hit.strength))
+        least = best * (WORTH + dearer * spent + WEAKER * max(0.0, strength - hit.strength))
         worth = (hit.score >= least and not (tail and hit.path != some[0].path)) or (rests and hit.strength >= strength)
         if shown and (not worth or spent + LINE > room):
             left += 1
