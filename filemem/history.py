@@ -32,6 +32,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
@@ -202,29 +203,8 @@ def fields(out: bytes) -> list[str]:
 
 def git_place(path: str) -> str:
     """The nearest `.git` in or above a folder, empty where there is none."""
-    above = os.path.realpath(path)
-    while not os.path.lexists(os.path.join(above, ".git")):
-        if above == os.path.dirname(above):
-            return ""
-        above = os.path.dirname(above)
-    return os.path.join(above, ".git")
-
-
-def find(path: str, trust: Trust) -> Repository | None:
-    """The repository in whose work tree `path` lies or would lie, None where there is none.
-
-    Raises FilememError, Untrusted where the person has not agreed to it. Without a `.git` in any folder above, git is not even
-    started.
-    """
-    place = git_place(path)
-    if not place:
-        return None
-    content = {"mark": _said(_git_folder(place), MARK)}
-    if not trust.known(place, content):
-        raise Untrusted(place, content)
-    if trust.given:
-        agree(place, trust)
-    return Repository(place)
+    here = Path(os.path.realpath(path))
+    return next((str(above / ".git") for above in (here, *here.parents) if os.path.lexists(above / ".git")), "")
 
 
 def agree(place: str, trust: Trust) -> None:
@@ -239,9 +219,9 @@ def agree(place: str, trust: Trust) -> None:
 
 
 def _said(folder: str, name: str) -> str:
-    """What a small file in a folder says, empty where there is none; raises Refused where it cannot be read."""
-    with contextlib.suppress(NotFound):
-        return os.fsdecode(safe.read(os.path.join(folder, name), 10_000)).strip()
+    """What a plain file in a folder says, empty where there is none."""
+    with contextlib.suppress(NotFound, Refused):
+        return os.fsdecode(safe.read(os.path.join(folder, name))).strip()
     return ""
 
 
@@ -259,11 +239,8 @@ class Repository(Git):
         """The repository of a `.git`; the linked work trees of one have the folder `common` in common."""
         where, self.folder = os.path.dirname(place), _git_folder(place)
         self.common = os.path.abspath(os.path.join(self.folder, _said(self.folder, "commondir")))
-        told = b""
-        with contextlib.suppress(FilememError, OSError):  # none, or no plain file, on which git could wait for ever
-            told = safe.read(os.path.join(self.common, "config"))
-        listing = ("config", "--file", "-", "--no-includes", "--list", "-z")
-        entries = fields(Git("/").ask(*listing, stdin=told, env={"GIT_DIR": os.devnull}).out)
+        listing, config = ("config", "--file", "-", "--no-includes", "--list", "-z"), _said(self.common, "config")
+        entries = fields(Git("/").ask(*listing, stdin=os.fsencode(config), env={"GIT_DIR": os.devnull}).out)
         said = {key: value for key, _, value in (entry.partition("\n") for entry in entries)}
         aside = tempfile.mkdtemp(prefix="filemem-git-")
         weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
@@ -307,9 +284,7 @@ class Repository(Git):
 
     def purged(self) -> set[str]:
         """The commits that were rewritten here so as to forget; what holds one of them would bring back what is forgotten."""
-        with contextlib.suppress(NotFound):
-            return set(safe.read(os.path.join(self.folder, PURGED)).decode().split())
-        return set()
+        return {*_said(self.folder, PURGED).split()}
 
     def alone(self) -> contextlib.AbstractContextManager[None]:
         """Keep other processes of filemem from committing here meanwhile; does not nest. Raises Busy."""
@@ -342,10 +317,6 @@ class Repository(Git):
         """Put an object into the repository, with just these bytes; returns its name."""
         return self.text("hash-object", "-t", kind, "-w", "--literally", "--stdin", stdin=data)
 
-    def empty(self) -> str:
-        """The tree without files."""
-        return self.put("tree", b"")
-
     def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
         """A tree with some of its files replaced, added, or taken out."""
         gone = [f"0 {'0' * len(tree)}\t{path}" for path, entry in changes.items() if entry is None]  # which comes first
@@ -359,10 +330,7 @@ class Repository(Git):
     # -- committing ----------------------------------------------------------------------------------------------
 
     def commit(self, paths: Iterable[str], message: str, author: Identity, at: dt.datetime) -> None:
-        """Commit just these files as they are on disk, also those that git does not know, whatever else is staged.
-
-        Raises GitError where git cannot write.
-        """
+        """Commit just these files as they are on disk, also those that git does not know, whatever else is staged."""
         listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
         how = ("--only", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--cleanup=verbatim", "-m", message)
         env, given = {"GIT_LITERAL_PATHSPECS": "1", **_signed(author, at)}, [*paths]
@@ -439,8 +407,16 @@ class History:
 
     @functools.cached_property
     def found(self) -> Repository | None:
-        """The repository in which the user's folder lies, set up for filemem or not. Raises GitError, Untrusted."""
-        return find(self.folder.root, self.folder.trust)
+        """The repository in which the user's folder lies, set up for filemem or not. Raises Untrusted where the person has not
+        agreed to it. Without a `.git` in any folder above, git is not even started."""
+        if not (place := git_place(self.folder.root)):
+            return None
+        content = {"mark": _said(_git_folder(place), MARK)[:99]}
+        if not self.folder.trust.known(place, content):
+            raise Untrusted(place, content)
+        if self.folder.trust.given:
+            agree(place, self.folder.trust)
+        return Repository(place)
 
     @property
     def repository(self) -> Repository:
@@ -459,7 +435,7 @@ class History:
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
         for folder in (self.folder.root, self.folder.above):
-            if ATTRIBUTES[0] in _lines(os.path.join(folder, ".gitattributes")) and self.found:
+            if ATTRIBUTES[0] in _said(folder, ".gitattributes").splitlines() and self.found:
                 top = os.path.realpath(folder)
                 return folder if f"{top}/".startswith(f"{self.found.where}/") else ""
         return ""
@@ -577,11 +553,8 @@ class History:
                 raise self._fault
 
     def record(self, subject: str, paths: Iterable[str], trailers: Mapping[str, str], at: dt.datetime) -> str:
-        """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Job, Session, Source.
-
-        Returns a sentence for the person, mostly empty. Never raises for git's sake: where nothing can be committed now, it says
-        why, and that will be done later.
-        """
+        """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Job, Session, Source. Returns a
+        sentence for the person where something waits for them, or nothing can be committed now; never raises for git's sake."""
         try:
             left = self._commit(paths, message(subject, trailers), at) if self.home else []
         except (FilememError, OSError) as error:
@@ -670,7 +643,7 @@ def _changes(repository: Repository, *inside: str) -> dict[str, str]:
 def steps(repository: Repository, before: str, after: str, inside: str = "") -> list[Step]:
     """What differs between two trees, of files under `inside`; `before` may be empty, for nothing. Raises FilememError for a
     path or kind of file that memories have no use for and that could lead elsewhere."""
-    before = before or repository.empty()
+    before = before or repository.put("tree", b"")
     parts = fields(repository.run("diff-tree", "-r", "-z", "--no-renames", before, after, "--", spec(inside)))
     for facts, path in zip(parts[::2], parts[1::2], strict=True):
         wrong = any(part in ("", ".", "..") or part.lower() == ".git" for part in path.split("/"))
@@ -819,28 +792,28 @@ class Commit(NamedTuple):
         """The author as a person would name it: themselves, or the machine with its job and conversation."""
         if self.author != MACHINE:
             return self.author.name
-        session, job = self.trailers.get("Session"), self.trailers.get("Job")
-        return ", ".join(["filemem", *([job] if job else []), *([f"in {session}"] if session else [])])
+        session = f"in {self.trailers['Session']}" if "Session" in self.trailers else ""
+        return ", ".join(filter(None, ["filemem", self.trailers.get("Job"), session]))
 
 
 def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
-    """The commits on a user's memories, newest first: all, or those of one file or folder. A file is followed through its moves.
-
-    Raises NotFound where a path is no memory's and never was.
-    """
+    """The commits on a user's memories, newest first: all, or those of one file or folder. A file is followed through its moves,
+    also one that is not committed yet. Raises NotFound where a path is no memory's and never was."""
     place = path
     with contextlib.suppress(NotFound):  # where it was when git last saw it
         if path and not os.path.isdir(history.folder.absolute(path)):
             place = history.folder.locate(path)
     there = os.path.join(history.folder.root, place)
-    follow = ["--follow"] if path and os.path.isfile(there) else []
+    follow = ["--follow"] if path and not os.path.isdir(there) else []
     specs = [spec(history.path(place)), f":(top,exclude,literal){history.path(BOOKKEEPING)}"][: 1 if follow else 2]
     if not history.repository.head():
         return []
     commits = _commits(history, *follow, *([f"-{limit}"] if limit else []), "HEAD", "--", *specs)
-    if path and not commits and not os.path.lexists(there):
-        history.folder.locate(path)
-    return commits
+    if commits or not follow:
+        return commits
+    place = live(history.folder.locate(path))
+    old = next((old for old, new in history.renames().items() if new == place), "")
+    return log(history, old, limit) if old else []
 
 
 def _commits(history: History, *arguments: str) -> list[Commit]:
@@ -874,9 +847,7 @@ class Past(Folder):
 
 def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     """What was believed at `moment`, a date meaning its end in local time: the last commit by then on this branch, to read only.
-
-    Raises NotFound where nothing of the user's had been committed by then, FilememError where git cannot tell.
-    """
+    Raises NotFound where nothing of the user's had been committed by then."""
     history = History(folder)
     repository, inside = history.repository, history.inside
     if not isinstance(moment, dt.datetime):
@@ -1035,8 +1006,6 @@ def _remote(repository: Repository, given: str | None) -> tuple[str, str]:
     if not name:
         add = f"git -C {repository.where} remote add origin URL"
         raise FilememError(f"there is no remote to sync with; name one, or add one: {add}.")
-    if name.startswith("-"):
-        raise FilememError(f"{one_line(name)} is not a remote; name one as git does.")
     return name, (name == followed and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}"
 
 
@@ -1062,7 +1031,7 @@ def _push(repository: Repository, name: str, branch: str, commit: str) -> str:
     url = repository.setting(f"remote.{name}.pushurl") or repository.text("ls-remote", "--get-url", "--", name)
     local = os.path.exists(os.path.join(repository.where, url.removeprefix("file://")))
     here = [f"--receive-pack={_INERT_RECEIVER}"] if local else []
-    done = repository.ask("push", *here, name, f"{commit}:{branch}", timeout=NETWORK)
+    done = repository.ask("push", *here, "--", name, f"{commit}:{branch}", timeout=NETWORK)
     return done.why if done.code else ""
 
 
@@ -1072,9 +1041,8 @@ def _push(repository: Repository, name: str, branch: str, commit: str) -> str:
 def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) -> list[str]:
     """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
 
-    Makes a repository where there is none. One of its own that is empty begins with what is there, under the person's name.
-    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
-    the person from now on.
+    Makes a repository where there is none, which begins with what is there, under the person's name. Adds the lines of
+    .gitignore and .gitattributes that are missing; touches nothing else. The person has named the repository from now on.
     """
     said = list[str]()
     if not git_place(home):
@@ -1090,8 +1058,8 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     files = {prefix + ".gitignore": IGNORE, prefix + ".gitattributes": ATTRIBUTES}
     before = {} if begins else _changes(repository, *files)
     for name, wanted in files.items():
-        path = os.path.join(repository.where, name)
-        if missing := [line for line in wanted if line not in _lines(path)]:
+        path, said_there = os.path.join(repository.where, name), _said(repository.where, name).splitlines()
+        if missing := [line for line in wanted if line not in said_there]:
             with contextlib.suppress(FileExistsError):
                 safe.create(path, b"")
             safe.append(path, "".join(f"{line}\n" for line in missing).encode())
@@ -1106,10 +1074,3 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
         repository.commit(chosen, message(subject, {}), owner, at)
         said.append(f"Committed {len(chosen)} files.")
     return said or [f"{home} is set up for git already; nothing was changed."]
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        return [line.strip() for line in safe.read(path).decode(errors="replace").split("\n")]
-    except FilememError:
-        return []

@@ -20,14 +20,14 @@ from filemem.chat import Does
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, journal, trust
 from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
-from filemem.files.memory import LARGEST, PROFILE, archived, counterpart, live
+from filemem.files.memory import LARGEST, PROFILE, archived, live
 from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.models.endpoint import FailFastModel, Model, ModelError
-from filemem.models.offline import OfflineModel, chosen_model
+from filemem.models.offline import chosen_model
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
@@ -44,11 +44,8 @@ Commit = Callable[..., str]
 
 @contextlib.contextmanager
 def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[Commit]:
-    """Work on a user's memories, and commit what was written; raises Busy where another job is at it.
-
-    What was cut off before it was committed is committed first. Not `alone`: a short piece of work, such as one fact, which
-    waits for no other job.
-    """
+    """Work on a user's memories, and commit what was written, after what was cut off before it was committed; raises Busy where
+    another job is at it. Not `alone`: a short piece of work, such as one fact, which waits for no other job."""
     history = History(user)
 
     def commit(subject: str, paths: Iterable[str], **trailers: str) -> str:
@@ -64,10 +61,8 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
 
 
 def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Applied, str]:
-    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; returns what git says, too.
-
-    `source`: who asked for it, where it was not the person, as the commit says.
-    """
+    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; returns what git says, too. `source`: who
+    asked for it, where it was not the person."""
     with job(folder, "remember", at, alone=False) as commit:
         done = consolidation.remember(folder, text, at, **how)
         subject = f"Remember: {done.decisions[0].claim.text}"
@@ -162,11 +157,6 @@ class JobDone(NamedTuple):
     paths: list[str] = []
     subject: str = ""
 
-    @property
-    def news(self) -> bool:
-        """Is this worth a line when the user is one of many?"""
-        return bool(self.paths or self.facts.get("notes")) or not self.job
-
 
 P = ParamSpec("P")
 
@@ -190,10 +180,8 @@ def _committed(step: Callable[P, JobDone]) -> Callable[P, JobDone]:
 def maintain(
     folder: Folder, at: dt.datetime, model: Model | None, progress: Progress = no_progress, *, dry: bool = False
 ) -> list[JobDone]:
-    """Every job, in the order in which each finds what the one before has left; what was cut off in git is finished first.
-
-    `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
-    """
+    """Every job, in the order in which each finds what the one before has left. `dry`: only say what each would do to the
+    memories as they are now; nothing is written, and no job waited for."""
     with contextlib.nullcontext() if dry else folder.job_lock():
         renamed = [] if dry else [follow_renames(folder, at)]
         done = [
@@ -321,9 +309,9 @@ def _tidy(folder: Folder, progress: Progress) -> JobDone:
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
     """Have everything that names a memory which a person has renamed with git name it as it is called now: the profile's lines,
     sources, links and records. Where there is anything to follow it is a job."""
-    known = set(folder.paths())
-    found = {old: new for old, new in History(folder).renames().items() if known & {new, counterpart(new)}}
-    names = {old: new for old, new in found.items() if not known & {old, counterpart(old)}}
+    known, found = folder.paths(), History(folder).renames()
+    stand = {*map(live, known)}
+    names = {old: new for old, new in found.items() if new in stand and old not in stand}
     named = {old: set[str]() for old in names}
     for path in known if names else ():
         with contextlib.suppress(FilememError, OSError):
@@ -357,9 +345,7 @@ JOIN = 10  # seconds for the scheduler to answer
 
 class Order(NamedTuple):
     """What is to be done for users of a store: a job of the table, with its options, at a time. Plain values, as it travels.
-
-    `trusted`: the person trusts the store's settings and repository. `many`: the user is one of many.
-    """
+    `trusted`: the person trusts the store's settings and repository. `many`: the user is one of many."""
 
     job: str
     store: str
@@ -376,8 +362,8 @@ class Order(NamedTuple):
     def model(self, folder: Folder) -> Model | None:
         """The model that the command has chosen, None where none is asked; raises Refused where it would be at another endpoint
         than the person's."""
-        name = str(self.options.get("model") or "")
-        if name in ("", OfflineModel.name) or (self.many and self.dry):
+        name = self.options.get("model")
+        if not name or (self.many and self.dry):
             return None
         if "base_url" in config.withheld(folder.store, trust=folder.trust):
             raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {trust.REMEDY}.")
@@ -393,9 +379,9 @@ def _model(settled: str, name: str) -> Model | None:
 
 def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
     """Have the model read what waits. Without a model, or dry, what that takes is told."""
-    model, named = order.model(folder), order.options.get("model") not in (None, "", OfflineModel.name)
+    model = order.model(folder)
     if order.dry or model is None:
-        return [waiting(folder, model=named)._replace(job="")]
+        return [waiting(folder, model=bool(order.options["model"]))._replace(job="")]
     found, requests = list[tuple[Applied, str]](), order.options.get("requests", 0)
     for one in consolidated(folder, order.at, model, review=bool(order.options.get("review"))):
         found.append(one)
@@ -444,25 +430,22 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-def work(order: Order, user: str, trust: Trust | None = None) -> Outcome:
+def work(order: Order, user: str) -> Outcome:
     """Do a job for one user; what their files or the system refuse is told in the outcome."""
     try:
         if not os.path.isdir(order.store):
             raise FilememError(f"{socket.gethostname()} does not see {order.store}; mount it there by that name.")
-        folder = StoreFolder(order.store, trust or Trust(given=order.trusted)).folder(user)
+        folder = StoreFolder(order.store, Trust(given=order.trusted)).folder(user)
         return Outcome(user, JOBS[order.job](order, folder, no_progress))
     except (FilememError, OSError) as error:
         return Outcome(user, [], in_words(error))
 
 
-def outcomes(order: Order, users: Sequence[str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:
-    """What becomes of each user, in the order in which they are done.
-
-    `trust` has the person's answers, for what is done here. Raises FilememError where the scheduler cannot be reached.
-    """
+def outcomes(order: Order, users: Sequence[str], scheduler: str = "") -> Iterator[Outcome]:
+    """What becomes of each user, in the order in which they are done; raises FilememError where no scheduler answers."""
     order = order._replace(many=True)
     if not scheduler:
-        yield from (work(order, name, trust) for name in users)
+        yield from (work(order, name) for name in users)
         return
     try:
         import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra

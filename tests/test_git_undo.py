@@ -160,11 +160,16 @@ def test_log_follows_a_file_through_its_moves(mara: Folder) -> None:
     def said(path: str) -> list[str]:
         return [commit.subject for commit in log(History(mara), path)]
 
-    assert said(FACT) == ["Put away what has faded", "Begin to keep these memories in git"] == said(f"archive/{FACT}")
+    kept = ["Put away what has faded", "Begin to keep these memories in git"]
+    assert said(FACT) == kept == said(f"archive/{FACT}")
     assert said("facts") == said("facts/茶.md") + said(FACT)
     assert len(log(History(mara), limit=2)) == 2
     who = [commit.who for commit in log(History(mara))]
     assert who == ["filemem, chat, in sessions/x.md", "filemem, sweep", "filemem, test", "Mara Lind"]
+    git(mara.root, "mv", f"archive/{FACT}", "facts/乌龙.md")
+    assert said("facts/乌龙.md") == kept
+    git(mara.root, "commit", "-qm", "By hand")
+    assert said("facts/乌龙.md") == ["By hand", *kept]
 
 
 def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -177,7 +182,7 @@ def test_the_commands_answer_in_words(mara: Folder) -> None:
     hostile = "Forged \x1b[31m line"
     write(mara, "facts/x.md", hostile + "\n")
     job(mara, "Learn \x1b]0;x", "facts/x.md")
-    for arguments in (["log"], ["log", "--json"]):
+    for arguments in (["log"], ["log", "--json"], ["log", "facts/"], ["log", "facts/x.md:1"]):
         said = run(where, *arguments)
         assert said.returncode == 0 and "\x1b" not in said.stdout and not said.stderr, arguments
     said = run(where, "undo")

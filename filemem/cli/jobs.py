@@ -58,9 +58,10 @@ def _run(call: Context, job: str, **options: Any) -> Output:
 def _for_each(call: Context, order: Order, users: list[str], *, brief: bool) -> Iterator[Row]:
     """What a job tells for many users, `brief`: with lines for what is news; and an error for each for whom it failed."""
     with progress(order.job) as show:
-        for done, one in enumerate(outcomes(order, users, call.answers, call.scheduler or ""), 1):
+        for done, one in enumerate(outcomes(order, users, call.scheduler or ""), 1):
             for told in one.told:
-                lines = [f"{one.user}: {line}" for line in told.said if told.news] if brief else told.said
+                news = told.paths or told.facts.get("notes") or not told.job
+                lines = [f"{one.user}: {line}" for line in told.said if news] if brief else told.said
                 yield Row({"user": one.user, "job": told.job, **told.facts}, lines)
             if one.error:
                 yield Row({"user": one.user, "error": one.error}, [])
@@ -234,7 +235,8 @@ def log_command(call: Context, path: str | None, limit: int | None) -> Output:
 
     Example: filemem log profile.md
     """
-    found = log(History(call.the_user()), path or "", limit or 0)
+    user = call.the_user()
+    found = log(History(user), split_line(user, path.rstrip("/"))[0] if path else "", limit or 0)
     for commit in found:
         yield Row({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, [_line(commit)])
     if not found:
