@@ -38,7 +38,7 @@ from typing import NamedTuple
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
 from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name
-from filemem.files.memory import ARCHIVE, archived, live
+from filemem.files.memory import ARCHIVE, archived, counterpart, live
 from filemem.files.trust import VARIABLE, Trust
 from filemem.text.plain import counted, first_few, one_line
 
@@ -338,7 +338,7 @@ class Repository(Git):
         unknown = nul(path for path in given if path not in known)
         try:
             if unknown:
-                self.run("add", "--intent-to-add", *listed, stdin=unknown, env=env)
+                self.run("add", "--intent-to-add", "--force", *listed, stdin=unknown, env=env)
             self.run("commit", *how, *listed, stdin=nul(given), env=env)
         except GitError:
             self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
@@ -576,8 +576,13 @@ class History:
             wanted = [path for path in given if path in changes]
             theirs -= {one for one in wanted if not (self._stands(one) or GONE in self._before.get(one, ""))}
             left = [path for path in wanted if path in theirs and path not in LOGS]
-            if mine := [self.path(path) for path in wanted if path not in left]:
-                self.repository.commit(mine, words, MACHINE, at)
+            mine = [path for path in wanted if path not in left]
+            moved = [
+                counterpart(path) for path in mine if not self._stands(path)
+            ]  # which counts where git ignores it, too
+            mine += [path for path in moved if path not in changes and self._stands(path)]
+            if mine:
+                self.repository.commit(map(self.path, mine), words, MACHINE, at)
         return left
 
     # -- what lands ----------------------------------------------------------------------------------------------
