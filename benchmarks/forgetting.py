@@ -51,7 +51,7 @@ def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float]]:
             user, asked = Store(root).user(real.USER).folder, person.questions
             before, whole = shares(user, asked), size(user, live=False)
             at = (person.sessions[-1].at + YEAR).astimezone()
-            compact(user, at, older_than=0)
+            compact(user, at, days=0)
             sweep(user, at)
             left.append(size(user, live=True) / whole)
             columns = before, shares(user, asked), shares(user, asked, path="summaries/**")

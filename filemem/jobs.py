@@ -35,9 +35,6 @@ from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE
 from filemem.search import semantic
 from filemem.text.plain import counted, first_few, one_line
 
-_WORDS = {ADD: "remembered", SUPERSEDE: "remembered", UPDATE: "updated", NOOP: "knew", DROP: "left out"}
-
-
 Commit = Callable[..., str]
 """Commits what a job wrote, by a subject, the paths and more trailers; what git has to say of it, empty where nothing."""
 
@@ -90,10 +87,10 @@ def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
         yield f"proposed: {text}"
     elif one.action in (ADD, SUPERSEDE, UPDATE):
         reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
-        yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
+        yield f"{'updated' if one.action == UPDATE else 'remembered'} {one.path}: {text}{reason}"
         yield from (f"superseded {old}" for old in one.replaces if one.action == SUPERSEDE)
     elif whole:
-        yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
+        yield f"{_COUNTED[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
 
 
 def imported(
@@ -236,23 +233,18 @@ def read(found: Iterable[tuple[Applied, str]]) -> JobDone:
 
 @_committed
 def compact(
-    folder: Folder,
-    at: dt.datetime,
-    older_than: int | None = None,
-    progress: Progress = no_progress,
-    *,
-    dry: bool = False,
+    folder: Folder, at: dt.datetime, days: int | None = None, progress: Progress = no_progress, *, dry: bool = False
 ) -> JobDone:
-    """Summarise and archive what is old; `dry`: only say what would be done."""
-    found, said = compaction.plan(folder, at.date(), older_than, progress), list[str]()
+    """Summarise and archive what is older than some days; `dry`: only say what would be done."""
+    found, made = compaction.plan(folder, at.date(), days, progress), list[dict[str, Any]]()
     if dry:
-        due = [(summary, source.path) for summary, sources in found.items() for source in sources]
-        made: list[dict[str, Any]] = [{"summary": summary, "source": path} for summary, path in due]
-        said = [f"{path} would be summarised in {summary}." for summary, path in due]
+        made = [{"summary": path, "source": source.path} for path, sources in found.items() for source in sources]
+        said = [f"{one['source']} would be summarised in {one['summary']}." for one in made]
     else:
         done = compaction.apply(folder, found, at, progress)
-        for one in done:
-            said.append(f"{one.source}: {one.before:,} bytes in {one.after:,} of {one.summary}. {one.note}".strip())
+        said = [
+            f"{one.source}: {one.before:,} bytes in {one.after:,} of {one.summary}. {one.note}".strip() for one in done
+        ]
         made = [one._asdict() for one in done]
     paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
     subject = f"Summarise {counted(len(made), 'old conversation')}"
