@@ -902,9 +902,8 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
         new = repository.commit_tree(tree, [head], words, at)
         made = steps(repository, head, new)
         if not made:
-            raise FilememError(
-                f"there is nothing left of {short} ({one_line(commit.subject, 60)}) to undo; see filemem log."
-            )
+            what = f"there is nothing left of {short} ({one_line(commit.subject, 60)}) to undo"
+            raise FilememError(f"{what}; see filemem log.")
         history.land(new)
     return commit, _sentences(history, made)
 
@@ -913,16 +912,14 @@ def _last_undoable(history: History) -> Commit:
     """The last commit of a job that is no undo, no merge and not undone; raises FilememError where there is none."""
     undone = set[str]()
     for commit in log(history):
-        undoes = commit.trailers.get("Undoes", "")
-        if commit.author == MACHINE and "Job" in commit.trailers and commit.commit not in undone:
-            if undoes:
-                undone.add(undoes)
-            elif len(commit.parents) == 1:
-                changed = fields(
-                    history.repository.run("diff-tree", "-r", "-z", "--name-only", *commit.parents, commit.commit)
-                )
-                if not all(_stays(history, commit, path) for path in changed):
-                    return commit
+        if commit.author != MACHINE or "Job" not in commit.trailers or commit.commit in undone:
+            continue
+        if undoes := commit.trailers.get("Undoes"):
+            undone.add(undoes)
+        elif len(commit.parents) == 1:
+            listed = history.repository.run("diff-tree", "-r", "-z", "--name-only", *commit.parents, commit.commit)
+            if not all(_stays(history, commit, path) for path in fields(listed)):
+                return commit
     raise FilememError(
         "filemem has made no commit that could be undone; filemem log lists all, and any can be named. Your own edits, where "
         f"not committed, git takes back: git -C {shlex.quote(history.folder.root)} diff shows them, restore FILE undoes them."
@@ -969,7 +966,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     fetched, sent, refused, last, said = 0, 0, "", "", list[str]()
     with repository.alone():
         for attempt in range(TRIES):
-            ours, theirs = repository.head(), _fetch(repository, name, branch)
+            ours, (branch, theirs) = repository.head(), _fetch(repository, name, branch)
             if not ours and not theirs:
                 raise FilememError("there is nothing to sync yet, here or there; remember something first.")
             if attempt and theirs == last:  # nobody else's push came first
@@ -1014,13 +1011,15 @@ def _remote(repository: Repository, given: str | None) -> tuple[str, str]:
     return name, (name == followed and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}"
 
 
-def _fetch(repository: Repository, name: str, branch: str) -> str:
-    """The remote branch's newest commit, fetched; empty where there is none yet. Raises GitError."""
+def _fetch(repository: Repository, name: str, branch: str) -> tuple[str, str]:
+    """The remote's branch, its only one where another machine calls it otherwise, and its newest commit, fetched; empty where
+    there is none yet. Raises GitError."""
     purged, commit = repository.purged(), ""
-    done = repository.ask("ls-remote", "--heads", "--", name, branch, timeout=NETWORK)
+    done = repository.ask("ls-remote", "--heads", "--", name, timeout=NETWORK)
     if not done.code and done.out:
-        commit = done.out.decode().split()[0]
-        if commit not in purged:
+        heads = dict(line.split("\t")[::-1] for line in os.fsdecode(done.out).splitlines())
+        branch = branch if branch in heads or len(heads) > 1 else next(iter(heads))
+        if (commit := heads.get(branch, "")) and commit not in purged:
             done = repository.ask("fetch", "--quiet", "--no-tags", "--", name, branch, timeout=NETWORK)
     if done.code:
         words = f"{one_line(name)} cannot be reached ({done.why})"
@@ -1028,7 +1027,7 @@ def _fetch(repository: Repository, name: str, branch: str) -> str:
     if commit in purged or (purged and commit and not purged.isdisjoint(repository.text("rev-list", commit).split())):
         what = f"{one_line(name)} still has the history that was purged here, and would bring it back"
         raise FilememError(f"{what}; replace it with git push --force, then sync again.")
-    return commit
+    return branch, commit
 
 
 def _push(repository: Repository, name: str, branch: str, commit: str) -> str:

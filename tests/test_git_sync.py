@@ -113,11 +113,12 @@ def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder])
 
 
 def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
-    """Each made its own repository; the remote of something else is refused."""
+    """Each made its own repository, with a branch of another name; the remote of something else is refused."""
     for name in ("remote", "code"):
         git(tmp_path, "init", "--quiet", "--bare", name)
     one, two = store(tmp_path / "one"), store(tmp_path / "two")
     change(two, "facts/b.md", "b\n")
+    git(two.root, "branch", "-m", "master")
     sync(History(one), str(tmp_path / "remote"), START)
     sync(History(two), str(tmp_path / "remote"), START)
     sync(History(one), str(tmp_path / "remote"), START)
