@@ -301,11 +301,13 @@ def _tidy(folder: Folder, progress: Progress) -> JobDone:
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
     """Have everything that names a memory which a person has renamed with git name it as it is called now: the profile's lines,
     sources, links and records. Where there is anything to follow it is a job."""
-    known, found = folder.paths(), History(folder).renames()
+    known, history = folder.paths(), History(folder)
     stand = {*map(live, known)}
-    names = {old: new for old, new in found.items() if new in stand and old not in stand}
+    names = {old: new for old, new in history.renames().items() if new in stand and old not in stand}
     named = {old: set[str]() for old in names}
-    for path in known if names else ():
+    # Changed as well, what is renamed would no longer be known for that: it waits until it is committed.
+    waits = {path for path in history.new() if live(path) in names.values()} if names else set[str]()
+    for path in {*known} - waits if names else ():
         with contextlib.suppress(FilememError, OSError):
             data = folder.read(path, LARGEST)
             for old, new in names.items():
@@ -325,7 +327,7 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
         ours = deletion.renamed("\n".join(own).encode(), names).decode()
         log.add({"line": path, "digest": digest(said)} for _, path, said in consolidation.marked(ours))
         said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
-        paths = [*touched, *names, *names.values()]
+        paths = [*touched, journal.RECALLS]
         note = commit("Follow renames", paths)
     return JobDone("renames", said + [note] * bool(note), {"followed": said}, paths)
 
