@@ -701,11 +701,9 @@ class Merged(NamedTuple):
 
 
 def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool) -> Merged:
-    """What has changed from `base` to `theirs` under `inside`, made in `ours`.
-
-    Where both changed a line both stand there, with `union`, else the file is not merged. A memory is the same one in the
-    archive and out of it, so that an edit and a move come together: git would take two short facts for one that was renamed.
-    """
+    """What has changed from `base` to `theirs` under `inside`, made in `ours`. Where both changed a line both stand there, with
+    `union`, else the file is not merged. A memory is the same one in the archive and out of it, so that an edit and a move
+    come together: git would take two short facts for one that was renamed."""
     trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
     twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
     named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
@@ -950,12 +948,9 @@ def _sentences(history: History, made: list[Step]) -> list[str]:
 
 
 def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
-    """Bring in what other machines have learnt and send what this one has, with every line that anyone wrote still there; returns
-    what to tell the person.
-
-    Never by force. Raises FilememError, with everything committed here kept for the next time, where the remote cannot be
-    reached or does not take it, or what comes in meets uncommitted edits.
-    """
+    """Bring in what other machines have learnt and send what this one has, never by force, with every line that anyone wrote
+    still there; returns what to tell the person. Raises FilememError, with what is committed here kept for next time, where the
+    remote cannot be reached or does not take it, or what comes in meets uncommitted edits."""
     repository = history.require()
     if os.path.realpath(history.home) != repository.where:
         what = f"{history.home} is only a part of {repository.where}"

@@ -82,8 +82,7 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
 
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
 def test_a_fact_archived_here_and_edited_there_is_one_memory(machines: list[Folder], text: str) -> None:
-    """In the archive, though git would ignore it there, with the edit and what superseded it, though git sees no move in a text
-    so short."""
+    """In the archive, which git is to ignore, with the edit and what superseded it, though git sees no move in it."""
     one, two = machines
     (Path(one.store) / ".git/info/exclude").write_text("archive/\n")
     path = User(one).remember("Mara lives in Porto.", today=START.date()).path

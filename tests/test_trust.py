@@ -60,17 +60,13 @@ def kept(home: Path) -> dict[str, dict[str, object]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["chat", "-m", "Hello"], ["consolidate"], ["maintain"], ["check"], ["chat", "--prompt"]],
-    ids=" ".join,
-)
-def test_a_strangers_settings_get_nothing(home: Path, server: ScriptedServer, words: list[str]) -> None:
+@pytest.mark.parametrize("words", ["chat -m Hello", "consolidate", "maintain", "check", "chat --prompt"])
+def test_a_strangers_settings_get_nothing(home: Path, server: ScriptedServer, words: str) -> None:
     """No key, no profile, no word; also where the person names a model, which was never meant for that endpoint."""
-    done = run(home, *words)
+    done = run(home, *words.split())
     assert not server.requests
     assert KEY not in done.stdout + done.stderr
-    if words[0] in ("chat", "maintain", "consolidate"):
+    if words != "check":
         assert done.returncode == 0, done.stderr
         assert server.base_url in done.stderr and "--trust" in done.stderr
 
