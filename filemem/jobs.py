@@ -180,9 +180,12 @@ def maintain(
     """Every job, in the order in which each finds what the one before has left. `dry`: only say what each would do to the
     memories as they are now; nothing is written, and no job waited for."""
     with contextlib.nullcontext() if dry else folder.job_lock():
-        renamed = [] if dry else [follow_renames(folder, at)]
+        followed = [] if dry else [follow_renames(folder, at)]
+        if not (dry or model):  # lines of the profile follow what was changed or has ended
+            profile = read(consolidated(folder, at, None))
+            followed.append(profile._replace(job="profile", said=[f"changed {PROFILE}", *profile.facts["notes"]]))
         done = [
-            *(one for one in renamed if one.paths),
+            *(one for one in followed if one.paths),
             read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
             compact(folder, at, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
