@@ -19,7 +19,7 @@ from filemem.models.endpoint import Reply, ToolCall, Usage
 
 _DAY = re.compile(r" (?<!\[ )\[(?!\[)[^\[\]]*\](?!\])")  # what a relative day meant
 Note = Callable[[str], dict[str, Any] | None]
-_TURN = re.compile(r"^\[(\d+:\d+)\] (\(read before\) )?([^:\n]+): (.*)$", re.M)
+_TURN = re.compile(r"^\[(\d+:\d+)\] (\(read before\) )?([^:\n]+): (.*(?:\n  .*)*)$", re.M)
 _MEMORY = re.compile(r"^(M\d+) \([^)]*\): (.*)$", re.M)
 
 

@@ -50,7 +50,7 @@ def refused(user: Folder, said: str, *notes: Note, **more: Any) -> str:
 
 def test_several_conversations_go_into_one_request_each_under_its_day_and_are_read_once(user: Folder) -> None:
     talk(user, MAY, "I live in Ghent.", "Nice.")
-    path = Path(user.root, talk(user, JUNE, "Met Tom yesterday.", "Good."))
+    path = Path(user.root, talk(user, JUNE, "Met Tom yesterday.\n> Hi!\n\nOK.", "Good."))
     path.write_text(f"{path.read_text()}- **nora** 2026-06-03 00:10: Tom comes tomorrow.\n")  # past midnight
     reader, cost = Reader(GHENT), consolidation.cost(user)
     assert (
@@ -59,8 +59,8 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
     remembered(user, JULY, reader)
     [told] = reader.told
     assert "Friday 8 May 2026 (2026-05-08), 09:30:\n[1:6] Nora: I live in Ghent.\n[1:7] assistant: Nice." in told
-    assert "Tuesday 2 June 2026 (2026-06-02), 09:30:\n[2:6] Nora: Met Tom yesterday [1 June 2026]." in told
-    assert "Wednesday 3 June 2026 (2026-06-03):\n[2:8] Nora: Tom comes tomorrow [4 June 2026]." in told
+    assert "(2026-06-02), 09:30:\n[2:6] Nora: Met Tom yesterday [1 June 2026].\n  > Hi!\n  \n  OK.\n[2:10]" in told
+    assert "Wednesday 3 June 2026 (2026-06-03):\n[2:11] Nora: Tom comes tomorrow [4 June 2026]." in told
     assert remembered(user, JULY, reader) == [] and len(reader.told) == 1
     assert sessions.waiting(user) == (0, 0)
 
@@ -184,8 +184,9 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(user: Folder, change
 
 
 def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses_nothing(user: Folder) -> None:
-    said = "My sister's boy starts school in Ghent tomorrow."
-    good = note("Nora's nephew starts school in [[Ghent]] on 9 May 2026.", "starts school")
+    said = "My sister's boy starts school in Ghent tomorrow, with seventy-one crayons, 我爸七十四, 学费三百六."
+    told = "Nora's nephew starts school in [[Ghent]] on 9 May 2026 with 71 crayons, for 360 yuan; her father is 74."
+    good = note(told, "starts school")
     wrong = note("Nora's nephew [[Tom]] is 6 and starts school in [[Ghent]].", "My sister's boy")
     assert len(kept(user, said, good, wrong)) == 2
     confidence = {user.memory(path).front.get("confidence", 1) for path in tree(user) if path.startswith("facts/")}
@@ -278,8 +279,8 @@ def test_a_memory_that_has_an_end_is_shown_to_the_model_with_it(user: Folder) ->
 
 def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
     assert kept(user, "My vet is Dr Ferrer.", note("Nora's vet is Dr [[Ferrer]].", "Dr Ferrer", section="who"))
-    right = note("Nora's vet is Dr [[Ferran]].", "Ferran, not", update="Ferrer")
-    assert kept(user, "it's Ferran, not Ferrer", right, at=JUNE)
+    right = note("Nora's vet is Dr [[Ferran]].", "是费兰", update="Ferrer")
+    assert kept(user, "是费兰，不是费雷尔。", right, at=JUNE), "in the memory's script, if not in the turn's"
     [path] = [path for path in tree(user) if path.startswith("facts/")]
     assert user.memory(path).text.endswith("---\n\nNora's vet is Dr [[Ferran]].\n")
     assert user.memory(path).front["source"] == [f"{SESSION}:6", "sessions/2026/2026-06-02-0930-talk.md:6"]

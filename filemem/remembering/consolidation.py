@@ -15,7 +15,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
@@ -145,7 +145,7 @@ class Request:
         days = (_day(day) for may in named for span in may.spans for day in span)  # of a bare Friday, too
         shown = re.sub(r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE)
         self._words = set(terms.tokens(shown))
-        self._numbers = set(re.findall(r"\d+", one_form_of_numbers(shown)))
+        self._numbers = {*re.findall(r"\d+", one_form_of_numbers(shown)), *map(str, dates.numbers(shown))}
 
     @property
     def tokens(self) -> int:
@@ -169,8 +169,8 @@ class Request:
                 day = one.day
             label = f"{number}:{one.line}"
             self.turns[label] = (session, one)
-            before = "" if place in unread else "(read before) "
-            lines.append(f"[{label}] {before}{one.speaker}: {' '.join(dates.annotate(one.shown, one.day).split())}")
+            before, said = "" if place in unread else "(read before) ", dates.annotate(one.shown.strip(), one.day)
+            lines.append(f"[{label}] {before}{one.speaker}: " + said.replace("\n", "\n  "))
         yield prompt.data(session.path, "\n".join(lines))
 
     # -- the answer ----------------------------------------------------------------------------------------------
@@ -195,9 +195,11 @@ class Request:
         cited = [self.turns[label] for label in dict.fromkeys(named) if label in self.turns]
         clean, secret = redact(str(entry.get("text") or ""))
         text, quote = " ".join(clean.split()), str(entry.get("quote") or "")
-        claim = self._as_claim(entry, text, cited, by)
+        changed = [self.known[label] for label in memories if label in self.known]
+        claim = self._as_claim(entry, text, cited, [one.path for one in changed], by)
         invented = ", ".join([label for label in named if label not in self.turns][:3])
-        unknown = claim.action != ADD and (not claim.target or len(memories) > 1 + len(claim.ends))
+        unknown = claim.action != ADD and not 0 < len(memories) == len(changed)
+        said = " ".join([*(one.text for _, one in cited), *(one.text for one in changed)])
         # What an agent learnt at work steers nobody.
         steers = claim.kind == "lessons" and not claim.said_by
         wrong = {
@@ -208,18 +210,19 @@ class Request:
             f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not any(
                 stands_in(quote, one.text) for _, one in cited
             ),
-            "it is not in its speaker's language": not _same_script(text, [one for _, one in cited]),
+            "it is not in its speaker's language": not _same_script(text, said),
             f"it names the memory {', '.join(memories) or '(none)'}, which was not shown": unknown,
             "it steers the assistant, and its words are not the person's own talk": steers
             and not any(_is_own_talk(quote, one, session) for session, one in cited),
         }
         return claim, next((why for why, holds in wrong.items() if holds), "")
 
-    def _as_claim(self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], by: str) -> Claim:
+    def _as_claim(
+        self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], targets: list[str], by: str
+    ) -> Claim:
         section = str(entry.get("section") or "")
         lesson = entry.get("kind") == "lesson" or section == "talk"
         event = entry.get("kind") == "event" and not lesson
-        targets = [self.known[label].path for label in _labels(entry, "memory") if label in self.known]
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
         said = digest(plain(text))
         return Claim(
@@ -262,9 +265,8 @@ def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
     return 2 * sum(len(piece) for piece in pieces if piece in found) > sum(map(len, pieces))
 
 
-def _same_script(text: str, cited: list[SessionTurn]) -> bool:
-    """Is a fact in the same script as its turns?"""
-    said = " ".join(one.text for one in cited)
+def _same_script(text: str, said: str) -> bool:
+    """Is a fact in the script of its turns, or of a memory that it changes?"""
     mixed = any(map(terms.is_cjk, said)) and bool(re.search(r"[A-Za-z]{2}", said))
     return mixed or terms.is_chinese(plain(text)) == terms.is_chinese(said)
 
@@ -562,8 +564,6 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
 # A line without such a mark, or with one that a person has changed, is never touched.
 _ROOMY = 200  # characters of a line
 
-Revision = tuple[list[str], list[str]]  # the paths that were changed, and sentences for the person
-
 
 def _line(text: str, path: str) -> str:
     """The profile's line about a memory: the words, and the mark."""
@@ -583,7 +583,6 @@ class _Page:
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
         self.tail = "\r" if text.count("\r\n") * 2 > text.count("\n") else ""
-        self.notes: list[str] = []
 
     @property
     def text(self) -> str:
@@ -626,15 +625,17 @@ class _Page:
 
 def revise_profile(
     folder: Folder, log: ConsolidationLog, today: dt.date, decisions: Sequence[Decision] = (), gone: Iterable[str] = ()
-) -> Revision:
+) -> tuple[list[str], list[str]]:
     """Have the program's lines follow the memories behind them: changed, superseded, deleted or expired, or `gone`, to be
-    forgotten; and bring in those of what was decided just now."""
-    gone = {*map(live, gone)}
+    forgotten; and bring in those of what was decided just now. Returns the paths changed, and sentences for the person."""
+    gone, notes = {*map(live, gone)}, list[str]()
     now = gone | {live(path) for one in decisions if not one.reason for path in (one.path, *one.replaces)}
+    fresh = [one for one in decisions if one.claim.heading]
 
-    def change(page: _Page) -> None:
-        standing = set[str]()
-        for number, path, said in reversed(marked(page.text)):
+    def change(data: bytes) -> bytes:
+        page, standing = _Page(data.decode()), set[str]()
+        before, notes[:] = marked(page.text), []
+        for number, path, said in reversed(before):
             heir = None if path in gone else _heir(folder, path, today)
             after, ours = live(heir.path) if heir else "", digest(said) in log.lines
             holds = heir is not None and after == path and log.untouched(path, heir.data)
@@ -642,39 +643,25 @@ def revise_profile(
                 page.replace(number, _line(said_in(heir), after) if heir and after not in standing else "")
             elif not holds and path in now:
                 words = said.partition("<!--")[0]
-                page.notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
+                notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
             standing |= {after} if ours else {path, after}
-        for one in decisions:
-            if one.claim.heading and live(one.path) not in standing:
+        for one in fresh:
+            if live(one.path) not in standing:
                 page.insert(_line(one.claim.text, live(one.path)), one.claim.heading)
-
-    return _edited(folder, log, change, make=any(one.claim.heading for one in decisions))
-
-
-def _edited(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], None], *, make: bool) -> Revision:
-    """Change the program's lines of the profile, which is made where there is none and `make` says so."""
-    notes = list[str]()
-
-    def edit(data: bytes) -> bytes:
-        page = _Page(data.decode())
-        before = {one[1:] for one in marked(page.text)}
-        change(page)
-        notes[:] = page.notes
         # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
-        fresh = {one[1:] for one in marked(page.text)} - before
-        if fresh:
-            log.add({"line": path, "digest": digest(said)} for path, said in fresh)
+        if made := {one[1:] for one in marked(page.text)} - {one[1:] for one in before}:
+            log.add({"line": path, "digest": digest(said)} for path, said in made)
         return page.text.encode()
 
     try:
         with folder.locked():
             if not list(folder.standing(PROFILE)):
-                if not make:
+                if not fresh:
                     return [], []
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
             elif folder.memory(PROFILE).front.get("read_only") is True:
                 return [], [f"{PROFILE} says that it is read only, and is as it was"]
-            changed = folder.edit(PROFILE, edit)
+            changed = folder.edit(PROFILE, change)
     except (FilememError, UnicodeDecodeError) as error:
         return [], [f"{PROFILE} is as it was: {error}"]
     return [PROFILE] if changed else [], notes
@@ -689,9 +676,10 @@ def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
         path = live(str(by))
     if memory is None or path in met or memory.front.get("said_by"):
         return None
-    until, day = memory.particular("valid_until"), memory.particular("day")
-    planned = day and memory.date and memory.date < day < today
-    return memory if said_in(memory) and not planned and not (until and until < today) else None
+    end, day = memory.particular("valid_until"), memory.particular("day")
+    if not end and day and memory.date and memory.date < day:
+        end = day
+    return memory if said_in(memory) and not (end and end < today) else None
 
 
 # -- what a person decides themselves ------------------------------------------------------------------------------------

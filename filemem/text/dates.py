@@ -125,17 +125,27 @@ def _any_expression(language: str) -> re.Pattern[str]:
 
 
 def number(word: str) -> int:
-    """Digits, English words to fifty and months, Chinese numerals below a thousand."""
+    """Digits, English words to ninety and months, Chinese numerals."""
     if word.isascii():
         known = _table("count").get(word.lower()) or _MONTH_OF.get(word[:3].lower())
         return int(known or word)
-    total = digit = 0
-    for character in word:
-        if character in "十百":
-            total, digit = total + (digit or 1) * (100 if character == "百" else 10), 0
-        else:
-            digit = _table("zh digit")[character]
-    return total + digit
+    return min(numbers(word), default=0)
+
+
+def numbers(text: str) -> set[int]:
+    """The numbers that stand in a text in words, in each way they may be meant: seventy-one, 两千, 三百六 (306, 360)."""
+    counts = _table("count") | _table("zh digit")
+    found, total, digit, size = set[int](), 0, 0, 10
+    for word in [*re.findall(r"[a-z]+|[^a-z -]", text.lower()), "."]:
+        if value := _table("size").get(word):
+            total = (total + digit or 1) * value if value > total else total + (digit or 1) * value
+            digit, size = 0, value
+        elif word in counts:  # seventy and one, 七 behind which 一 stands
+            digit = (digit // 10 * 10 if word.isascii() else digit * 10) + counts[word]
+        elif word != "and":
+            found |= {total + digit, total + digit * size // 10} - {0}
+            total, digit, size = 0, 0, 10
+    return found
 
 
 # -- what an expression means --------------------------------------------------------------------------------------------
