@@ -318,8 +318,8 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
     for (line, _, speaker, _, whole, context, day), pause in zip(passages, paused, strict=True):
         if day != last:
             day_starts.append((builder.next - first, day.toordinal() if day else 0))
-        # Each section of a summary is a conversation of its own.
-        marks = terms.APART if pause or builder.next == first or (sums_up and context != told) else 0
+        # Each section of a summary is a conversation of its own, each line of the profile a memory.
+        marks = terms.APART if pause or builder.next == first or profile or (sums_up and context != told) else 0
         last, told = day, context
         for start, end in windows(whole):
             text = whole[start:end]

@@ -80,7 +80,7 @@ def said_by_files(
                     counts[token] = counts.get(token, 0) + 1
             flags = terms.flags(text) | terms.IS_DERIVED * retells(memory, passage.text)
             told = memory.passages[place - 1].context != passage.context and memory.kind == "summaries"
-            flags |= terms.APART * bool(paused[place] or start or not number or told)
+            flags |= terms.APART * bool(paused[place] or start or not number or told or stat.path == "profile.md")
             facts[at] = (min(255, length), flags, f"{passage.line} {terms.fold(passage.speaker)}")
             for token, count in counts.items():
                 postings.setdefault(token, {})[at] = min(255, count)

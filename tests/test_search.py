@@ -270,7 +270,7 @@ def test_keeping_facts_changes_nothing_in_what_the_turns_score(tmp_path: Path) -
 def test_a_line_of_the_profile_leaves_the_room_to_its_fact_and_a_persons_own_does_not(tmp_path: Path) -> None:
     fact = {OOLONG: "Ann prefers oolong tea, the roasted one.\n"}
     for line, shown in (
-        (f"- Ann prefers oolong tea. <!-- {OOLONG} -->\n", False),
+        (f"- Ann prefers oolong tea. <!-- {OOLONG} -->\n- Ann lives in Ghent.\n", False),
         ("- Ann prefers oolong tea.\n", True),
     ):
         found = headings(answer(write(tmp_path, fact | {"profile.md": line} | FILLER), "oolong tea"))
