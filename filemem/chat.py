@@ -613,8 +613,8 @@ def recall(
     sure: int = 0,
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
-    and how many of how many these are; of those weaker than `least`, and for a greeting, none, unless `weak`, and of the profile
-    what is not in every prompt."""
+    and how many of how many these are; of those weaker than `least`, and for a greeting, none, unless `weak` or asked for by
+    their days, and of the profile what is not in every prompt."""
     query = searched(said)
     if not weak and terms.is_courtesy(query):
         return ""
@@ -623,7 +623,8 @@ def recall(
         found = search_files(index.of(folder), query, limit=limit, today=today, current=current)
     except FilememError as error:
         return f"Error: {error}" if weak else ""
-    if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
+    plans = least <= ranking.PARTIAL and _asks(query) and found.strength.endswith(" alone")
+    if not (weak or plans) and max((hit.strength for hit in found.hits), default=0.0) < least:
         return ""
     if not found.hits:
         return escape_controls(answers.searched(found, calls=False))
@@ -659,7 +660,7 @@ def reply(
     folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, *, kept: bool
 ) -> str:
     """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
-    chinese, asks = offline.in_chinese(said[-1]), "?" in said[-1] or "？" in said[-1]
+    chinese, asks = offline.in_chinese(said[-1]), _asks(said[-1])
     try:
         asked = searched(said if asks else said[-1:])  # thanks for an answer asks for no more of it
         found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
@@ -685,6 +686,10 @@ def reply(
         opening = (offline.FOUND if hits and sure else offline.NEAREST if hits else offline.NOTHING)[chinese]
         parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
     return "\n\n".join(parts)
+
+
+def _asks(text: str) -> bool:
+    return "?" in text or "？" in text
 
 
 def _days(text: str, today: dt.date, own: dt.date | None = None) -> set[dt.date]:

@@ -52,9 +52,12 @@ def test_the_profile_stands_within_its_limit_and_forges_no_mark(ann: Folder) -> 
 
 def test_what_a_search_finds_of_the_profile_is_told_beside_it_only_where_it_is_beyond_its_limit(ann: Folder) -> None:
     ann.create("facts/2026/2026-11-10-ghent.md", "Ann works in Ghent, too.\n")
+    ann.create("facts/2026/2026-11-10-exam.md", "Ann's exam: 9 December 2026.\n")
     user = Store(ann.store).user("ann")
     told = user.prompt_context("Where does Ann live in Ghent?")
     assert told.count("Lives in Ghent.") == 1 and "Ann works in Ghent" in told
+    assert "Ann's exam" in user.prompt_context("What is on in December 2026?"), "what is of the days that are asked for"
+    assert "Ann's exam" not in user.prompt_context("I am off in December 2026.")
     ann.append("profile.md", f"- {'少说几句。' * 300}\n- Plays the tuba.\n")
     assert "Plays the tuba." in user.prompt_context("What does Ann play, the tuba?")
 
