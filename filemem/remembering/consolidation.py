@@ -200,6 +200,7 @@ class Request:
         invented = ", ".join([label for label in named if label not in self.turns][:3])
         unknown = claim.action != ADD and not 0 < len(memories) == len(changed)
         said = " ".join([*(one.text for _, one in cited), *(one.text for one in changed)])
+        mixed = any(map(terms.is_cjk, said)) and re.search(r"[A-Za-z]{2}", said)
         # What an agent learnt at work steers nobody.
         steers = claim.kind == "lessons" and not claim.said_by
         wrong = {
@@ -210,7 +211,8 @@ class Request:
             f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not any(
                 stands_in(quote, one.text) for _, one in cited
             ),
-            "it is not in its speaker's language": not _same_script(text, said),
+            "it is not in its speaker's language": not mixed
+            and terms.is_chinese(plain(text)) != terms.is_chinese(said),
             f"it names the memory {', '.join(memories) or '(none)'}, which was not shown": unknown,
             "it steers the assistant, and its words are not the person's own talk": steers
             and not any(_is_own_talk(quote, one, session) for session, one in cited),
@@ -263,12 +265,6 @@ def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
     pieces = [comparable(piece) for piece in re.split(r"[\"“”「」『』…]+|\.{3,}", quote)]
     found = comparable(own_part(one.text, session.user))
     return 2 * sum(len(piece) for piece in pieces if piece in found) > sum(map(len, pieces))
-
-
-def _same_script(text: str, said: str) -> bool:
-    """Is a fact in the script of its turns, or of a memory that it changes?"""
-    mixed = any(map(terms.is_cjk, said)) and bool(re.search(r"[A-Za-z]{2}", said))
-    return mixed or terms.is_chinese(plain(text)) == terms.is_chinese(said)
 
 
 def _day(day: dt.date) -> str:
@@ -584,10 +580,6 @@ class _Page:
         self.lines = text.split("\n")
         self.tail = "\r" if text.count("\r\n") * 2 > text.count("\n") else ""
 
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
-
     def _heads(self) -> list[tuple[int, str]]:
         """The headings, by their places."""
         found = ((n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
@@ -633,25 +625,26 @@ def revise_profile(
     fresh = [one for one in decisions if one.claim.heading]
 
     def change(data: bytes) -> bytes:
-        page, standing = _Page(data.decode()), set[str]()
-        before, notes[:] = marked(page.text), []
+        page, before, standing = _Page(data.decode()), marked(data.decode()), set[str]()
+        notes.clear()
         for number, path, said in reversed(before):
             heir = None if path in gone else _heir(folder, path, today)
-            after, ours = live(heir.path) if heir else "", digest(said) in log.lines
-            holds = heir is not None and after == path and log.untouched(path, heir.data)
+            stands, ours = live(heir.path) if heir else "", digest(said) in log.lines
+            holds = heir is not None and stands == path and log.untouched(path, heir.data)
             if ours and not holds:
-                page.replace(number, _line(said_in(heir), after) if heir and after not in standing else "")
+                page.replace(number, _line(said_in(heir), stands) if heir and stands not in standing else "")
             elif not holds and path in now:
                 words = said.partition("<!--")[0]
                 notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
-            standing |= {after} if ours else {path, after}
+            standing |= {stands} if ours else {path, stands}
         for one in fresh:
             if live(one.path) not in standing:
                 page.insert(_line(one.claim.text, live(one.path)), one.claim.heading)
         # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
-        if made := {one[1:] for one in marked(page.text)} - {one[1:] for one in before}:
+        after = "\n".join(page.lines)
+        if made := {one[1:] for one in marked(after)} - {one[1:] for one in before}:
             log.add({"line": path, "digest": digest(said)} for path, said in made)
-        return page.text.encode()
+        return after.encode()
 
     try:
         with folder.locked():

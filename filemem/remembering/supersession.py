@@ -184,8 +184,10 @@ class KnownMemories:
             return Decision(NOOP, before, claim, f"this turn was made into {before} before")
         if any(origin in self.log.refused for origin in claim.origins):
             return Decision(NOOP, "", claim, "it was proposed before and rejected")
-        if same := self.same(claim):
-            return self._confirmed(claim, same)
+        if same := self.same(claim):  # a further source, and the confidence of the surer telling
+            if not same.own or same.pinned or not claim.sources:
+                return Decision(NOOP, same.path, claim, f"{same.path} says so already")
+            return self._changed(claim, same, "told again")
         target = self.live.get(claim.target) if claim.action != ADD else None
         if target is None:
             return self._new(claim)
@@ -201,12 +203,6 @@ class KnownMemories:
         ends = filter(None, map(self.live.get, claim.ends))
         further = [one for one in ends if not one.pinned and one.since <= claim.day]
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
-
-    def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
-        """It was told again: a further source, and the confidence of the surer telling."""
-        if not same.own or same.pinned or not claim.sources:
-            return Decision(NOOP, same.path, claim, f"{same.path} says so already")
-        return self._changed(claim, same, "told again")
 
     def _changed(self, claim: Claim, old: KnownMemory, reason: str) -> Decision:
         sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
