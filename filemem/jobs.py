@@ -77,7 +77,9 @@ def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> It
 
 def committed(commit: Commit, done: Applied) -> str:
     """Commit what consolidation or a review wrote; what git has to say of it."""
-    return commit(consolidation.subject(done.decisions), done.paths)
+    written = [one.claim.text for one in done.decisions if one.action in (ADD, SUPERSEDE)]
+    learnt = f"Learn {len(written)} facts" if written else "Bring what was known up to date"
+    return commit(f"Learn: {written[0]}" if len(written) == 1 else learnt, done.paths)
 
 
 def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:

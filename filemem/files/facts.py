@@ -1,4 +1,4 @@
-"""A fact's or lesson's file: its name, its text with no more front matter than it needs, the two edits that the program makes."""
+"""A fact's or lesson's file: its name, its text with no more front matter than it needs, the edits that the program makes."""
 
 import datetime as dt
 import re
@@ -85,13 +85,6 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
         data = set_front(path, data, "source", reference(after))
     given = Memory(path, data).particular("confidence")
     return set_front(path, data, "confidence", f"{confidence:g}") if given is not None and given < confidence else data
-
-
-def retold(path: str, data: bytes, text: str, by: str) -> bytes:
-    """The memory with a model's words in the place of all that it says; raises ValueError where that cannot be done."""
-    data = set_front(path, data, "retold_by", quoted(by))
-    head = b"".join(data.splitlines(keepends=True)[: Memory(path, data).front_end])
-    return head + f"\n{printable(text)}\n".encode("utf-8", "replace")
 
 
 def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:

@@ -22,6 +22,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import config, facts, journal, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
+from filemem.files.front import quoted
 from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of
 from filemem.models import prompt
@@ -541,13 +542,12 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
         if one.reason or not log.untouched(place, data):
             return after
         days = {"valid_from": claim.valid_from, "valid_until": claim.valid_until, "day": claim.when}
-        for key, value in {**days, "kind": claim.nature}.items():
+        for key, value in {**days, "kind": claim.nature, "retold_by": quoted(claim.retold_by)}.items():
             after = facts.set_front(place, after, key, str(value)) if value else after
+        head = after.splitlines(keepends=True)[: Memory(place, after).front_end]
         if not claim.nature:  # what was to come has come to stay
-            end = Memory(place, after).front_end
-            lines = enumerate(after.splitlines(keepends=True), 1)
-            after = b"".join(line for number, line in lines if number > end or not line.startswith((b"kind:", b"day:")))
-        return facts.retold(place, after, claim.text, claim.retold_by)
+            head = [line for line in head if not line.startswith((b"kind:", b"day:"))]
+        return b"".join(head) + f"\n{printable(claim.text)}\n".encode("utf-8", "replace")
 
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
@@ -745,14 +745,6 @@ def said(done: Applied) -> list[str]:
     if one.action in (ADD, SUPERSEDE):
         return [f"Remembered {one.path}", *(f"Superseded {old}" for old in one.replaces), *done.notes]
     return [f"Knew that already: {one.path}", *done.notes]
-
-
-def subject(decisions: Iterable[Decision]) -> str:
-    """What a person would write of a consolidation that wrote these memories."""
-    written = [one for one in decisions if one.action in (ADD, SUPERSEDE)]
-    if len(written) == 1:
-        return f"Learn: {written[0].claim.text}"
-    return f"Learn {len(written)} facts" if written else "Bring what was known up to date"
 
 
 class Proposal(NamedTuple):
