@@ -102,13 +102,10 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
     editor.write_text('#!/bin/sh\nprintf "Nora lives in [[Ghent]], at the Coupure.\\n" > "$1"\n')
     editor.chmod(0o755)
     path = "facts/2026/2026-05-08-lives-in-ghent.md"
-    assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in review(
-        user, "e\nq\n", VISUAL=str(editor)
-    )
-    whole = user.memory(path).text
-    assert whole == (
-        "---\nsource: sessions/2026/2026-05-08-1356-talk.md:6\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
-    )
+    said = review(user, "e\nq\n", VISUAL=str(editor))
+    assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in said
+    source, whole = "sessions/2026/2026-05-08-1356-talk.md:6", user.memory(path).text
+    assert whole == f"---\nsource: {source}\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
     talk(user, JUNE, "As you know I live in Ghent.")
     consolidated(user)
     review(user, "", "--accept-all")
@@ -121,8 +118,7 @@ def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
     assert "oolong" not in review(user, "a\nr\n")
     talk(user, JUNE, "I live in Bruges now.", "Oh?", "I \x1b]0;owned\x07sail.")
     consolidated(user)
-    assert f"of 3, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n" in (
-        out := review(user, "a\nr\nr\n")
-    )
+    out = review(user, "a\nr\nr\n")
+    assert f"of 3, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n" in out
     assert f"remembered facts/2026/2026-06-02-lives-in-bruges.md: Nora lives in Bruges.\nsuperseded {HOME}\n" in out
     assert f"archive/{HOME}" in kept(user) and "\x1b" not in out, "no text commands the terminal"
