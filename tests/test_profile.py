@@ -58,6 +58,14 @@ def test_a_successor_takes_over_the_line_whatever_word_it_begins_with(nora: Fold
     assert line.startswith(f"- {words} <!-- facts/2026/2026-06-02-")
 
 
+def test_what_begins_later_stands_beside_what_holds_until_then(nora: Folder) -> None:
+    later = {"section": "home", "valid_from": "2026-07-01"}  # above the other section
+    tell(nora, JUNE, "sencha from July", "Nora drinks sencha from July.", supersede="oolong", **later)
+    assert "oolong" in shown(nora) and "sencha" in shown(nora)
+    maintain(nora, JULY, None)
+    assert "oolong" not in shown(nora) and shown(nora).count("- Nora drinks sencha") == 1
+
+
 def test_a_line_follows_a_fact_that_a_person_edits_or_ends(nora: Folder) -> None:
     Path(nora.root, TEA).write_text("Nora drinks oolong, cold.\n")
     list(consolidation.run(nora, JUNE, None))

@@ -625,18 +625,20 @@ def revise_profile(
     fresh = [one for one in decisions if one.claim.heading]
 
     def change(data: bytes) -> bytes:
-        page, before, standing = _Page(data.decode()), marked(data.decode()), set[str]()
+        page, before = _Page(data.decode()), marked(data.decode())
+        standing = {path for _, path, _ in before}
         notes.clear()
         for number, path, said in reversed(before):
             heir = None if path in gone else _heir(folder, path, today)
             stands, ours = live(heir.path) if heir else "", digest(said) in log.lines
             holds = heir is not None and stands == path and log.untouched(path, heir.data)
             if ours and not holds:
-                page.replace(number, _line(said_in(heir), stands) if heir and stands not in standing else "")
+                again = stands != path and stands in standing
+                page.replace(number, _line(said_in(heir), stands) if heir and not again else "")
             elif not holds and path in now:
                 words = said.partition("<!--")[0]
                 notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
-            standing |= {stands} if ours else {path, stands}
+            standing.add(stands)
         for one in fresh:
             if live(one.path) not in standing:
                 page.insert(_line(one.claim.text, live(one.path)), one.claim.heading)
@@ -661,10 +663,12 @@ def revise_profile(
 
 
 def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
-    """The memory at a path, or what has superseded it since; None where that is gone, ended or a plan whose day is over, or is a
-    machine's word."""
+    """The memory at a path, or what has superseded it by today; None where that is gone, ended or a plan whose day is over, or
+    is a machine's word."""
     met = set[str]()
     while (memory := folder.find(path)) and (by := memory.particular("superseded_by")) and path not in met:
+        if (until := memory.particular("valid_until")) and today < until:
+            break  # what supersedes it is to come
         met.add(path)
         path = live(str(by))
     if memory is None or path in met or memory.front.get("said_by"):
