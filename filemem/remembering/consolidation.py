@@ -223,7 +223,7 @@ class Request:
     def _as_claim(
         self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], targets: list[str], by: str
     ) -> Claim:
-        section = str(entry.get("section") or "")
+        section, weight = str(entry.get("section") or ""), str(entry.get("importance"))
         lesson = entry.get("kind") == "lesson" or section == "talk"
         event = entry.get("kind") == "event" and not lesson
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
@@ -237,7 +237,7 @@ class Request:
             ends=tuple(targets[1:]),
             sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
             origins=tuple((one.digest, said) for _, one in cited) or (("", said),),
-            importance=max(1, min(10, whole(entry.get("importance")) or 5)),
+            importance=int(weight) if re.fullmatch("[1-9]|10", weight) else 5,
             confidence=OF_ASSISTANT if machine else SURE if self._borne_out(text) else UNSURE,
             valid_from=_iso(entry.get("valid_from")),
             valid_until=_iso(entry.get("valid_until")),
@@ -285,11 +285,6 @@ def _labels(entry: dict[str, Any], key: str) -> list[str]:
     return [str(one).strip("[] ").upper() for one in (value if isinstance(value, list) else [value])]
 
 
-def whole(value: Any) -> int:
-    """The whole number that a model wrote, 0 for anything else."""
-    return int(value) if re.fullmatch(r"[0-9]{1,9}", str(value)) else 0
-
-
 # -- the run -----------------------------------------------------------------------------------------------------------
 
 JOURNAL = "consolidating.json"
@@ -306,10 +301,8 @@ class BatchPlan(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What was done: the decisions that were carried out or noted for review, the paths that changed, sentences for the person.
-
-    `error`: why the model read no further; the rest waits.
-    """
+    """What was done: the decisions that were carried out or noted for review, the paths that changed, sentences for the person;
+    why the model read no further, where it failed and the rest waits."""
 
     decisions: list[Decision]
     paths: list[str]
@@ -708,8 +701,10 @@ def remember(
         raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
     if importance is not None and not 1 <= importance <= 10:
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
-    keeps = with_secrets or not config.of(user).redact
-    body, notes = (body, []) if keeps else _without_secrets(body)
+    body, taken_out = (body, []) if with_secrets or not config.of(user).redact else redact(body)
+    if taken_out and not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", body)):
+        raise FilememError(f"that is only a secret ({kinds(taken_out)}), so it was not kept; {ON_PURPOSE}.")
+    notes = [f"Taken out: {kinds(taken_out)}; {ON_PURPOSE}."] if taken_out else []
     with user.locked():
         left = resume(user)  # what a killed run has left is known once it is finished
         claim = Claim(
@@ -731,16 +726,6 @@ def remember(
         one = known.decided(claim)
         done = apply(user, BatchPlan((), at.isoformat(), (one,)))
     return Applied(done.decisions or [one], [*left.paths, *done.paths], [*notes, *done.notes])
-
-
-def _without_secrets(text: str) -> tuple[str, list[str]]:
-    """The text without secrets, and a sentence that says what they were; refused where nothing else was said."""
-    clean, found = redact(text)
-    if not found:
-        return text, []
-    if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):
-        raise FilememError(f"that is only a secret ({kinds(found)}), so it was not kept; {ON_PURPOSE}.")
-    return clean, [f"Taken out: {kinds(found)}; {ON_PURPOSE}."]
 
 
 def said(done: Applied) -> list[str]:
