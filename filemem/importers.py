@@ -837,7 +837,7 @@ class _Import:
         fresh = [turn.id for turn in said if turn.id not in known]
         if path is None:  # a new session
             new, report = said, self.report.added
-            name = slug(title) or slug(transcript.first_words(said[0].text)) or "conversation"
+            name = slug(title) or slug(said[0].text) or "conversation"
             front = {"title": quoted(title), "assistant": item.assistant, "origin": quoted(origin)}
             path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
             if not self.dry:

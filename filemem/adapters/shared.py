@@ -55,7 +55,7 @@ class KeptSession:
             if session:
                 self.folder.append(session.path, turn)
             else:
-                name = slug(transcript.first_words(text)) or "conversation"
+                name = slug(text) or "conversation"
                 self._path = transcript.create(self.folder, name, at, [turn], f"origin: {quoted(self._origin)}\n")
 
     def take_back(self, turn: Passage) -> None:

@@ -417,5 +417,5 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
         finally:
             path, turns = kept.path, kept.turns()
             if path and turns:
-                subject = f"Talk with {talk.user.name}: {transcript.first_words(turns[0].text)}"
+                subject = f"Talk with {talk.user.name}: {turns[0].text}"
                 say_dim(commit(subject, [path, *talk.written], Session=path))

@@ -34,7 +34,7 @@ class Transcript:
             other_day = standing and last_day(standing) != at.date()
             turn = format_turn(speaker, clock, text, at.date() if other_day else None)
             if standing is None:
-                self.path = create(self.folder, slug(first_words(text)) or "conversation", at, [turn])
+                self.path = create(self.folder, slug(text) or "conversation", at, [turn])
                 lines = self.folder.read(self.path).count(b"\n") - turn.count("\n")
             else:
                 self.folder.append(self.path, turn)
@@ -105,11 +105,6 @@ def newest(folder: Folder) -> list[str]:
         if kind_of(stat.path) == "sessions" and stat.path.endswith(".md") and (when := when_of(stat.path)):
             begun.append((not is_archived(stat.path), when.date, when.time, stat.changed, stat.path))
     return [path for *_, path in sorted(begun, reverse=True)]
-
-
-def first_words(text: str) -> str:
-    """What names the conversation: the beginning of its first message."""
-    return " ".join(text.split()[:12])
 
 
 # -- turns that an editor saved over ---------------------------------------------------------------------------------

@@ -35,7 +35,6 @@ from filemem.files.memory import (
     live,
     slug,
 )
-from filemem.files.transcript import first_words
 from filemem.history import LOGS
 from filemem.text.plain import UNSEEN, counted, one_line
 
@@ -202,7 +201,7 @@ def named(path: str, matcher: TextMatcher, lines: Iterable[str] = ()) -> bool:
     """Does the name of a dated file tell it: the words, or, as that of a conversation may, the beginning of one of the lines?"""
     start = _DATED.match(os.path.basename(path))
     stem = re.sub(r"-\d+$", "", PurePath(path).stem[start.end() :]) if start else ""  # a second one has a number
-    return bool(stem) and (matcher.in_name(path) or any(slug(first_words(one), 60).startswith(stem) for one in lines))
+    return bool(stem) and (matcher.in_name(path) or any(slug(one, 60).startswith(stem) for one in lines))
 
 
 def neutral_path(path: str, taken: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
-from filemem.files.transcript import OffTheRecord, Transcript, first_words
+from filemem.files.transcript import OffTheRecord, Transcript
 from filemem.jobs import ASKED, job
 from filemem.models.endpoint import Messages, Model, OpenAIModel, Reply, ToolCall, Tools, Usage
 from filemem.serve.wire import BadRequest, ChatRequest, Finished
@@ -148,7 +148,7 @@ class Chats:
                     self._windows |= {path: (talk.summary, talk.gone)} if talk.gone else {}
                 path, turns = talk.transcript.path, talk.transcript.turns()
                 if commit and path and turns:
-                    subject = f"Talk with {self.user.name}: {first_words(turns[0].text)}"
+                    subject = f"Talk with {self.user.name}: {turns[0].text}"
                     commit(subject, [path, *talk.written], Session=path)
                 talk.written = []
 
