@@ -71,6 +71,8 @@ def test_each_client_is_told_where_it_looks_and_once(home: Path, client: str) ->
     '// my {\n{ // "context_servers": {\n "theme": "a // b", /* } */\n "context_servers": {"a": {"command": ""},}, // x\n}',
     '{\n  // "x": 1,\n  "font": "/* no */", }\n',
     "// nothing yet\n",
+    "",
+    '\ufeff{\n"a": 1}\n',
 ])  # fmt: skip
 def test_comments_and_a_last_comma_stay(home: Path, there: str) -> None:
     place = home / ".config/zed/settings.json"
@@ -89,13 +91,14 @@ def test_the_entry_of_a_project_names_nobody_s_folders(home: Path) -> None:
     assert server == {"command": "filemem", "args": ["mcp"]}
 
 
-@pytest.mark.parametrize("there", ["[1]", '{"servers": [1]}', "{broken"])
+@pytest.mark.parametrize("there", ["[1]", '{"servers": [1]}', "{broken", "caf\udce9"])
 def test_what_cannot_be_read_is_left_to_the_person(home: Path, there: str) -> None:
     place = home / ".config/Code/User/mcp.json"
     place.parent.mkdir(parents=True)
-    place.write_text(there)
+    place.write_text(there, errors="surrogateescape")
     done = run(home, "install", "vscode", "--yes")
-    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("filemem: ") and place.read_text() == there
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("filemem: /")
+    assert place.read_text(errors="surrogateescape") == there
 
 
 def test_on_a_terminal_it_asks_and_a_no_writes_nothing(home: Path) -> None:

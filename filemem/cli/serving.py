@@ -16,7 +16,6 @@ import click
 from filemem.cli.context import OPTIONS, Context, command, pass_call
 from filemem.cli.screen import Line, Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, missing_extra
-from filemem.files import safe
 from filemem.files.folder import StoreFolder
 from filemem.mcp import clients
 from filemem.models.offline import NOTICE, OfflineModel
@@ -181,8 +180,7 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
     if not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
         return
-    before = safe.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
-    after = clients.settings(kind, name, started, before)
+    after = clients.settings(kind, name, started, before := clients.standing(kind))
     if after == before:
         say_dim(f"{where} has it already.")
     elif yes or confirmed(f"Write this into {where}?"):

@@ -20,8 +20,8 @@ from filemem.text.plain import one_line
 _HOMES = {"darwin": "~/Library/Application Support", "win32": "~/AppData/Roaming"}
 _CONFIG = _HOMES.get(sys.platform, "~/.config")
 _ZED = "~/.config" if sys.platform == "darwin" else _CONFIG
-_ASIDE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
-"""What JSON has not and settings have: comments, and a comma behind the last; texts, which may hold what looks so."""
+_ASIDE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])|^\ufeff', re.DOTALL)
+"""What JSON has not and settings have: comments, a last comma, a byte order mark; texts, which may hold what looks so."""
 
 
 class Client(NamedTuple):
@@ -80,10 +80,19 @@ def settings(client: Client, name: str, command: list[str], before: str) -> str:
     return _with(client, name, command, before, where)
 
 
+def standing(client: Client) -> str:
+    """The settings as they are, empty where there are none; raises FilememError for what is no text."""
+    where = os.path.realpath(expanded(client.path))
+    try:
+        return safe.read(where).decode() if os.path.lexists(where) else ""
+    except UnicodeDecodeError:
+        raise FilememError(f"{where} is not UTF-8; add the entry by hand.") from None
+
+
 def write(client: Client, before: str, after: str) -> None:
     """Write the settings, unless they have changed since; an earlier version is beside them as `.before-filemem`."""
     where = os.path.realpath(expanded(client.path))
-    if not before:
+    if not os.path.lexists(where):
         safe.make_folder(os.path.dirname(where))
         safe.create(where, after.encode())
         return
@@ -108,7 +117,7 @@ def _with(client: Client, name: str, command: list[str], before: str, where: str
         if _same(after, wanted):
             return after
     start = plain.index("{") + 1
-    comma = "" if plain[start:].lstrip().startswith("}") else ","
+    comma = "\n" * (plain[start] == "}") if plain[start:].lstrip().startswith("}") else ","
     after = f'{before[:start]}\n  "{client.key}": {{\n  {inner}\n  }}{comma}{before[start:]}'
     if not _same(after, wanted):
         raise FilememError(f"{where} is too unusual to be changed safely; add the entry by hand.")
