@@ -138,9 +138,11 @@ def test_a_hook_that_fails_says_nothing_to_the_agent(agent: Agent) -> None:
     for said in ({}, {"transcript_path": str(agent.home / "none")}, {"transcript_path": 5}):
         done = agent.hook(event, session_id="s", **said)
         assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
-    for given in ("", "[1]", "{}"):  # no event: never the exit code that would keep the agent from going on
-        done = filemem("mcp", "hook", agent.client, "--store", str(agent.store), env=clean(agent.home), given=given)
-        assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
+    # No event, or no store: never the exit code that would keep the agent from going on.
+    for given in ("", "[1]", "{}", '{"hook_event_name": "SessionStart"}'):
+        store, why = ("x" * 300, "xxx") if "S" in given else (str(agent.store), "no hook's event")
+        done = filemem("mcp", "hook", agent.client, "--store", store, env=clean(agent.home), given=given)
+        assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1 and why in done.stderr
 
 
 def test_mcp_check_runs_every_hook(tmp_path: Path) -> None:

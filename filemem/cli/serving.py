@@ -15,7 +15,7 @@ import click
 
 from filemem.cli.context import OPTIONS, Context, command, pass_call
 from filemem.cli.screen import Line, Output, Safe, confirmed, say, say_dim
-from filemem.errors import FilememError, NotFound, missing_extra
+from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.files.folder import StoreFolder
 from filemem.mcp import clients
 from filemem.models.offline import NOTICE, OfflineModel
@@ -98,8 +98,9 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     try:
         said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
         event, user = str(said["hook_event_name"]), call.writer()
-    except (FilememError, ValueError, KeyError, TypeError, RecursionError) as error:
-        say(f"filemem: {one_line(str(error)) or 'no event'}", err=True)
+    except (FilememError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        none = "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check tries it."
+        say(f"filemem: {one_line(in_words(error)) if isinstance(error, FilememError | OSError) else none}", err=True)
         return 1  # 2 would keep the agent from going on
 
     asks = event in hooks.CLIENTS[client][:2]
