@@ -436,11 +436,11 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
 
 @pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False), ("", False)])
 def test_a_store_that_is_not_there_is_asked_about(tmp_path: Path, answer: str, made: bool) -> None:
-    """Enter alone begins none where the name was given, as it may be a slip."""
-    with Terminal(["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path)) as term:
+    """Enter alone begins none where the name was given, as it may be a slip; what is told ends its lines with whole words."""
+    with Terminal(["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path), 40) as term:
         term.expect("Begin a new store in ")
         term.type(f"{answer}\r")
-        term.expect("> " if made else "make it with filemem init, or add --new.")
+        term.expect("> " if made else "filemem: there is no store\n")
         if made:
             term.type("Hello\r")
             term.expect("\n> ")

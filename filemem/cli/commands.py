@@ -9,6 +9,7 @@ import sys
 import click
 
 from filemem.cli.context import usage, with_shared_options
+from filemem.cli.screen import wrapped
 from filemem.errors import FilememError, in_words
 from filemem.text.plain import escape_controls, nearest, one_line
 
@@ -127,5 +128,5 @@ def main() -> None:
 
 
 def _leave(sentence: str) -> None:
-    click.echo(f"filemem: {' '.join(escape_controls(sentence).split())}", err=True)
+    click.echo(wrapped(f"filemem: {' '.join(escape_controls(sentence).split())}", sys.stderr), err=True)
     sys.exit(2)
