@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reader import Note, Reader, note
 from scripted_server import ScriptedServer, fail, say
 
-from filemem import Store
+from filemem import FilememError, Store
 from filemem.files.folder import Folder
 from filemem.models.endpoint import FailFastModel, OpenAIModel
 from filemem.remembering import consolidation, sessions
@@ -171,6 +171,19 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(user: Folder, change
     [found] = Review(user).proposals()
     Review(user).accept(found.claim, JUNE)
     assert [path for path in tree(user) if path.startswith("facts/")]
+
+
+def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
+    """As where the folder of facts is a link."""
+    user.make()
+    Path(user.root, "facts").symlink_to("elsewhere")
+    assert refused(user, "I live in Ghent.", GHENT).startswith(
+        "facts/2026/2026-05-08-lives-in-ghent.md leads through a"
+    )
+    with pytest.raises(FilememError, match="leads through a symbolic link"):
+        consolidation.remember(user, "Prefers oolong tea.", JUNE)
+    Path(user.root, "facts").unlink()
+    assert [Review(user).accept(one.claim, JUNE).decisions[0].action for one in Review(user).proposals()] == ["ADD"]
 
 
 def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses_nothing(user: Folder) -> None:

@@ -452,6 +452,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
                     one, written = _write(folder, one, at, notes)
             except FilememError as error:
                 notes.append(str(error))
+                entries += [{"proposed": one.claim._asdict(), "because": str(error)}] if one.claim.origins else []
                 continue
             paths += written
             for path in dict.fromkeys(map(live, written)):
@@ -691,7 +692,8 @@ def remember(
     replaces: str = "",
 ) -> Applied:
     """Keep one fact of the day of `at`, said at `source` (`path:line`), if in a conversation, superseding the fact at the path
-    `replaces`, if any; raises FilememError for empty text, a wrong importance, a path that is no fact which may be superseded.
+    `replaces`, if any; raises FilememError for empty text, a wrong importance, a path that is no fact which may be superseded,
+    and where it cannot be written.
 
     Secrets are taken out, which a note says, unless `with_secrets` or the store's settings keep them. Told again it stays
     the memory that it was.
@@ -725,7 +727,9 @@ def remember(
             raise NotFound(f"{one_line(replaces)} {why}")
         one = known.decided(claim)
         done = apply(user, BatchPlan((), at.isoformat(), (one,)))
-    return Applied(done.decisions or [one], [*left.paths, *done.paths], [*notes, *done.notes])
+    if not done.decisions:  # it could not be written
+        raise FilememError(done.notes[0])
+    return done._replace(paths=[*left.paths, *done.paths], notes=[*notes, *done.notes])
 
 
 def said(done: Applied) -> list[str]:

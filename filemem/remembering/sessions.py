@@ -61,7 +61,7 @@ class ConsolidationLog:
 
     def _take_in(self, data: bytes) -> None:
         for line in data.decode(errors="replace").split("\n"):
-            with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 self._take(json.loads(line))
 
     def _take(self, entry: dict[str, Any]) -> None:
