@@ -404,12 +404,14 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
     [
         ("model: [", "filemem.yaml:1: broken YAML; write one `key: value` a line."),
         ("# ok\nmodle: x", "filemem.yaml:2: unknown setting modle; did you mean model?"),
+        ("", "filemem.yaml:1: not a plain file; put the settings themselves here, or delete it."),
         ("steps: many", "filemem.yaml:1: steps is 'many'; it takes a whole number such as 12."),
         ("- a", "filemem.yaml:1: the YAML is no mapping of keys to values; write one `key: value` a line."),
     ],
 )
 def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: str, remedy: str) -> None:
-    (here / "memory_store/filemem.yaml").write_text(text)
+    settings = here / "memory_store/filemem.yaml"
+    settings.write_text(text) if text else settings.symlink_to("nowhere")
     assert told(run("chat", "--prompt")) == f"{here}/memory_store/{remedy}"
     assert run("check").output.splitlines()[0].rstrip("?.") == remedy.replace(", but ", "; ").rstrip("?.")
 

@@ -121,6 +121,8 @@ def spelt(value: Any) -> str:
 def _values(root: str | Path) -> dict[str, Any]:
     """The checked mapping in a store's settings file; raises ConfigError."""
     path = os.path.join(root, NAME)
+    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+        raise _wrong(path, 1, "not a plain file", "put the settings themselves here, or delete it")
     data = safe.read(path, LARGEST + 1) if os.path.lexists(path) else b""
     if len(data) > LARGEST:
         raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, which is too much for settings", "write it anew")
