@@ -84,7 +84,8 @@ def test_forgetting_deletes_by_path_and_by_words(nora: User) -> None:
     memory = nora.remember("Prefers oolong tea.", today=AT.date())
     assert repr(memory) == "<Memory facts/2026/2026-05-04-prefers-oolong-tea.md: Prefers oolong tea.>"
     tea = memory.path
-    boat = nora.remember("Has a boat called Ravn.", today=AT.date()).path
+    boat = nora.remember("Has a boat called Ravn.", today=AT.date(), tags="sea").path
+    assert nora.open_file(boat).front["tags"] == ["sea"], "one tag is one, not its letters"
     assert nora.forget(tea) == [tea]
     assert nora.forget(about="Ravn") == [boat]
     for wrong in ({"about": "Ravn"}, {"path": tea}):

@@ -715,7 +715,7 @@ def remember(
             sources=(source,) if source else (),
             importance=importance or ASKED,
             pinned=pinned,
-            tags=tuple(tags),
+            tags=(tags,) if isinstance(tags, str) else tuple(tags),
             body=body,
             action=SUPERSEDE if replaces else ADD,
             target=replaces,
