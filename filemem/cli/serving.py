@@ -238,7 +238,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         running.server(app.Service(store, chats, name, log, user, origins).app()).run(sockets=[listening])
 
 
-@serve_command.group("keys")
+@serve_command.group("keys", no_args_is_help=False)
 def keys_group() -> None:
     """Manage who may ask, here and over mcp --http: one key per user. Only their hashes are kept."""
 

@@ -62,7 +62,7 @@ class Service:
         self._names = list(dict.fromkeys([NAME, model]))
         self._log = log
         self._open_to = open_to
-        self._origins = origins
+        self._origins = [origin.rstrip("/") for origin in origins]  # as a browser says it
         self._threads = ThreadPoolExecutor(MOST, "answer")
         self._chats: dict[str, Chats] = {}
         self._under_way: Counter[str] = Counter()

@@ -633,7 +633,7 @@ def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(t
     """What is asked for in another name or by a page elsewhere is refused, as a browser would be tricked into it; the pages of a
     site that was named may ask."""
     asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
-    with serving(tmp_path, "--user", "mara", "--origin", "https://chat.example") as served:
+    with serving(tmp_path, "--user", "mara", "--origin", "https://chat.example/") as served:
         for method, site in itertools.product(("OPTIONS", "POST"), ("chat", "evil")):
             headers = {"Authorization": "", "Origin": f"https://{site}.example", **asking}
             answer = served.asked("/v1/responses", b'{"model": "filemem", "input": "Hi."}', method, **headers)
