@@ -253,10 +253,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {  # what several commands take, by n
 
 def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = click) -> Callable[[Any], Any]:
     """A command, or one `within` a group: a function of its Context and parameters, some by their name in OPTIONS, that yields
-    what there is to tell, and returns the exit code or None.
-
-    One printer shows that to a person, or as JSON with --json.
-    """
+    what there is to tell, to a person or with --json as JSON, and returns the exit code or None."""
 
     def made(function: Callable[..., Iterator[Line]]) -> Any:
         @pass_call

@@ -55,10 +55,8 @@ def sources(memory: Memory) -> list[str]:
 
 
 def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
-    """The file with a front matter key set to a YAML value on one line, every other byte kept.
-
-    Raises ValueError where that cannot be done so: the YAML is broken, or the file is no text.
-    """
+    """The file with a front matter key set to a YAML value on one line, every other byte kept; raises ValueError where that
+    cannot be done: the YAML is broken, or the file is no text."""
     memory = Memory(path, data)
     encoding = encoding_of(data)
     text = data.decode(encoding) if encoding != "utf-16" and not memory.binary else ""

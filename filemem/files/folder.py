@@ -238,11 +238,8 @@ class Folder:
 
     @contextlib.contextmanager
     def job_lock(self, wait: float = 0.5) -> Iterator[None]:
-        """Run as the only job on this user's memories; raises Busy if another is running. Conversations go on meanwhile. A job
-        may consist of jobs.
-
-        The leftovers of killed writes are deleted: the program's own temporary files, never what a person saved.
-        """
+        """Run as the only job on this user's memories, which may consist of jobs; raises Busy if another is running. What killed
+        writes of the program have left is deleted, never what a person saved."""
         if self._at_work == threading.get_ident():
             yield
             return
@@ -266,9 +263,7 @@ class Folder:
         self, paths: Iterable[str], into: Callable[[str], str], progress: Progress = no_progress
     ) -> dict[str, str]:
         """Move memories `into` the archive or back, where that has the path to which each goes; a sentence for each that stayed.
-
-        Each is renamed in one step; the names are made durable once for each folder, those that files went to first.
-        """
+        The names are made durable once for each folder, those that files went to first."""
         wanted, stayed = list(paths), dict[str, str]()
         came, left = dict[str, None](), dict[str, None]()  # the folders to which files went, and from which
         for done, path in enumerate(wanted):
@@ -370,10 +365,8 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
-    """The known user whose name is nearly so: in another case or with other accents, or spelt a letter apart; else empty.
-
-    In a script without small letters a letter says too much for a slip.
-    """
+    """The known user whose name is nearly so: in another case or with other accents, or, in a script with small letters, spelt a
+    letter apart; else empty."""
 
     def plain(name: str) -> str:
         return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))

@@ -42,10 +42,8 @@ class _Loader(Safe):  # type: ignore[misc]
 
 
 def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault]]:
-    """The mapping in a YAML text, empty for an empty text and None for a broken one; and its faults, in order.
-
-    `above` is the number of lines that stand over it in the file.
-    """
+    """The mapping in a YAML text, empty for an empty text and None for a broken one; and its faults, in order. `above` is the
+    number of lines that stand over it in the file."""
     plainly = "write it as plain `key: value` lines"
     try:
         wrong = _unbounded(source)
@@ -89,11 +87,8 @@ def _unbounded(source: str) -> str:
 
 
 def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
-    """`source` with `key` set to a YAML value on one line; every character that is not that value's stays.
-
-    Raises ValueError where `source` is broken, where a person has written the value over several lines, or where this would
-    change the meaning of another key.
-    """
+    """`source` with `key` set to a YAML value on one line; every character that is not that value's stays. Raises ValueError
+    where it is broken, where a person wrote the value over several lines, or where another key would change its meaning."""
     before, _ = load(source)
     if before is None:
         raise ValueError("the YAML is broken")

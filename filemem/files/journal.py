@@ -248,11 +248,8 @@ class Origins:
 
 
 def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:
-    """Move live memories to the archive, having noted it in the log of recalls; a sentence for each path that stayed.
-
-    A memory keeps its path: `facts/2026/x.md` lies at `archive/facts/2026/x.md`. A job killed at any moment leaves every file
-    under one of the two names.
-    """
+    """Move live memories to the archive, having noted it in the log of recalls; a sentence for each path that stayed. A kill
+    leaves every file under one of its two names."""
     wanted = list(paths)
     note_recalls(folder, wanted, ARCHIVED, at)
     return folder.move_all(wanted, archived, progress)

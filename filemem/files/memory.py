@@ -63,10 +63,8 @@ SHORTEST, LONGEST = 150, 300  # characters of a window: up to the first end of a
 
 
 class Passage(NamedTuple):
-    """The unit of search: lines `line` to `end_line` (from 1, inclusive); `context` is searched along but not shown.
-
-    `day` is the day of a turn that was said on another than the file's, else None.
-    """
+    """The unit of search: lines `line` to `end_line` (from 1, inclusive); `context` is searched along but not shown. `day` is
+    that of a turn that was said on another than the file's, else None."""
 
     line: int
     end_line: int
@@ -90,8 +88,7 @@ def as_shown(line: str) -> list[str]:
 
 def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[Passage]:
     """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
-    into paragraphs. Nothing without a turn. A turn without a date is of the day of the one before it.
-    """
+    into paragraphs. Nothing without a turn. A turn without a date is of the day of the one before it."""
     found: list[Passage] = []
     whole, start, end, head, own = "\n".join(lines[after:]), 0, 0, after + 1, None
     for match in _TURN.finditer(whole):
@@ -113,10 +110,8 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
 
 
 def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) -> str:
-    """One turn as a list item, with its last newline; `turns` reads it back, but for outer white space and controls.
-
-    `day` is given where it is another than that of the turn before.
-    """
+    """One turn as a list item, with its last newline; `turns` reads it back, but for outer white space and controls. `day` is
+    given where it is another than that of the turn before."""
     name = " ".join(printable(speaker).replace("*", " ").split()) or "unknown"
     first, *rest = printable(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
     body = "".join(f"  {line}\n" if line else "\n" for line in rest)
@@ -497,10 +492,8 @@ def decode(data: bytes) -> str:
 
 
 def slug(text: str, longest: int = 21) -> str:
-    """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens.
-
-    With a date and a time in front and `.md` behind, 21 of them make a name of at most 40 characters.
-    """
+    """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens. With a date and a
+    time in front and `.md` behind, 21 of them make a name of at most 40 characters."""
     start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
     words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in start).split()
     words = [word for word in words if any(c.isalnum() for c in word)]  # a lone accent or emoji selector is invisible

@@ -261,11 +261,8 @@ def append(path: str, data: bytes) -> None:
 
 
 def log(path: str, lines: bytes, *, durably: bool = True) -> int:
-    """Add whole lines to a log that only the program writes, made where there is none; returns its size.
-
-    Nothing is rewritten, so that a large log costs no more than a small one; a kill may tear the last line, which then says
-    nothing, and the next one begins anew.
-    """
+    """Add whole lines to a log that only the program writes, made where there is none; returns its size. A kill may tear the
+    last line, which then says nothing, and the next one begins anew."""
     with _about(path), open(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
         if not _write_end(file, lines, path, durably=durably) and durably:
             sync_folder(os.path.dirname(path) or ".")
