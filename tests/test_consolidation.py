@@ -174,15 +174,13 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(user: Folder, change
 
 
 def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
-    """As where the folder of facts is a link."""
-    user.make()
-    Path(user.root, "facts").symlink_to("elsewhere")
-    assert refused(user, "I live in Ghent.", GHENT).startswith(
-        "facts/2026/2026-05-08-lives-in-ghent.md leads through a"
-    )
-    with pytest.raises(FilememError, match="leads through a symbolic link"):
+    """As where a file has the name of the folder of facts; it stays as it is."""
+    user.create("facts", "a note")
+    assert "facts is not a folder; rename it" in refused(user, "I live in Ghent.", GHENT)
+    with pytest.raises(FilememError, match="facts is not a folder; rename it"):
         consolidation.remember(user, "Prefers oolong tea.", JUNE)
-    Path(user.root, "facts").unlink()
+    user.move("facts", "note.md")
+    assert user.read("note.md") == b"a note"
     assert [Review(user).accept(one.claim, JUNE).decisions[0].action for one in Review(user).proposals()] == ["ADD"]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from filemem.errors import Changed, Refused
+from filemem.errors import Changed
 from filemem.files import safe
 from filemem.files.folder import Folder
 
@@ -49,13 +49,6 @@ def test_names_that_are_taken_are_numbered_and_the_archive_counts(tmp_path: Path
     folder.move("facts/tea-2.md", "archive/facts/tea-2.md")
     os.symlink("nowhere", tmp_path / "facts" / "tea-4.md")
     assert folder.create("facts/tea.md", "4\n") == "facts/tea-5.md"
-
-
-def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "facts").write_text("a note")
-    with pytest.raises(Refused, match=r"facts is not a folder; rename it"):
-        Folder(str(tmp_path), "u").create("facts/2026/tea.md", "x\n")
-    assert (tmp_path / "facts").read_text() == "a note"
 
 
 # -- editing ---------------------------------------------------------------------------------------------------------
