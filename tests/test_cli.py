@@ -111,7 +111,7 @@ def test_the_list_of_commands_is_that_of_the_commands() -> None:
 def test_every_commands_help_shows_an_example(name: str) -> None:
     for option in ("--help", "-h"):
         out = run(name, option).output
-        assert f"  Example: filemem {name}" in out
+        assert f"  Example: filemem {name}" in out and not re.search(r"(?m)^  \w.*\.\.\.$", out), "nothing is cut off"
         for shared in ("--store FOLDER", "--user NAME"):
             assert shared in out
     for parameter in command(name).params:

@@ -84,12 +84,12 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     within=mcp_command,
 )
 def hook_command(call: Context, client: str, wait: bool) -> Output:
-    """Answer a hook of a coding agent, which runs this with the event as JSON on standard input.
+    """Answer a hook of a coding agent.
 
-    When a session begins, the agent gets the profile and the plans; with a prompt, what a search for it
-    finds, if that is strong. When a session ends or is compacted, it is imported. The plugin for Claude Code
-    sets this up; filemem mcp install CLIENT --sessions prints what other clients need. A failure disturbs no
-    session; filemem mcp check tries the hooks.
+    It runs this with the event as JSON on standard input. When a session begins, it gets the profile and the plans;
+    with a prompt, what a search for it finds, if that is strong. When a session ends or is compacted, it is
+    imported. The plugin for Claude Code sets this up; filemem mcp install CLIENT --sessions prints what other
+    clients need. A failure disturbs no session; filemem mcp check tries the hooks.
 
     Example: filemem mcp hook claude-code
     """
@@ -154,8 +154,10 @@ def check_command(call: Context) -> Output:
     within=mcp_command,
 )
 def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> Iterator[Line]:
-    """Add this server to a client: show the entry, ask, and write it into the client's settings. Nothing else
-    there changes, and a copy of the settings is kept beside them. Without a terminal it only prints. What
+    """Add this server to a client's settings.
+
+    CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, zed, windsurf, codex or project. The entry is
+    shown, and written if you agree; nothing else changes, and a copy of the settings is kept beside them. What
     hooks import becomes facts with the next filemem maintain or consolidate.
 
     Example: filemem mcp install claude-code
@@ -275,7 +277,7 @@ def list_command(call: Context) -> Iterator[Line]:
 
 @command("remove", click.argument("name"), within=keys_group)
 def remove_command(call: Context, name: str) -> Iterator[Line]:
-    """Take all keys of a user away; the next request with one is refused."""
+    """Take all keys of a user away, from the next request on."""
     gone = keys.remove(call.open_store().root, name)
     if not gone:
         raise NotFound(f"{name} has no key here; filemem serve keys list shows who has.")
