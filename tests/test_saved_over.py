@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.cli import cli
-from filemem.files import journal
+from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
 from filemem.overview import problems
@@ -39,6 +39,7 @@ def spoilt(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
     for number in range(count):
         if number == loaded:
             before = user.read(talk.path)
+            safe.log(user.bookkeeping(journal.SAID), b"5\n{}\n")  # spoilt lines, which hide no other
         talk.add("Ann", f"turn {number}\nits second line", AT)
     Path(user.absolute(talk.path)).write_bytes(before)
     return talk

@@ -113,9 +113,10 @@ def note_turn(folder: Folder, session: str, turn: str) -> None:
 def noted_turns(folder: Folder) -> dict[str, list[str]]:
     """The turns by the live path of their session, in the order in which they were said."""
     found: dict[str, list[str]] = {}
-    with contextlib.suppress(FilememError, OSError, TypeError, KeyError):
+    with contextlib.suppress(FilememError, OSError):
         for entry in values(folder.bookkeeping(SAID)):
-            found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
+            with contextlib.suppress(TypeError, KeyError):
+                found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
     return found
 
 
