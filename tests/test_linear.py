@@ -14,6 +14,7 @@ from reader import Reader
 
 from filemem import Store, User, jobs
 from filemem.chat import CallFilter
+from filemem.cli.screen import Wrapper
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create
@@ -110,10 +111,10 @@ def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(tmp_path: Path)
     assert grows(work, 1_000)
 
 
-@pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{"])
+@pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{", "a" * 40])
 def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(piece: str) -> None:
     def work(pieces: int) -> Callable[[], object]:
-        screen = CallFilter(len)
+        screen = CallFilter(Wrapper().feed)
         return lambda: [screen.feed(piece) for _ in range(pieces)]
 
     assert grows(work, 500)

@@ -121,17 +121,22 @@ class Wrapper:
 
     def __init__(self, change: Callable[[str], str] = str) -> None:
         self._change = change
-        self._waiting = self._line = self._written = ""
+        self._waiting = list[str]()
+        self._last = self._line = self._written = ""
         self._code = False
 
     def feed(self, text: str, *, end: bool = False) -> str:
         """What of the text so far may be shown now; a word, and the blanks behind one, wait until more has come or its `end`."""
-        text = self._waiting + text
-        found = _WHOLE.match(text)
-        whole = len(text) if end else found.end() if found else 0
-        self._waiting = text[whole:]
+        came = self._last + text  # of what waits, the last character alone may end a word now
+        found = _WHOLE.match(came)
+        self._waiting.append(text)
+        self._last = came[-1:]
+        if not (end or found):
+            return ""
+        rest = "" if end or not found else came[found.end() :]
+        whole, self._waiting = "".join(self._waiting).removesuffix(rest), [rest]
         width = shutil.get_terminal_size().columns  # asked anew, as a window may change its size
-        return "".join(self._placed(word, width) for word in _WORD.findall(self._change(text[:whole])))
+        return "".join(self._placed(word, width) for word in _WORD.findall(self._change(whole)))
 
     def _placed(self, word: str, width: int) -> str:
         if word == "\n":
