@@ -156,6 +156,7 @@ class Conversation:
         self.transcript = transcript or Transcript(user)
         self.does = does  # what the program does itself where a message asks it to; without, that is the model's
         self.tools = Toolbox(user, now)
+        self.command = "filemem "  # before the name of a command that the person is told of
         self.written: list[str] = []  # memories that the program wrote on request
         self.options: dict[str, Any] = {}  # what else an endpoint is told, such as a temperature
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
@@ -261,10 +262,10 @@ class Conversation:
             if not places:
                 return [offline.NOTHING_SAID[chinese]], False
             said_here = [place for place in places if place.startswith(path)] or places[:1]
-            how = [offline.DELETE[chinese].format(place) for place in said_here]
+            how = [offline.DELETE[chinese].format(self.command, place) for place in said_here]
             return ["\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how])], True
         if self.offline and _FORGET_WHAT.match(said) and not said.endswith(("?", "？")):
-            return [offline.TO_FORGET[chinese]], False
+            return [offline.TO_FORGET[chinese].format(self.command)], False
         return [offline.UNRECORDED[chinese]] if words or (self._paused and not self.offline) else [], False
 
     def _quoted(self, listen: Listener) -> str:

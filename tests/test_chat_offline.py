@@ -121,9 +121,9 @@ def test_thanks_for_an_answer_asks_for_no_more_of_it(mara: Life, told: str, aske
 @pytest.mark.parametrize(
     ("order", "said"),
     [
-        ("forget that my tea is gyokuro", "/forget WORDS"),
-        ("Please forget my tea.", "/forget W"),
-        ("忘掉我的茶", "/forget 加"),
+        ("forget that my tea is gyokuro", "filemem forget WORDS"),
+        ("Please forget my tea.", "filemem forget W"),
+        ("忘掉我的茶", "filemem forget 加"),
     ],
 )
 def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str) -> None:
@@ -267,7 +267,7 @@ def test_the_last_exchange_is_taken_back(mara: Life, words: str) -> None:
     assert fact.rpartition("/")[2] not in mara.run("call", "grep", '{"pattern": "zopiclone|kept as"}')
     assert not re.search(b"take.zopiclone", (mara.home / ".filemem/said.jsonl").read_bytes())
     assert "Ghent" in mara.say("Where do I live?", "2026-11-03")
-    for place in dict.fromkeys(re.findall(r"/forget (\S+)", answer)):  # each turn, the answer to it too
+    for place in dict.fromkeys(re.findall(r"filemem forget (\S+)", answer)):  # each turn, the answer to it too
         mara.run("forget", place, "--yes")
     assert b"I take zopiclone" not in mara.all_bytes()
 

@@ -110,6 +110,7 @@ class Chat:
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
         talk, turns = self._talk, self._talk.transcript.turns()
+        talk.command = "/"
         place = min(os.path.relpath(talk.user.root), talk.user.root, key=lambda place: place[:2] == "..")
         self._aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
         self._say_if_offline(again=True)

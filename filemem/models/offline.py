@@ -22,14 +22,14 @@ UNRECORDED = ("Off the record: nothing of this is kept.", "不留记录：这些
 KEPT = ("Kept as a fact: “{}”, {}", "已记为一条事实：“{}”，{}")
 NOT_KEPT = ("Not kept as a fact: {}", "没有记为事实：{}")
 TAKEN_BACK = ("Kept back from now on, and not deleted yet:", "从现在起不再提，但还没有删除：")
-DELETE = ("To delete it for good: /forget {}", "要彻底删除：/forget {}")
+DELETE = ("To delete it for good: {}forget {}", "要彻底删除：{}forget {}")
 TO_FORGET = (
-    "Nothing was deleted. /forget WORDS deletes what holds the words, and asks first.",
-    "没有删除任何内容。用 /forget 加上词语，会先询问，再删除含有这些词的内容。",
+    "Nothing was deleted. {}forget WORDS deletes what holds the words, and asks first.",
+    "没有删除任何内容。用 {}forget 加上词语，会先询问，再删除含有这些词的内容。",
 )
 NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以忘掉的内容。")
-_TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *TO_FORGET, *NOTHING_SAID)
-OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT)))
+_TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *NOTHING_SAID)
+OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT, *TO_FORGET)))
 """How an answer of the program's own begins, which no model wrote."""
 _HAN = re.compile("[\u3400-\u9fff]")
 
