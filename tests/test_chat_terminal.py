@@ -317,6 +317,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("帮助", "停止正在输出的回答\n"),
             ("/memory", "个词元  profile\n"),
             ("/model offline", "No model is configured"),
+            ("Forget my canoe.", ". /forget WORDS"),
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
             ("/remember My canoe leaks.", "-my-canoe-leaks.md"),
@@ -408,13 +409,17 @@ def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
 
 
 def test_what_had_come_is_kept_where_whoever_listens_is_gone(store: Path, server: ScriptedServer) -> None:
-    server.script(say("Ool", "ong."))
+    """And all of it where the shell has closed what is written to, and read from."""
+    server.script(say("Ool", "ong."), say("Yes."))
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb") as gone:
         command = [*COLD, "chat", "--json", "-m", "Tea?"]
         subprocess.run(command, stdout=gone, stderr=subprocess.DEVNULL, env=environment(store, server), cwd=store)
     assert session(store) == "- **ann**: Tea?\n- **assistant**: Ool [interrupted]\n"
+    closed = ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *command, "--resume"]
+    assert subprocess.run(closed, env=environment(store, server), cwd=store).returncode == 0
+    assert session(store).endswith("\n- **ann**: Tea?\n- **assistant**: Yes.\n")
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ def test_a_new_user_is_announced_in_one_line(here: Path) -> None:
     [
         ["remember", "A"],
         ["chat", "-m", "hi"],
-        ["hi"],
+        ["hi?"],
         ["import", "markdown", "memory_store"],
         ["serve"],
         ["serve", "keys", "add", "ann"],
@@ -355,7 +355,8 @@ def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, li
         ("help", "use filemem COMMAND --help"),
         ("history", "use filemem log"),
         ("why x", "use filemem status PATH"),
-        ("nothing like it", "put what you want to say in quotes, or use filemem chat"),
+        ("nothing like it", "put what you want to say in quotes behind filemem chat"),
+        ("ad", "put what you want to say in quotes behind filemem chat"),
     ],
 )
 def test_a_word_that_is_no_command_names_the_command_that_is_meant(here: Path, words: str, meant: str) -> None:

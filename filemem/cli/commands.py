@@ -3,6 +3,7 @@
 import functools
 import importlib
 import os
+import re
 import signal
 import sys
 
@@ -71,8 +72,8 @@ class _Commands(click.Group):
             raise click.UsageError(f"{said}; use filemem {MEANT[word]}", ctx)
         if near := nearest(word, COMMANDS, 1, 0.75):
             raise click.UsageError(f"{said}; the nearest is {near[0]}", ctx)
-        if rest and rest[0][:1] != "-":
-            raise click.UsageError(f"{said}; put what you want to say in quotes, or use filemem chat", ctx)
+        if re.fullmatch("[a-z]+", word) or (rest and rest[0][:1] != "-"):  # a slip, which no chat should keep
+            raise click.UsageError(f"{said}; put what you want to say in quotes behind filemem chat", ctx)
         return "chat", _command("chat"), args
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -101,6 +102,9 @@ with_shared_options(cli)
 
 def main() -> None:
     """Run the command line; every mistake leaves as one sentence and exit code 2, an interrupt as 130."""
+    for name in ("stdin", "stdout", "stderr"):  # one that is closed, whose number the next file would get
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
     for stream in (sys.stdout, sys.stderr):  # a locale without CJK shows what it cannot encode as an escape
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # The end of a terminal: what was under way is put in order, as by Ctrl-C.
