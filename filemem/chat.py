@@ -597,6 +597,7 @@ BEFORE = 2  # of the person's turns that such a message goes on with
 QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
 MEANING = 4  # times what a search counts it, for quotes: a few weak words weigh less here
 ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
+BESIDE = 0.25  # of what the best quote is worth, below which one that stands beside it is noise
 LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
@@ -671,8 +672,7 @@ def reply(
     sure = of_its_days or found.certainty >= (MAYBE if asks else CERTAIN)
     hits = every = list(_telling(folder, found.hits))
     if sure and not of_its_days:
-        # None, where there are others, that has neither a word of the question, nor answers one that has, nor its meaning.
-        hits = [hit for hit in hits if hit.held.itself or hit.before or hit.parts.get("meaning")] or hits
+        hits = [hit for hit in hits if _worth(hit) >= BESIDE * _worth(every[0])]
     if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
         telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
         hits, sure = telling or hits, sure or bool(telling)
@@ -699,17 +699,18 @@ def _days(text: str, today: dt.date, own: dt.date | None = None) -> set[dt.date]
     return {span.start for span in spans if span.start == span.end} | ({own} if own else set())
 
 
+def _worth(hit: Hit) -> float:
+    """How well a passage answers without a model: by words the more it holds of the question, and by meaning."""
+    meaning = hit.parts.get("meaning", 0.0)
+    return (hit.score - meaning) * hit.strength + MEANING * meaning
+
+
 def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
-    """The hits that tell something, by words the more they hold of the question and by meaning, best first; of those that tell
-    the same only one. No question, answer, heading or front matter."""
+    """The hits that tell something, best first; of those that tell the same only one. No question, answer, heading or front
+    matter."""
     lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
     told: set[str] = set()
-
-    def worth(hit: Hit) -> float:
-        meaning = hit.parts.get("meaning", 0.0)
-        return (hit.score - meaning) * hit.strength + MEANING * meaning
-
-    for hit in sorted(hits, key=worth, reverse=True):
+    for hit in sorted(hits, key=_worth, reverse=True):
         text = SOURCE_MARK.sub("", hit.text).strip()
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
         heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")
