@@ -135,8 +135,8 @@ def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str)
 @pytest.mark.parametrize(
     ("told", "question", "line"),
     [
-        ([], "What is my blood group?", "I found nothing about that in your memories.\n"),
-        ([], "我的护照什么时候过期？", "记忆里没有找到相关内容。\n"),
+        ([], "What is the blood group of 外婆?", "I found nothing about that in your memories.\n"),
+        ([], "我的passport什么时候过期？", "记忆里没有找到相关内容。\n"),
         (
             ["I joined a reading group.", "I live in Ghent.", "The group meets on Mondays.", "A group of us sail."],
             "What is the group of my blood, as the hospital wrote it down?",

@@ -31,7 +31,7 @@ NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以�
 _TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *NOTHING_SAID)
 OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT, *TO_FORGET)))
 """How an answer of the program's own begins, which no model wrote."""
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN, _WORD = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[^\W\d\u3400-\u9fff]+")
 
 
 class OfflineModel:
@@ -54,5 +54,5 @@ def chosen_model(settings: Config, name: str | None) -> OpenAIModel | None:
 
 
 def in_chinese(message: str) -> bool:
-    """Is a message answered in Chinese?"""
-    return _HAN.search(message) is not None
+    """Is a message answered in Chinese? One that mixes has more characters of it than words of another language."""
+    return len(_HAN.findall(message)) > len(_WORD.findall(message))
