@@ -715,7 +715,8 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
         heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")
         front = kind_of(hit.path) == "sessions" and not hit.speaker
-        asked = text.endswith(("?", "？")) or hit.speaker == ASSISTANT or "pasted" in hit.parts
+        asks = text.endswith(("?", "？")) or _FORGET_WHAT.match(text)
+        asked = asks or hit.speaker == ASSISTANT or "pasted" in hit.parts
         if not (heading or front or asked or told & places):
             told |= places
             yield hit

@@ -129,7 +129,9 @@ def test_thanks_for_an_answer_asks_for_no_more_of_it(mara: Life, told: str, aske
 )
 def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str) -> None:
     mara.say("My tea is gyokuro.")
-    assert said in mara.say(order) and said not in mara.say("Which tea is mine? 什么茶？")
+    assert said in mara.say(order)
+    answer = mara.say("Which tea is mine? 我的茶是什么茶？")
+    assert "gyokuro" in answer and said not in answer and order not in answer
 
 
 @pytest.mark.parametrize(
