@@ -11,7 +11,7 @@ import contextlib
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem import index
@@ -25,17 +25,7 @@ from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.grep.lines import lines_of
 from filemem.index import Corpus
 from filemem.models import offline, prompt
-from filemem.models.endpoint import (
-    Messages,
-    Model,
-    ModelError,
-    OnText,
-    OpenAIModel,
-    Reply,
-    ToolCall,
-    Tools,
-    ToolsRefused,
-)
+from filemem.models.endpoint import Messages, Model, ModelError, OpenAIModel, Reply, ToolCall, Tools, ToolsRefused
 from filemem.search import question, ranking
 from filemem.search.searching import CERTAIN, MAYBE, Found, Hit, search_files
 from filemem.text import dates, terms
@@ -161,7 +151,7 @@ class Conversation:
         self.options: dict[str, Any] = {}  # what else an endpoint is told, such as a temperature
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
-        self._done: list[str] = []  # what the program did about the last message
+        self._done = ""  # what the program did about the last message
         self.summary, self.gone = "", list[Passage]()  # of the turns that have left the prompt, and these
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._shown = ""  # what the last request said, without citations that were marked
@@ -215,8 +205,8 @@ class Conversation:
         finally:
             if self._paused is not None:
                 self.transcript, self._paused, self.tools.noting = self._paused, None, True
-            for told in [] if self.offline else self._done:
-                listen(Notice(told))
+            if self._done and not self.offline:
+                listen(Notice(self._done))
         return answer
 
     def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
@@ -245,8 +235,8 @@ class Conversation:
 
     # -- what the program does itself ----------------------------------------------------------------------------------
 
-    def _do(self, turns: list[Passage]) -> tuple[list[str], bool]:
-        """Do what the last message asks of the program, to remember it or to take back what came before; sentences on it, and
+    def _do(self, turns: list[Passage]) -> tuple[str, bool]:
+        """Do what the last message asks of the program, to remember it or to take back what came before; what is said of it, and
         whether something was taken back."""
         said, line, path = turns[-1].text, turns[-1].line, self.transcript.path
         chinese, words = offline.in_chinese(said), to_remember(said) if self.does else ""
@@ -254,26 +244,26 @@ class Conversation:
             try:
                 fact, written, notes = self.does.remember(self.user, words, self.now(), f"{path}:{line}")
             except FilememError as error:
-                return [offline.NOT_KEPT[chinese].format(error)], False
+                return offline.NOT_KEPT[chinese].format(error), False
             self.written += written
-            return ["\n".join([offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), fact), *notes])], False
+            return "\n".join([offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), fact), *notes]), False
         if self.does and to_forget(said):
             places = self.does.take_back(self.user, path, turns, self.now()) if self.kept else []
             if not places:
-                return [offline.NOTHING_SAID[chinese]], False
+                return offline.NOTHING_SAID[chinese], False
             said_here = [place for place in places if place.startswith(path)] or places[:1]
             how = [offline.DELETE[chinese].format(self.command, place) for place in said_here]
-            return ["\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how])], True
+            return "\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how]), True
         if self.offline and _FORGET_WHAT.match(said) and not said.endswith(("?", "？")):
-            return [offline.TO_FORGET[chinese].format(self.command)], False
-        return [offline.UNRECORDED[chinese]] if words or (self._paused and not self.offline) else [], False
+            return offline.TO_FORGET[chinese].format(self.command), False
+        return offline.UNRECORDED[chinese] if words or (self._paused and not self.offline) else "", False
 
     def _quoted(self, listen: Listener) -> str:
         """The answer without a model: what the program did, or else the best quotes."""
         turns, path = self._turns(), self.transcript.path
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
         current = CurrentConversation(path, turns[-1].line) if path else None
-        answer = "\n".join(self._done) or reply(self.user, said, self.now().date(), current, kept=self.kept)
+        answer = self._done or reply(self.user, said, self.now().date(), current, kept=self.kept)
         self._shown += answer  # what is quoted stands there
         listen(Text(answer))
         return answer
@@ -288,18 +278,18 @@ class Conversation:
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(self.transcript.path, turns[start].line)
         now = self.now()
-        stands = core_memory(self.user, now.date())
+        wishes, profile = core_memory(self.user, now.date())
         name, how = prompt.contained(self.user.name), prompt.template("tools" if self.offered else "passages").strip()
-        said = "".join(f"{prompt.MARK.sub('&lt;', one)}\n" for one in self._done)
+        done = f"{prompt.MARK.sub('&lt;', self._done)}\n" if self._done else ""
         system = [
             ("rules", prompt.template("chat").strip().replace("{name}", name).replace("{reading}", how)),
-            ("preferences", preferences_section(self.user.name, stands.preferences)),
-            ("profile", prompt.data(PROFILE, stands.profile) if stands.profile else ""),
+            ("preferences", wishes),
+            ("profile", prompt.data(PROFILE, profile) if profile else ""),
             ("earlier in this conversation", prompt.data("summary", self.summary) if self.summary else ""),
         ]
         beside = [
             ("recalled", self._recall(turns)),
-            ("program", f"<program>\n{said}Now it is {answers.spelt(now.date())} {now:%H:%M}.\n</program>"),
+            ("program", f"<program>\n{done}Now it is {answers.spelt(now.date())} {now:%H:%M}.\n</program>"),
         ]
         return Prompt([part for part in system if part[1]], turns[start:], [part for part in beside if part[1]])
 
@@ -426,7 +416,7 @@ class Conversation:
         finish = CALLED if reply.calls or said.found else reply.finish.replace(CALLED, "stop")
         return reply._replace(text=text, calls=() if last else calls, finish=finish)
 
-    def _request(self, messages: Messages, tools: Tools, on_text: OnText, **options: Any) -> Reply:
+    def _request(self, messages: Messages, tools: Tools, on_text: Callable[[str], None], **options: Any) -> Reply:
         """Ask the model, one of an endpoint's with `options`, and log the request with what came of it."""
         ask: Callable[..., Reply] = self.model.ask
         step = {"at": f"{self.now():%Y-%m-%dT%H:%M:%S}", "model": self.model.name, "messages": messages, "tools": tools}
@@ -491,11 +481,6 @@ def cited(answer: str) -> list[str]:
     return list(dict.fromkeys(match[0] for match in CITED.finditer(answer)))
 
 
-def call_line(event: ToolCalled) -> str:
-    """A tool call as the chat shows it: `grep {"pattern": "oolong"} -> 3 lines in 2 files`."""
-    return f"{one_line(f'{event.name} {event.arguments}', 100)} -> {event.brief}"
-
-
 def _sound(arguments: str) -> str:
     """The arguments as sent, or an empty object where they are none: some endpoints refuse to see such text again."""
     with contextlib.suppress(ValueError, RecursionError):
@@ -510,18 +495,14 @@ MOST_PREFERENCES, LONGEST_PREFERENCE = 600, 400  # tokens of all preferences; ch
 _RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
 
 
-class CoreMemory(NamedTuple):
-    """The preferences that are followed, and the profile, within its limit."""
-
-    preferences: list[str]
-    profile: str
-
-
-def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
-    """Read it from the files as they are now."""
+def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
+    """How the person wants to be addressed, as part of the instructions, empty if nothing is known, and the profile within its
+    limit; from the files as they are now."""
     followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
     said = preferences(folder, index.of(folder).corpus(), today) if followed else []
-    return CoreMemory(said, _profile(folder))
+    template = prompt.template("preferences").strip().replace("{name}", one_line(folder.name))
+    wishes = template.replace("{preferences}", "\n".join(f"- {prompt.contained(one)}" for one in said))
+    return wishes if said else "", _profile(folder)
 
 
 def _profile(folder: Folder) -> str:
@@ -535,23 +516,15 @@ def _profile(folder: Folder) -> str:
     return kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
 
 
-def preferences_section(name: str, said: Iterable[str]) -> str:
-    """How a person wants to be addressed, as part of the instructions; empty if nothing is known."""
-    lines = "\n".join(f"- {prompt.contained(one)}" for one in said)
-    template = prompt.template("preferences").strip().replace("{name}", one_line(name))
-    return template.replace("{preferences}", lines) if lines else ""
-
-
 def prompt_context(
     folder: Folder, message: str, today: dt.date, current: CurrentConversation | None = None, room: int = 0
 ) -> str:
     """What belongs into the prompt of a chat that is not filemem's: preferences, the profile, and within `room` tokens what a
     search for a message finds, all but preferences as data between marks."""
-    stands = core_memory(folder, today)
+    wishes, profile = core_memory(folder, today)
     found = message.strip() and room and recall(folder, [message], today, current, room, weak=False)
-    told = {PROFILE: stands.profile, "search_files": found}
-    marked = (prompt.data(name, text) for name, text in told.items() if text)
-    return "\n\n".join(filter(None, (preferences_section(folder.name, stands.preferences), *marked)))
+    marked = (prompt.data(name, text) for name, text in ((PROFILE, profile), ("search_files", found)) if text)
+    return "\n\n".join(filter(None, (wishes, *marked)))
 
 
 def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:

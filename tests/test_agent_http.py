@@ -14,7 +14,7 @@ import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang, say
 
 from filemem import Store
-from filemem.chat import ALONE, BESIDE_TOOLS, Conversation, Event, Notice, Text, ToolCalled, call_line
+from filemem.chat import ALONE, BESIDE_TOOLS, Conversation, Event, Notice, Text, ToolCalled
 from filemem.models.endpoint import ModelError, OpenAIModel
 from filemem.text.plain import count_tokens
 
@@ -188,7 +188,7 @@ def test_wrong_calls_are_answered_and_not_fatal(talk: Talk, server: ScriptedServ
     assert all(answer.startswith("Error: ") for answer in answers.values())
     sent = [call["function"]["arguments"] for call in server.requests[-1].body["messages"][2]["tool_calls"]]
     assert sent[0] == sent[3] == "{}", "some endpoints refuse to read a call again that is no JSON"
-    assert all(len(call_line(event)) < 500 for event in talk.events if isinstance(event, ToolCalled))
+    assert all(len(event.brief) <= 160 for event in talk.events if isinstance(event, ToolCalled))
 
 
 def test_calls_end_at_the_step_limit_with_an_answer_without_tools(tmp_path: Path, server: ScriptedServer) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from filemem import index
-from filemem.chat import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, call_line, day_of, preferences
+from filemem.chat import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, day_of, preferences
 from filemem.cli import screen
 from filemem.cli.context import Context, command, split_line, usage
 from filemem.cli.screen import Output, Row, Safe, Wrapper, say, say_dim
@@ -24,7 +24,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, consolidated, job, lines
-from filemem.models.endpoint import Model, OpenAIModel
+from filemem.models.endpoint import Model
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, in_chinese
 from filemem.remembering import sessions
 from filemem.search import semantic
@@ -83,7 +83,6 @@ class Chat:
         self._call = call
         self._talk = talk
         self._verbose = verbose
-        self._use(talk.model)
         self._live = sys.stdout.isatty() and not call.json  # do answers stream?
         self._chinese = False  # is the answer to a message in Chinese?
         self._at_work = False  # does the terminal show the sign of work?
@@ -92,11 +91,6 @@ class Chat:
         self._numbers: dict[str, int] = {}  # of the places that the answer cites
         self._streams = False  # is the cursor behind a piece of the answer?
         self._wrapper = Wrapper(self._numbered)
-
-    def _use(self, model: Model) -> None:
-        """Have a model answer from now on."""
-        self._talk.model = model
-        self._model = model if isinstance(model, OpenAIModel) else None
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -121,9 +115,9 @@ class Chat:
         for turn in turns[-LAST_TURNS:]:
             self._aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
         self._aside("/help lists the commands, Ctrl-D ends.")
-        reads = self._model and config.of(talk.user).consolidate
-        if self._model and reads and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
-            threading.Thread(target=self._read_earlier, args=[self._model], daemon=True).start()
+        reads = not talk.offline and config.of(talk.user).consolidate
+        if reads and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
+            threading.Thread(target=self._read_earlier, args=[talk.model], daemon=True).start()
         for message in self._messages():
             if message == "/quit":
                 break
@@ -141,7 +135,7 @@ class Chat:
 
     def _say_if_offline(self, *, again: bool) -> None:
         """Say why answers are quotes; that no model is configured only where it is to be said `again`."""
-        if not (self._model or self._call.told):
+        if self._talk.offline and not self._call.told:
             if {"model", "base_url"} & {*config.withheld(self._talk.user.store, trust=self._talk.user.trust)}:
                 self._aside(NOT_TRUSTED)
             elif again:
@@ -190,7 +184,7 @@ class Chat:
         self._numbers.clear()
         with screen.progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
-            if self._live and self._model:
+            if self._live and not self._talk.offline:
                 self._put(screen.dim(WORKING[self._chinese]))
                 self._at_work = True
             said = self._talk.say(message, self._hear)
@@ -228,10 +222,12 @@ class Chat:
                 self._stream(event.text)
         else:
             self._stream("", end=True)
-            if isinstance(event, ToolCalled) and not self._verbose:
-                self._calls.append(event)
+            if isinstance(event, Notice):
+                self._aside(event.text)
+            elif self._verbose:
+                self._aside(f"{one_line(f'{event.name} {event.arguments}', 100)} -> {event.brief}")
             else:
-                self._aside(call_line(event) if isinstance(event, ToolCalled) else event.text)
+                self._calls.append(event)
 
     def _stream(self, text: str, *, end: bool = False) -> None:
         """Show a piece of the answer, empty lines at either end of it left out; at its `end` what was waiting."""
@@ -256,7 +252,7 @@ class Chat:
             at = self._numbers.setdefault(cited[1], len(self._numbers) + 1)
             return f"[{at}{'' if self._talk.was_shown(cited[1]) else '?'}]"
 
-        return _QUOTED.sub(number, text) if self._model else text
+        return text if self._talk.offline else _QUOTED.sub(number, text)
 
     def _looked_at(self) -> str:
         """How many files the unreported calls looked at, in the person's language."""
@@ -287,7 +283,7 @@ class Chat:
             said = "\n".join(TOKENS[self._chinese].format(count_tokens(text), name) for name, text in parts)
         elif name == "model":
             if rest:
-                self._use(self._call.model(talk.user, rest) or OfflineModel())
+                talk.model = self._call.model(talk.user, rest) or OfflineModel()
                 self._say_if_offline(again=True)
             said = ANSWERS[self._chinese].format(talk.model.name)
         elif name == "off":
@@ -301,7 +297,7 @@ class Chat:
             say(screen.wrapped(said, sys.stdout))
         return 0
 
-    def _read_earlier(self, model: OpenAIModel) -> None:
+    def _read_earlier(self, model: Model) -> None:
         """Have earlier conversations read, in a thread of its own: the chat shows what came of it, and never waits."""
         talk = self._talk
         try:

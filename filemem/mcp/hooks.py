@@ -63,8 +63,8 @@ def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) 
 
 def _standing(user: Folder, today: dt.date) -> str:
     """Wishes, the profile, and plans of the next days."""
-    stands = chat.core_memory(user, today)
-    wishes = clip_tokens(chat.preferences_section(user.name, stands.preferences), WISHES)
+    wishes, profile = chat.core_memory(user, today)
+    wishes = clip_tokens(wishes, WISHES)
     facts = [one for one in index.of(user).corpus().entries() if one.kind == "facts" and not one.archived]
     newest = {one.path for one in sorted(facts, key=lambda one: (one.date, one.path))[-NEWEST:]}
     plans = timeline(user, newest.__contains__, (today.toordinal(), today.toordinal() + SOON))
@@ -73,7 +73,7 @@ def _standing(user: Folder, today: dt.date) -> str:
     )
     parts = [wishes, prompt.data("ahead", clip_tokens(ahead, AHEAD)) if ahead else ""]
     room = AT_START - 40 - sum(map(count_tokens, parts))
-    profile = clip_tokens(stands.profile, room)
+    profile = clip_tokens(profile, room)
     parts.insert(1, prompt.data(PROFILE, profile) if profile else "")
     return "\n".join(filter(None, parts))
 
