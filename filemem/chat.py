@@ -106,10 +106,6 @@ class Prompt(NamedTuple):
         return out
 
 
-class Stopped(Exception):
-    """A listener wants to hear no more of an answer."""
-
-
 class Delegated(Exception):
     """The model calls tools that are not run here; the answer comes once they are."""
 
@@ -379,7 +375,10 @@ class Conversation:
                 break
             sent = [call._replace(arguments=_sound(call.arguments)).sent() for call in reply.calls]
             worked.append({"role": "assistant", "content": reply.text or None, "tool_calls": sent})
-            worked += [self._run(call, listen) for call in reply.calls]
+            for call in reply.calls:
+                found = self.tools.call(call.name, call.arguments)
+                listen(ToolCalled(call.name, call.arguments, one_line(found.split("\n", 1)[0], 160)))
+                worked.append({"role": "tool", "tool_call_id": call.id, "content": found})
             left -= 1
             if not left:
                 worked.append({"role": "user", "content": NO_MORE})
@@ -430,12 +429,6 @@ class Conversation:
         finally:
             if self.log:
                 self.log(step)
-
-    def _run(self, call: ToolCall, listen: Listener) -> prompt.Message:
-        """Make one call; its answer as a message."""
-        answer = self.tools.call(call.name, call.arguments)
-        listen(ToolCalled(call.name, call.arguments, one_line(answer.split("\n", 1)[0], 160)))
-        return {"role": "tool", "tool_call_id": call.id, "content": answer}
 
     # -- citations -----------------------------------------------------------------------------------------------------
 

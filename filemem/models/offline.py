@@ -28,8 +28,8 @@ TO_FORGET = (
     "没有删除任何内容。用 {}forget 加上词语，会先询问，再删除含有这些词的内容。",
 )
 NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以忘掉的内容。")
-_TOLD = (*FOUND, *NEAREST, *NOTHING, *SAID, *UNRECORDED, *TAKEN_BACK, *NOTHING_SAID)
-OURS = ("[no answer]", *_TOLD, *(one.partition("{")[0] for one in (*KEPT, *NOT_KEPT, *TO_FORGET)))
+_TOLD = (FOUND, NEAREST, NOTHING, SAID, UNRECORDED, KEPT, NOT_KEPT, TAKEN_BACK, TO_FORGET, NOTHING_SAID)
+OURS = ("[no answer]", *(one.partition("{")[0] for both in _TOLD for one in both))
 """How an answer of the program's own begins, which no model wrote."""
 _HAN, _WORD = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[^\W\d\u3400-\u9fff]+")
 

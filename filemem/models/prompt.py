@@ -2,11 +2,9 @@
 
 import re
 from importlib import resources
-from typing import Any
 
 from filemem.text.plain import escape_controls, one_line
 
-Message = dict[str, Any]
 MARK = re.compile(r"<(?=\s*/?\s*(?:memory|program|filemem))", re.IGNORECASE)
 
 

@@ -22,12 +22,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from filemem import overview
-from filemem.chat import Event, Notice, Stopped, Text, ToolCalled, cited
+from filemem.chat import Event, Notice, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
 from filemem.files.folder import StoreFolder
 from filemem.models.endpoint import Model, ModelError, OpenAIModel
 from filemem.serve import keys, running, wire
-from filemem.serve.chats import Chats
+from filemem.serve.chats import Chats, Stopped
 from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form
 
 NAME = "filemem"  # of the model that clients choose

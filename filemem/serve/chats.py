@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from filemem import importers, index
-from filemem.chat import Conversation, Delegated, Listener, Prompt, Stopped, Text, unrecorded
+from filemem.chat import Conversation, Delegated, Listener, Prompt, Text, unrecorded
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
@@ -32,6 +32,10 @@ MOST_LONG = 1000  # texts that are counted
 MOST_CALLS = 1000  # responses whose calls of the client's functions are known
 _SEARCHES = threading.BoundedSemaphore(2)  # more at once are no faster: they wake each other, and each takes memory
 Said = tuple[tuple[str, str], ...]
+
+
+class Stopped(Exception):
+    """A listener wants to hear no more of an answer."""
 
 
 class ServedConversation(Conversation):
