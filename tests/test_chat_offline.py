@@ -51,12 +51,7 @@ def mara(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Life:
 @pytest.mark.parametrize(
     ("told", "question", "quote", "day"),
     [
-        (
-            "My sister's birthday is on 5 December.",
-            "When is my sister's birthday?",
-            "5 December",
-            "Mon 2 November 2026",
-        ),
+        ("My sister was born on 5 December.", "When was my sister born?", "5 December", "Mon 2 November 2026"),
         ("我家的猫叫豆豆。", "我家的猫叫什么？", "豆豆", "2026年11月2日 周一"),
         ("Dec 7 at 3pm I see the dentist.", "What do I have on 7 December?", "dentist", "Mon 2 November 2026"),
         ("12月3号我要去上海。", "12月3号有什么安排？", "上海", "2026年11月2日 周一"),
@@ -80,13 +75,7 @@ def test_a_question_is_answered_by_dated_quotes(mara: Life, told: str, question:
     ("told", "other", "question", "was", "now"),
     [
         ("记住10月3号下午三点见李医生。", "我想去成都玩，安排了酒店。", "10月3号我有什么安排？", "三点", "四点"),
-        (
-            "Remember: on 3 October I see Dr Li at 3.",
-            "My plans: a kite.",
-            "What plans do I have on 3 October?",
-            "at 3",
-            "at 4",
-        ),
+        ("Remember: on 3 October I see Dr Li at 3.", "My plans: a kite.", "My plans on 3 October?", "at 3", "at 4"),
     ],
 )
 def test_what_tells_of_the_day_asked_for_comes_first_as_it_was_edited(
@@ -121,11 +110,7 @@ def test_thanks_for_an_answer_asks_for_no_more_of_it(mara: Life, told: str, aske
 
 @pytest.mark.parametrize(
     ("order", "said"),
-    [
-        ("forget that my tea is gyokuro", "filemem forget WORDS"),
-        ("Please forget my tea.", "filemem forget W"),
-        ("忘掉我的茶", "filemem forget 加"),
-    ],
+    [("Please forget my tea.", "filemem forget WORDS"), ("忘掉我的茶", "filemem forget 加")],
 )
 def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str) -> None:
     mara.say("My tea is gyokuro.")
