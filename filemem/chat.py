@@ -244,7 +244,7 @@ class Conversation:
             self.written += written
             return "\n".join([offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), fact), *notes]), False
         if self.does and to_forget(said):
-            places = self.does.take_back(self.user, path, turns, self.now()) if self.kept else []
+            places = self.does.take_back(self.user, path, self._shown_turns(), self.now()) if self.kept else []
             if not places:
                 return offline.NOTHING_SAID[chinese], False
             said_here = [place for place in places if place.startswith(path)] or places[:1]
@@ -453,10 +453,10 @@ class Conversation:
 
 def to_remember(message: str) -> str:
     """What a message asks to be remembered, in its own words; empty where it asks for nothing, or a question."""
-    if message.rstrip().endswith(("?", "？")):
-        return ""
     opening = _REMEMBER.match(message)
-    return message[0 if opening["to"] else opening.end() :].strip() if opening else ""
+    if not opening or message.rstrip().endswith(("?", "？")) or not re.search(r"\w", message[opening.end() :]):
+        return ""
+    return message[0 if opening["to"] else opening.end() :].strip()
 
 
 def to_forget(message: str) -> bool:

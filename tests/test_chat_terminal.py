@@ -106,7 +106,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(store: Path, server: Script
             term.type(f"{typed}\r")
             term.expect(answer)
             term.expect("\n> ")
-        term.type("/quit\r")
+        term.type("exit\r")
         assert term.end() == 0
         assert "Traceback" not in term.screen
     assert session(store) == (
@@ -297,7 +297,7 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/help", "Ctrl-C stops an answer\n"),
             ("Help", "Ctrl-C stops an answer\n"),
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
-            ("/search\u3000oolong", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),  # as a Chinese keyboard sets a blank
+            ("／Search\u3000oolong", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),  # as a Chinese keyboard sets a blank
             ("\x1b[200~/remember Owns a cat.\nAnd a dog.\x1b[201~", "-owns-a-cat.md"),
             ("/search", "say what, behind /search; /help has what each takes.\n"),
             ("/memory", "tokens  profile\n"),

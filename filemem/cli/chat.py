@@ -59,6 +59,7 @@ HELP = (
 /off             从这里起什么都不保存
 /quit            结束；也可按 Ctrl-D；Ctrl-C 停止正在输出的回答""",
 )
+ENDS = ("/quit", "/exit", "quit", "exit", "退出")
 TOKENS = ("{:>6,} tokens  {}", "{:>6,} 个词元  {}")
 ANSWERS = ("{} answers.", "由 {} 回答。")
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
@@ -71,7 +72,7 @@ UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）"
 RESUME = "Continue a session, named by its path or part of its name; by default the last one."
 LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
-_SLASH = re.compile(r"/([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # behind a blank of Chinese width or a line end, too
+_SLASH = re.compile(r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # blanks of Chinese width and line ends, too
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
 _QUOTED = re.compile(rf"[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}")  # the number has brackets of its own
 
@@ -119,7 +120,7 @@ class Chat:
         if reads and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
             threading.Thread(target=self._read_earlier, args=[talk.model], daemon=True).start()
         for message in self._messages():
-            if message == "/quit":
+            if message.lower() in ENDS:
                 break
             if message:
                 self._take(message)
@@ -163,7 +164,7 @@ class Chat:
         self._chinese |= message == "帮助"
         slash = _SLASH.fullmatch("/help" if message.lower() in ("help", "帮助") else message)
         try:
-            return self._command(slash[1], slash[2] or "") if slash else self._answer(message)
+            return self._command(slash[1].lower(), slash[2] or "") if slash else self._answer(message)
         except (KeyboardInterrupt, click.Abort) as stop:  # the latter at a question
             self._failed("Stopped." if isinstance(stop, KeyboardInterrupt) else "\nStopped.")
             return 130
