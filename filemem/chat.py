@@ -115,7 +115,7 @@ Listener = Callable[[Event], None]
 
 
 class Does(NamedTuple):
-    """What the program does itself where a message asks for it, as `jobs.asked` does; a chat knows no more of either.
+    """What the program does itself where a message asks for it, as `jobs.ASKED` does; a chat knows no more of either.
 
     `remember`: keep words as a fact with its source; the memory's path, all paths that changed, sentences. `take_back`: keep back
     the exchange before the last turn of a transcript; the places.
@@ -485,7 +485,6 @@ def _sound(arguments: str) -> str:
 # -- what always stands in the prompt ----------------------------------------------------------------------------------
 
 MOST_PREFERENCES, LONGEST_PREFERENCE = 600, 400  # tokens of all preferences; characters of one
-_RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
 
 
 def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
@@ -501,7 +500,8 @@ def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
 def _profile(folder: Folder) -> str:
     """The profile as the prompt has it; why, if it cannot be read."""
     try:
-        text = _RESTS_ON.sub("", folder.memory(PROFILE).body).strip()
+        lines = folder.memory(PROFILE).body.split("\n")
+        text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in lines).strip()
     except FilememError as error:
         text = "" if isinstance(error, NotFound) else str(error)
     limit = config.of(folder).profile_tokens
@@ -597,7 +597,7 @@ def recall(
     if not found.hits:
         return escape_controls(answers.searched(found, calls=False))
     profile = _profile(folder) if any(hit.path == PROFILE for hit in found.hits) else ""
-    hits = [hit for hit in found.hits if hit.path != PROFILE or _RESTS_ON.sub("", hit.text) not in profile]
+    hits = [hit for hit in found.hits if hit.path != PROFILE or SOURCE_MARK.sub("", hit.text).rstrip() not in profile]
     if not hits:
         return ""
     found = found._replace(hits=hits)
