@@ -296,9 +296,9 @@ def searched(found: "Found", *, shell: bool = False, calls: bool = True) -> str:
         call = f"filemem open '{escape_controls(cut.path)}:{cut.line}'" if shell else call
         out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
     if calls and found.more:
-        next_limit = min(2 * max(len(hits), 5), MOST_HITS)
-        asks = f"; {'--limit' if shell else 'limit:'} {next_limit} shows more" if len(hits) < MOST_HITS else ""
-        out.append(f"{found.more:,} weaker left out{asks}.")
+        limit = min(2 * max(len(hits), 5), MOST_HITS)
+        more = f"; {'filemem search --limit' if shell else 'limit:'} {limit} shows more"
+        out.append(f"{found.more:,} weaker left out{more if len(hits) < MOST_HITS else ''}.")
     return "\n".join(out)
 
 
