@@ -324,6 +324,22 @@ def test_a_day_of_its_own_is_answered_with_what_was_true_on_it(tmp_path: Path) -
         assert headings(answer.split("\n"))[0] == first and said in answer
 
 
+@pytest.mark.parametrize("question", ["what do I teach?", "我明年三月要去哪里？"])
+def test_what_is_to_come_holds_by_the_day_that_is_asked_for_and_leaves_its_turn_alone(
+    tmp_path: Path, question: str
+) -> None:
+    said = talk("From March on I teach pottery.", "Fine.", "And I never eat prawns.", "No?", "明年三月我要去成都看奶奶。")
+    plans = {
+        f"facts/2026/2026-11-10-{line}.md": f"---\nsource: {TEA}:{line}\nvalid_from: 2027-03-05\n---\n\n{text}\n"
+        for line, text in ((1, "Teaches pottery."), (5, "去成都看奶奶。"))
+    }
+    best = max(search(write(tmp_path, {TEA: said, **plans}), question), key=lambda hit: hit.score)
+    assert (best.path, best.line) == (TEA, 1 if "teach" in question else 5)
+    user = write(tmp_path / "plan", {"facts/a.md": "---\nvalid_from: 2027-03-05\n---\n\nParks in the garage.\n"})
+    now, then = (search(user, f"garage{asked}")[0].parts.get("times") for asked in ("", " in March 2027"))
+    assert (now, then) == (0.5, None)
+
+
 def test_archived_memories_stand_below_live_ones_and_expired_ones_below_these(tmp_path: Path) -> None:
     files = {
         "archive/facts/2026-01-01-a.md": "Parks in the garage.\n",

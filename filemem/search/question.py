@@ -6,7 +6,7 @@ import datetime as dt
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
@@ -236,8 +236,9 @@ SURE = 0.75  # confidence from which on a memory counts in full; one of which no
 DOUBTED = 0.7
 OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
 REPLACED = 0.3  # one that is archived for it: too little to be shown beside what holds now
+HOLDS_FROM = "holds from "  # of what is not yet true
 
-_EVER = (1, dt.date.max.toordinal())
+EVER = (1, dt.date.max.toordinal())
 _SINCE = re.compile(r"\b(?:since|after)\s+(?:the\s+)?$|$(?<=[自从])", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
 _ZH_SINCE = re.compile(r"[之以](?:来|后)|后(?![期面来天])")
@@ -258,14 +259,14 @@ class Limits(NamedTuple):
     speakers: frozenset[int] | None
     days: tuple[int, int] | None
 
-    def worth(self, today: dt.date, *, past: bool) -> Worth:
-        """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
-        question is about the past."""
+    def worth(self, days: Collection[dt.date], *, past: bool) -> Worth:
+        """What a file counts: nothing where it is not asked for, less where it is archived, or true on none of these days, unless
+        the question is about the past."""
 
         def factor(entry: IndexedFile) -> float:
             if self.test and not self.test(entry):
                 return 0.0
-            lapsed, archived = not past and lapse(entry, today), not past and entry.archived
+            lapsed, archived = not past and all(lapse(entry, day) for day in days), not past and entry.archived
             held = (REPLACED if archived else OUTDATED) if lapsed else ARCHIVED if archived else 1.0
             return held * (DOUBTED + (1 - DOUBTED) * min(1.0, confidence(entry) / SURE))
 
@@ -347,7 +348,7 @@ def lapse(entry: IndexedFile, today: dt.date) -> str:
         return f"superseded by {one_line(by)}"
     if until and until < today.isoformat():
         return f"held until {until}"
-    return f"holds from {since}" if today.isoformat() < since else ""
+    return f"{HOLDS_FROM}{since}" if today.isoformat() < since else ""
 
 
 def _day(entry: IndexedFile, key: str) -> str:
@@ -402,9 +403,9 @@ def _days(question: str, found: list[dates.Mention], place: int) -> list[Ordinal
         return [(first, max(first, end)) for (first, _), end in zip(days, ends, strict=False)]
     before = question[: here.start]
     if _SINCE.search(before) or _ZH_SINCE.match(question, here.end):
-        return [(first, _EVER[1]) for first, _ in days]
+        return [(first, EVER[1]) for first, _ in days]
     if _UNTIL.search(before) or _ZH_UNTIL.match(question, here.end):
-        return [(_EVER[0], last) for _, last in days]
+        return [(EVER[0], last) for _, last in days]
     return days
 
 
@@ -423,7 +424,7 @@ def in_words(spans: Sequence[Ordinals]) -> str:
     """`7 May 2023`, `7 May 2023 and later`."""
     told = []
     for first, last in spans:
-        more = " and later" if last == _EVER[1] else " and earlier" if first == _EVER[0] else ""
-        days = (last if first == _EVER[0] else first, first if last == _EVER[1] else last)
+        more = " and later" if last == EVER[1] else " and earlier" if first == EVER[0] else ""
+        days = (last if first == EVER[0] else first, first if last == EVER[1] else last)
         told.append(dates.in_words(dates.Span(*map(dt.date.fromordinal, days)), chinese=False) + more)
     return " or ".join(told)

@@ -110,7 +110,7 @@ class Hit:
     @property
     def lapsed(self) -> bool:
         """Is it known to hold no more?"""
-        return bool(self.note) and not self.note.startswith(DOUBTFUL)
+        return bool(self.note) and not self.note.startswith((DOUBTFUL, question.HOLDS_FROM))
 
     # What its file says, when it is asked for.
     text = property(attrgetter("passage.text"))
@@ -384,7 +384,9 @@ def search_files(
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
     if parsed.spans and all(last < today.toordinal() for _, last in parsed.spans):
         parsed = parsed._replace(past=True)
-    most, worth = max(MOST, 2 * (limit or 0) + MARGIN), asked.worth(today, past=parsed.past)
+    ends = (last for _, last in parsed.spans if today.toordinal() < last < question.EVER[1])
+    worth = asked.worth({today, *map(dt.date.fromordinal, ends)}, past=parsed.past)
+    most = max(MOST, 2 * (limit or 0) + MARGIN)
     reader = Reader(index, corpus, parsed, today, current)
     ranked, matching = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
     ranked, alone = _with_meaning(index, corpus, query, parsed, asked, worth, ranked, most)
