@@ -370,6 +370,7 @@ class Corpus:
         self.kept: dict[int, Any] = {}  # what ranking keeps of passages
         self.lengths: Sequence[int] = snapshot.lengths
         self.flags = snapshot.flags
+        self.lines: Sequence[int] = snapshot.lines
         self.speakers: Sequence[int] = snapshot.speakers
         self.speaker_names: Sequence[str] = snapshot.speaker_names
         self.files = len(snapshot.files)
@@ -439,15 +440,6 @@ class Corpus:
         """The hollow passages and an assistant's answers to such a question: no word is more common for them, nor rarer."""
         behind = {number + 1 for number in _places(self.voices, ONLY_ASKING)}
         return self.hollow | {number for number in behind if self.voices[number : number + 1] == bytes([BY_ASSISTANT])}
-
-    def line(self, number: int) -> int:
-        """The first line of a passage."""
-        return self._tables.lines[number]
-
-    @functools.cached_property
-    def newest(self) -> int:
-        """The latest date of a file as an ordinal; 0 where none has one."""
-        return max((entry.date for entry in self.entries()), default=0)
 
     @functools.cached_property
     def names(self) -> list[tuple[str, ...]]:

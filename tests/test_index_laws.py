@@ -121,7 +121,7 @@ def check(corpus: Corpus, folder: Folder) -> None:
         for number in range(entry.first, entry.first + entry.count):
             assert corpus.file(number).path == entry.path
             speaker = corpus.speaker_names[corpus.speakers[number]]
-            said = f"{corpus.line(number)} {speaker}"
+            said = f"{corpus.lines[number]} {speaker}"
             known[entry.path, number - entry.first] = (corpus.lengths[number], corpus.flags[number], said)
     assert known == facts
     check_counts(corpus, postings, facts)

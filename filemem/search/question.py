@@ -376,7 +376,8 @@ def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus)
     """
     found, guessed = [*dates.mentioned(question, anchor or today)], False
     if found and anchor is None and not _any_of(corpus, found):
-        again = [*dates.mentioned(question, dt.date.fromordinal(max(1, min(corpus.newest, today.toordinal()))))]
+        newest = max((entry.date for entry in corpus.entries()), default=0)
+        again = [*dates.mentioned(question, dt.date.fromordinal(max(1, min(newest, today.toordinal()))))]
         if _any_of(corpus, again):
             found, guessed = again, True
     past = today.toordinal()  # what may be one of two is the one over, where a memory is of that

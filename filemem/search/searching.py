@@ -254,7 +254,7 @@ class Reader:
         """The passages in the same order, each once, without what stands in the prompt already or sums it up."""
         corpus, voices, found = self.corpus, self.corpus.voices, set[tuple[str, int]]()
         for item in scored:
-            entry, line = corpus.file(item.number), corpus.line(item.number)
+            entry, line = corpus.file(item.number), corpus.lines[item.number]
             self._listed[entry.path] = item.number
             if (entry.path, line) in found or self._left_out(entry.path, line):
                 continue
@@ -639,11 +639,12 @@ def chosen(hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query)
         shown.sort(key=lambda hit: (hit.date or dt.date.max, hit.path))
     elif parsed.order < 0:
         most = AS_MUCH * max((hit.strength for hit in shown), default=0.0)
-        newest = [hit for hit in shown if hit.date and hit.strength >= most and not hit.is_aside]
+        holds = [hit for hit in shown if hit.date and hit.strength >= most and (parsed.past or not hit.note)]
+        newest = [hit for hit in holds if not hit.is_aside]
         newest.sort(key=lambda hit: hit.date or dt.date.min, reverse=True)  # of a day's the best first
         shown = newest + [hit for hit in shown if hit not in newest]
     parts = [shown] if parsed.order > 0 else _parts(shown)
-    return [hit for part in parts for hit in _by_file(part, past=parsed.past)], left
+    return [hit for part in parts for hit in _by_file(part)], left
 
 
 def _parts(hits: list[Hit]) -> list[list[Hit]]:
@@ -703,17 +704,12 @@ def _cost(hit: Hit) -> int:
     return count_tokens(hit.excerpt) + LINE
 
 
-def _by_file(hits: list[Hit], *, past: bool) -> list[Hit]:
-    """Hits by file, that of the first one first, what was replaced below what replaced it, unless the past is asked for;
-    each file's by line."""
+def _by_file(hits: list[Hit]) -> list[Hit]:
+    """Hits by file, that of the first one first; each file's by line."""
     files: dict[str, list[Hit]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
-    groups = list(files.values())
-    for group in [group for group in groups if group[0].newer in files and not past]:
-        newer = groups.index(files[group[0].newer])
-        groups.insert(max(newer, groups.index(group)), groups.pop(groups.index(group)))
-    return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
+    return [hit for group in files.values() for hit in sorted(group, key=lambda hit: hit.line)]
 
 
 def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[list[Hit], list[Hit], str]:
