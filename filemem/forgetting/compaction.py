@@ -14,7 +14,7 @@ import datetime as dt
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem import index
@@ -36,6 +36,8 @@ PRICE = 60  # characters that a bullet costs besides its text: speaker, link, li
 THRIFT = 0.8  # how strongly length counts against a turn
 ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a sentence
 _END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
+# Lines that are no prose: headings, items, quotes, tables, rules and fences; behind them an assistant's text is cut.
+_BLOCK = re.compile(r"^\s*(?:#{1,6}\s|[-*+•]\s|[|>]|\d+[.)、]|```|---|\*\*[^*\n]*\*\*\W*$)", re.MULTILINE)
 _NUMBER = re.compile(r"\d|[两三四五六七八九十百千万]")
 
 
@@ -162,20 +164,25 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
 # -- the most telling turns ---------------------------------------------------------------------------------------
 
 
-def _bullets(memory: Memory) -> Iterable[tuple[Passage, Bullet]]:
-    """The turns of a conversation, each with the bullet that it would be: its first sentences, captions aside, until they have
-    ENOUGH letters and digits, secrets out, relative dates resolved."""
+def _bullets(memory: Memory) -> Iterator[tuple[Passage, str, Bullet]]:
+    """The turns of a conversation, each with its first sentences, captions aside, until they have ENOUGH letters and digits, and
+    with the bullet that it would be: these, secrets out, relative dates resolved. Of an assistant's, where it has any, only the
+    prose before a list and the like, without the last sentence of several that leads to it."""
     for turn in memory.passages:
-        kept = list[str]()
-        for sentence in _END.split(terms.split_captions(turn.text)[0].strip()):
-            if sum(character.isalnum() for part in kept for character in part) >= ENOUGH:
+        said, machine = terms.split_captions(turn.text)[0].strip() or turn.text, turn.speaker.casefold() == ASSISTANT
+        if machine:
+            said = next(filter(None, map(str.strip, _BLOCK.split(said, maxsplit=1))), said)
+        at = letters = 0
+        for end in [*(gap.end() for gap in _END.finditer(said)), len(said)]:
+            sentence = said[at:end].rstrip()
+            if letters >= ENOUGH or (machine and at and sentence.endswith((":", "："))):
                 break
-            kept.append(" ".join(sentence.split()))
-        text = " ".join(filter(None, kept)) or " ".join(turn.text.split())
-        text, said_on = redaction.redact(escape_controls(text))[0], turn.day or memory.day
+            letters, at = letters + sum(map(str.isalnum, sentence)), end
+        said = said[:at]
+        text, said_on = redaction.redact(escape_controls(" ".join(said.split())))[0], turn.day or memory.day
         text = dates.annotate(text, said_on) if said_on else text
         if text:
-            yield turn, Bullet(one_line(turn.speaker, 80), text, live(memory.path), (turn.line,))
+            yield turn, said, Bullet(one_line(turn.speaker, 80), text, live(memory.path), (turn.line,))
 
 
 def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
@@ -185,25 +192,25 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
         return math.log(corpus.count / max(1, sum(map(corpus.frequency, corpus.concept(stem)))))
 
     asked, before = False, ""
-    for turn, bullet in _bullets(memory):
-        flags, machine = terms.flags(turn.text), turn.speaker.casefold() == ASSISTANT
-        dated = dates.mentioned(turn.text, memory.day or dt.date(2000, 1, 1))
+    for turn, said, bullet in _bullets(memory):
+        flags, machine = terms.flags(said), turn.speaker.casefold() == ASSISTANT
+        dated = dates.mentioned(said, memory.day or dt.date(2000, 1, 1))
         of_turn = {
             DATE: bool(dated),
             NAME: flags & terms.HAS_NAME,
-            NUMBER: _NUMBER.search(turn.text) is not None,
+            NUMBER: _NUMBER.search(said) is not None,
             OPENING: not before,
-            ANSWER: asked and before != turn.speaker,
-            OWN: flags & terms.FIRST_PERSON,
+            ANSWER: asked and before != turn.speaker and not machine,
+            OWN: flags & terms.FIRST_PERSON and not machine,
             QUESTION: flags & terms.IS_QUESTION,
         }
-        words = terms.content(turn.text)
+        words = terms.content(said)
         # Added up so that the order of a set, which differs from run to run, changes nothing.
         total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
-        quotes = machine and (flags & terms.CITES or turn.text.startswith(OURS))
+        quotes = machine and (terms.flags(turn.text) & terms.CITES or turn.text.startswith(OURS))
         worth = math.exp(total + sum(weight for weight, holds in of_turn.items() if holds)) * (0.5 if machine else 1)
         yield 0.0 if quotes else worth, bullet
-        asked, before = bool(flags & terms.IS_QUESTION), turn.speaker or " "
+        asked, before = bool(terms.flags(turn.text) & terms.IS_QUESTION), turn.speaker or " "
 
 
 def _chosen(sources: list[Source], corpus: Corpus, share: float) -> dict[str, list[Bullet]]:
