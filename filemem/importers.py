@@ -240,10 +240,13 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
         try:
             archive = zipfile.ZipFile(file)
             for name in sorted(one for one in archive.namelist() if DOCUMENTS.fullmatch(os.path.basename(one))):
-                sized(archive.getinfo(name).file_size)
+                member = archive.getinfo(name)
+                sized(member.file_size)
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise ValueError(f"{name} is packed in an unusual way")
                 yield name, archive.read(name)
         except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError, ValueError) as error:
-            what = f"{path} is not a complete zip ({error})"
+            what = f"{path} cannot be unpacked ({error})"
             raise FilememError(f"{what}; download it again or unpack it yourself.") from None
 
 
@@ -744,7 +747,8 @@ class _Import:
     def __init__(self, folder: Folder, dry: bool = False, with_secrets: bool = False) -> None:
         self.folder, self.dry = folder, dry
         self.redacts = config.of(folder).redact and not with_secrets
-        self.origins = Origins(folder)
+        self.origins = Origins(folder, dry)
+        self.planned = set[str]()  # the sessions that a dry run would have written
         self.report = ImportReport([], [], [], [])
 
     def skip(self, what: str, why: str) -> None:
@@ -777,7 +781,7 @@ class _Import:
                 self._conversation(item, format, written)
 
     def _record(self, origin: str, path: str, parts: list[str]) -> None:
-        if parts and not self.dry:
+        if parts and (not self.dry or path in self.planned):
             self.origins.add(origin, path, parts)
 
     def _say_secrets(self, what: str, secrets: list[Redaction]) -> None:
@@ -829,6 +833,8 @@ class _Import:
         named = title or one_line(item.id)
         imported, path = self.origins.of(origin), self.origins.session(origin)
         known = set(imported.parts) if imported else set[str]()
+        if imported and imported.path in self.planned:
+            path = imported.path
         if not said:
             return self.skip(named, "it has no turns")
         if imported and not path:
@@ -840,16 +846,21 @@ class _Import:
             name = slug(title) or slug(said[0].text) or "conversation"
             front = {"title": quoted(title), "assistant": item.assistant, "origin": quoted(origin)}
             path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
-            if not self.dry:
+            if self.dry:
+                free = (one for one in numbered(path) if not next(self.folder.standing(one), ""))
+                path = next(one for one in free if one not in self.planned)
+            else:
                 head = "".join(f"{key}: {value}\n" for key, value in front.items() if value.strip('"'))
                 path = transcript.create(self.folder, name, at, [written(said, at.date())], head)
         else:
-            session = self.folder.memory(path) if fresh else None
-            new = missing(said, known, session) if session else []
+            session = self.folder.memory(path) if fresh and path not in self.planned else None
+            new = missing(said, known, session) if session else [turn for turn in said if turn.id not in known]
             report = self.report.updated if new else self.report.unchanged
             if session and new and not self.dry:
                 self.folder.append(path, written(new, transcript.last_day(session)))
         report.append(ImportedMemory(self.folder.name, path, len(new)))
+        if self.dry:
+            self.planned.add(path)
         self._record(origin, path, fresh)
         if new:
             self._say_secrets(named, secrets)

@@ -257,12 +257,14 @@ def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
     whole = (tmp_path / "torn.zip").read_bytes()
     (tmp_path / "torn.zip").write_bytes(whole.replace(b"conversations.json", b"conversations.json"[::-1], 1))
     (tmp_path / "half.zip").write_bytes(whole[: len(whole) // 2])
+    with zipfile.ZipFile(tmp_path / "lzma.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("conversations.json", "[]")
     (tmp_path / "huge.json").touch()
     os.truncate(tmp_path / "huge.json", 501_000_000)
     whys = {
         "text.json": "begin with",
         "folder": "holds no|contains no",
-        **dict.fromkeys(["torn.zip", "half.zip"], "not a complete zip"),
+        **dict.fromkeys(["torn.zip", "half.zip", "lzma.zip"], "cannot be unpacked"),
         "huge.json": "501 MB; split",
     }
     for name, why in whys.items():

@@ -192,10 +192,10 @@ class Imported(NamedTuple):
 
 
 class Origins:
-    """Where what one user imported came from, for one import: sessions are looked for once."""
+    """Where what one user imported came from, for one import: sessions are looked for once. A dry one writes nothing down."""
 
-    def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+    def __init__(self, folder: Folder, dry: bool = False) -> None:
+        self.folder, self.dry = folder, dry
         self._imported: dict[str, Imported] = {}
         self._read = 0  # the bytes of the record, as it was read last
         self._sessions: dict[str, str] | None = None
@@ -222,7 +222,8 @@ class Origins:
         self.of(origin)
         self._note(origin, path, parts)
         entry = {"origin": origin, "path": path, "parts": parts}
-        self._read = safe.log(self.folder.bookkeeping(IMPORTS), line(entry), durably=False)
+        if not self.dry:
+            self._read = safe.log(self.folder.bookkeeping(IMPORTS), line(entry), durably=False)
 
     def recorded(self, origin: str) -> str | None:
         """Where the session from `origin` lies as recorded; None where nothing is, or a person has moved it."""
