@@ -24,7 +24,6 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from itertools import count
 from math import isfinite
@@ -46,10 +45,8 @@ LONGEST = 50_000_000  # characters of a line that are read at once
 
 
 class ImportedTurn(NamedTuple):
-    """One message; `id` names it within its conversation.
-
-    `speaker` is empty for the person whose memories these are; `time` is as the export has it, aware or naive local.
-    """
+    """One message; `id` names it within its conversation, `speaker` is empty for the person whose memories these are, and
+    `time` is as the export has it, aware or naive local."""
 
     speaker: str
     time: datetime | None
@@ -58,11 +55,8 @@ class ImportedTurn(NamedTuple):
 
 
 class ImportedConversation(NamedTuple):
-    """One conversation; `id` is unique within the format, empty where how it begins must do; `title` may be empty.
-
-    `started` is None where only the turns or the file say when. `assistant` is the speaker that is an assistant, empty where
-    none is.
-    """
+    """One conversation; `id` is unique within the format, empty where how it begins must do; `title` may be empty; `started` is
+    None where only the turns or the file say when; `assistant` is the speaker that is an assistant, empty where none is."""
 
     id: str
     title: str
@@ -72,10 +66,8 @@ class ImportedConversation(NamedTuple):
 
 
 class ImportedNote(NamedTuple):
-    """One text file of a folder of notes: its path within the folder, and its bytes as they stand.
-
-    `id` names it within its format where its place does not: the next export of it lies elsewhere.
-    """
+    """One text file of a folder of notes: its path within the folder, and its bytes as they stand; `id` names it within its
+    format where its place does not: the next export of it lies elsewhere."""
 
     path: str
     text: bytes
@@ -90,6 +82,7 @@ class Skipped(NamedTuple):
 
 
 Item = ImportedConversation | ImportedNote | Skipped
+Parser = Callable[[str, tzinfo | None], Iterable[Item]]
 
 
 def moment(value: object, zone: tzinfo | None) -> datetime | None:
@@ -510,34 +503,27 @@ _PUT_IN = re.compile(  # begins what the programs put between a person's words, 
 _NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
 
 
-@dataclass(frozen=True)
-class Agent:
-    """A coding agent, how its session files are named, and how one is read; called, the parser of its format."""
+def _agent(name: str, named: str, read: Callable[[Entries, str, tzinfo | None], ImportedConversation | None]) -> Parser:
+    """The parser of what a coding agent keeps: of the file, or of each in a folder and those below, links left out, whose name
+    matches; without subagents and tools. Sessions in which nobody spoke are passed over."""
 
-    name: str
-    files: re.Pattern[str]
-    read: Callable[[Entries, str, tzinfo | None], ImportedConversation | None]
-
-    def found(self, path: str) -> list[str]:
-        """The file `path`, or the session files in the folder `path` and those below, links left out; sorted."""
-        if not os.path.isdir(path):
-            return [path]
-        found = walk(os.path.realpath(path), lambda path, entry: entry.name not in _FOLDERS)
-        files = (entry for _, entry in found if entry.is_file(follow_symlinks=False))
-        return sorted(entry.path for entry in files if self.files.fullmatch(entry.name))
-
-    def __call__(self, path: str, zone: tzinfo | None) -> Iterator[Item]:
-        """Every session at `path`, without subagents and tools; those in which nobody spoke are passed over."""
-        found = self.found(path)
+    def sessions(path: str, zone: tzinfo | None) -> Iterator[Item]:
+        found = [path]
+        if os.path.isdir(path):
+            below = walk(os.path.realpath(path), lambda _, entry: entry.name not in _FOLDERS)
+            files = (entry for _, entry in below if re.fullmatch(named, entry.name))
+            found = sorted(entry.path for entry in files if entry.is_file(follow_symlinks=False))
         if not found:
-            raise NotFound(f"{path} holds no sessions of {self.name}; name the folder that it keeps them in.")
+            raise NotFound(f"{path} holds no sessions of {name}; name the folder that it keeps them in.")
         for file in found:
             broken: list[Skipped] = []
-            said = self.read(_entries(file, broken), os.path.splitext(os.path.basename(file))[0], zone)
+            said = read(_entries(file, broken), os.path.splitext(os.path.basename(file))[0], zone)
             if said and said.turns:
                 begun = said.started or said.turns[0].time or modified(file, zone)
-                yield said._replace(started=begun, assistant=self.name)
+                yield said._replace(started=begun, assistant=name)
             yield from broken
+
+    return sessions
 
 
 def _entries(file: str, broken: list[Skipped]) -> Entries:
@@ -612,12 +598,6 @@ def _without_put_in(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
-AGENTS = {
-    "claude-code": Agent("Claude", re.compile(r"(?!agent-).*\.jsonl"), _claude_code),
-    "codex": Agent("Codex", re.compile(r"rollout-.*\.jsonl"), _codex),
-}
-
-
 # -- notes -------------------------------------------------------------------------------------------------------------
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
@@ -658,12 +638,12 @@ def _note(path: str, full: str) -> ImportedNote | Skipped:
     return ImportedNote(path, data)
 
 
-Parser = Callable[[str, tzinfo | None], Iterable[Item]]
 FORMATS: dict[str, Parser] = {
     "chatgpt": chatgpt,
     "claude": claude,
     "openai-jsonl": openai_jsonl,
-    **AGENTS,
+    "claude-code": _agent("Claude", r"(?!agent-).*\.jsonl", _claude_code),
+    "codex": _agent("Codex", r"rollout-.*\.jsonl", _codex),
     "markdown": markdown,
 }
 NOTES = "notes/"
@@ -721,7 +701,19 @@ def import_file(
     What was taken before an error stays; the next run goes on from there.
     """
     intake = _Import(store.folder(user), dry_run, with_secrets)
-    intake.file(format, path, zone)
+    path, root = os.path.realpath(path), os.path.realpath(intake.folder.store)
+    if not os.path.exists(path):
+        raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
+    if os.path.isdir(path) and os.path.commonpath([path, root]) in (path, root):
+        raise Refused(f"{one_line(path)} contains the store or lies in it; import from a separate folder.")
+    for item in find_parser(format)(path, zone):
+        if isinstance(item, Skipped):
+            intake.skip(*item)
+            continue
+        try:
+            intake.take(item, format, path, modified(path, zone))
+        except (Refused, Changed) as error:
+            intake.skip(item.path if isinstance(item, ImportedNote) else item.title or item.id, str(error))
     return intake.report
 
 
@@ -754,22 +746,6 @@ class _Import:
     def skip(self, what: str, why: str) -> None:
         """Report what was left out or changed."""
         self.report.skipped.append(Skipped(one_line(what), one_line(why)))
-
-    def file(self, format: str, path: str, zone: tzinfo | None) -> None:
-        """Take in one export."""
-        path, root = os.path.realpath(path), os.path.realpath(self.folder.store)
-        if not os.path.exists(path):
-            raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
-        if os.path.isdir(path) and os.path.commonpath([path, root]) in (path, root):
-            raise Refused(f"{one_line(path)} contains the store or lies in it; import from a separate folder.")
-        for item in find_parser(format)(path, zone):
-            if isinstance(item, Skipped):
-                self.skip(*item)
-                continue
-            try:
-                self.take(item, format, path, modified(path, zone))
-            except (Refused, Changed) as error:
-                self.skip(item.path if isinstance(item, ImportedNote) else item.title or item.id, str(error))
 
     def take(self, item: ImportedConversation | ImportedNote, format: str, root: str, written: datetime) -> None:
         """Write what is new of one conversation, or of one note of the folder `root`, under the user's lock; where nothing else

@@ -18,7 +18,7 @@ from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files.folder import StoreFolder
 from filemem.files.memory import Memory, turns
-from filemem.importers import AGENTS, FORMATS, ImportReport, import_file, moment
+from filemem.importers import FORMATS, ImportReport, import_file, moment
 
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -295,8 +295,8 @@ JSON = st.recursive(
 @example({"type": {}})
 def test_no_json_whatever_its_shape_breaks_a_parser(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     folder = tmp_path_factory.mktemp("any")
-    for format in (*JSON_FORMATS, *AGENTS):
-        path = written(folder / "any.json", value if format in AGENTS else [value])
+    for format in (*JSON_FORMATS, *(agents := ("claude-code", "codex"))):
+        path = written(folder / "any.json", value if format in agents else [value])
         assert all(text for said in Taken(format, path).said for _, text in said)
 
 

@@ -154,7 +154,7 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
         memory = Memory(stat.path, data)
         told, trail, now = memory.particulars, trails.get(live(memory.path), _NO_TRAIL), None
         if memory.date:
-            now = strength(_born(memory.date, told), trail, today, _importance(told), settings)
+            now = strength(_born(memory.date, told), trail, today, told.get("importance", IMPORTANCE), settings)
         since, until = (told.get(key, "") for key in ("valid_from", "valid_until"))
         over = memory.kind in ("facts", "lessons") and "" < until < str(today) and since <= str(today)
         reason = _lasting(memory, over, live(memory.path) in rested_on, live(memory.path) in summarised)
@@ -170,11 +170,6 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
     progress(len(stats), len(stats))
 
 
-def _importance(told: dict[str, Any]) -> int:
-    given: int = told.get("importance", IMPORTANCE)
-    return given
-
-
 def _born(own: dt.date, told: dict[str, Any]) -> dt.date:
     """The day from which a memory fades: of an episode the last that it names."""
     days = [told.get(key, "") for key in ("day", "valid_from", "valid_until")]
@@ -183,7 +178,7 @@ def _born(own: dt.date, told: dict[str, Any]) -> dt.date:
 
 def _lasting(memory: Memory, over: bool, rested_on: bool, summarised: bool) -> str:
     """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
-    told, kind, importance = memory.particulars, memory.kind, _importance(memory.particulars)
+    told, kind, importance = memory.particulars, memory.kind, memory.particulars.get("importance", IMPORTANCE)
     episode = kind == "facts" and ("kind" in told or importance <= TRIFLING)
     replaced = kind in ("facts", "lessons") and bool(told.get("superseded_by"))
     holds = {
@@ -285,7 +280,7 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
 
 def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
     """Day, importance, recalls and the retention they give; when the memory will be archived."""
-    born, importance = _born(found.date or today, found.particulars), _importance(found.particulars)
+    born, importance = _born(found.date or today, found.particulars), found.particulars.get("importance", IMPORTANCE)
     first = config.stability_days * importance / IMPORTANCE
     yield f"It is of {born}; its importance is {importance} of 10, so its stability began at {first:.1f} days."
     recalled = {day for day in found.trail if born < day <= today}
