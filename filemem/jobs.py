@@ -66,13 +66,14 @@ def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **h
         return done, commit(subject, done.paths, **({"Source": source} if source else {}))
 
 
-def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> Iterator[tuple[Applied, str]]:
+def consolidated(folder: Folder, at: dt.datetime, model: Model | None, **how: Any) -> Iterator[tuple[Applied, str]]:
     """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it. What
-    is new has its vectors then, where there are any."""
+    a model has noted has its vectors then, where there are any."""
     with job(folder, "consolidate", at) as commit:
-        for done in consolidation.run(folder, at, *given, **how):
+        for done in consolidation.run(folder, at, model, **how):
             yield done, committed(commit, done)
-    semantic.catch_up(index.of(folder))
+    if model:
+        semantic.catch_up(index.of(folder))
 
 
 def committed(commit: Commit, done: Applied) -> str:
