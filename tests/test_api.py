@@ -55,6 +55,11 @@ def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
     assert nora.add_conversation([*first, *said("Three hives.")], at=AT) == path
     text = nora.open_file(path).text
     assert text.count("I keep bees.") == text.count("Three hives.") == 1
+    grown, place = [*first, *said("Three hives.")], Path(nora.folder.absolute(path))
+    for encoding, more in (("utf-16", "蜂箱都在屋顶上。"), ("gb18030", "今年的蜂蜜很甜。")):  # as an editor saved it
+        place.write_text(nora.open_file(path).text, encoding=encoding)
+        assert nora.add_conversation(grown := [*grown, *said(more)], at=AT) == path
+        assert place.read_text(encoding=encoding).endswith(f": {more}\n") and more in nora.open_file(path).text
     other = nora.add_conversation(said("Hello!", "Hi.", "I sold the boat."), at=AT)
     assert other != path and "boat" not in nora.open_file(path).text
     named = nora.add_conversation(said("Hello!"), at=AT, id="thread-7", title="Bees")

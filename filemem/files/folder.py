@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
 from filemem.files import safe
-from filemem.files.memory import LARGEST, Memory, archived, counterpart, live
+from filemem.files.memory import LARGEST, Memory, archived, counterpart, encoding_of, extended, live
 from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
 from filemem.files.trust import Trust
 from filemem.text.plain import escape_controls, nearest, one_line
@@ -307,9 +307,13 @@ class Folder:
         raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
 
     def append(self, path: str, text: str) -> None:
-        """Add whole lines to a memory, durably."""
+        """Add whole lines to a memory, durably; in its own encoding where a person has saved it so that UTF-8 is none there."""
         with self.locked(), self._worded(path):
-            safe.append(self.absolute(path), text.encode("utf-8", "replace"))
+            where = self.absolute(path)
+            if encoding_of(safe.read(where)) in ("utf-16", "gb18030"):
+                safe.edit(where, lambda data: extended(data, text))
+            else:
+                safe.append(where, text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
         """Change a memory's bytes by a function of them; see `safe.edit`."""

@@ -491,6 +491,12 @@ def decode(data: bytes) -> str:
         return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
 
 
+def extended(data: bytes, text: str) -> bytes:
+    """A file's bytes with whole lines behind them, in the encoding that it has."""
+    encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2]) or encoding_of(data)
+    return data + ("" if decode(data).endswith("\n") else "\n").encode(encoding) + text.encode(encoding, "replace")
+
+
 def slug(text: str, longest: int = 21) -> str:
     """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens. With a date and a
     time in front and `.md` behind, 21 of them make a name of at most 40 characters."""
