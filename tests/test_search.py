@@ -540,29 +540,13 @@ def test_a_summary_a_fact_and_an_archived_session_tell_the_same_once(tmp_path: P
     assert len([line for line in lines if "gave up coffee" in line.lower()]) == 1, lines
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        *("the first time after the ferry trip", "the sum of the first n ferry trips", "到了以后第一次 ferry trip"),
-        *(
-            "What is a good first name? ferry trip",
-            "the last page of the book ferry trip",
-            "in order to win ferry trip",
-        ),
-    ],
-)
+NO_ORDER = """the first time after the ferry trip | the sum of the first n ferry trips | 到了以后第一次 ferry trip
+What is a good first name? ferry trip | the last page of the book ferry trip | in order to win ferry trip"""
+
+
+@pytest.mark.parametrize("question", re.split(" \\| |\n", NO_ORDER))
 def test_a_first_that_asks_for_no_order_sorts_nothing(tmp_path: Path, question: str) -> None:
     assert "est first" not in answer(write(tmp_path, TRIPS), question)[0]
-
-
-def test_the_newest_of_those_that_hold_the_question_stands_first(tmp_path: Path) -> None:
-    files = {
-        "sessions/2026/2026-02-01-0900-a.md": talk("My botany quiz went well, 14 points.", "Good."),
-        "sessions/2026/2026-03-01-0900-b.md": talk("My botany quiz went badly, 9 points.", "Oh."),
-        "sessions/2026/2026-04-01-0900-c.md": talk("My pub quiz went on till two.", "Ha."),
-    }
-    lines = answer(write(tmp_path, files | FILLER), "How did my most recent botany quiz go?")
-    assert headings(lines)[0] == "sessions/2026/2026-03-01-0900-b.md"
 
 
 def test_questions_asked_in_chats_and_their_answers_dilute_nothing(tmp_path: Path) -> None:
