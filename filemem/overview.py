@@ -36,7 +36,7 @@ from filemem.files.memory import (
     live,
     only_asked,
 )
-from filemem.forgetting.deletion import MARK, NAMELESS
+from filemem.forgetting.deletion import FORGOTTEN, MARK, NAMELESS
 from filemem.forgetting.sweeper import MemoryStatus, Strength, after, days_until, standings
 from filemem.grep.lines import lines_of
 from filemem.models.offline import OfflineModel
@@ -207,12 +207,12 @@ def timeline(folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int
 
 
 def _events(folder: Folder, path: str) -> Iterator[Event]:
-    """The first passage of a memory as an event; none where it has no date at all, or cannot be read."""
+    """The first passage of a memory that was not forgotten as an event; none where it has no date at all, or cannot be read."""
     try:
         memory = Memory(path, folder.read(path, LARGEST))
     except (FilememError, OSError):
         return
-    passage = next(iter(memory.passages), None)
+    passage = next((one for one in memory.passages if one.text != FORGOTTEN), None)
     if passage is None or memory.date is None or only_asked(memory):
         return
     until = memory.particular("valid_until")

@@ -62,7 +62,7 @@ def test_facts_in_the_order_of_what_they_tell_from_one_day_to_another(user: Fold
     lines = WHOLE.split("\n")
     assert timeline(user, "--after", "2026-05", "--before", "yesterday").split("\n") == lines[3:]
     assert timeline(user, "--before", "2011-06-15").split("\n") == [lines[0], "[0]"]
-    nothing = "Nothing is of that time; without --after and --before, '**' shows everything."
+    nothing = "Nothing is of that time; filemem timeline '**', without --after and --before, shows everything."
     assert timeline(user, "--after", "2030").split("\n") == [nothing, "[1]"]
     with pytest.raises(FilememError, match="is not a date"):
         timeline(user, "--after", "soon")

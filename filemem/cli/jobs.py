@@ -197,7 +197,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
         yield Row(one._asdict(), [Safe(said + dim(f"{one.path}:{one.line}"))])
     if not events and not call.json:
-        say_dim("Nothing is of that time; without --after and --before, '**' shows everything.")
+        say_dim("Nothing is of that time; filemem timeline '**', without --after and --before, shows everything.")
     return 0 if events else 1
 
 

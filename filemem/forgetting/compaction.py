@@ -23,6 +23,7 @@ from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, live, only_asked
 from filemem.files.sections import Bullet
+from filemem.forgetting.deletion import FORGOTTEN
 from filemem.index import Corpus
 from filemem.models.offline import OURS
 from filemem.text import dates, redaction, terms
@@ -106,10 +107,10 @@ def plan(
 
 
 def _tells(memory: Memory, hidden: PendingDeletion) -> bool:
-    """Is a session text that tells more than questions, and not pinned? It loses the turns that are held back."""
+    """Is a session text that tells more than questions, and not pinned? It loses the turns that are held back or forgotten."""
     if memory.binary or len(memory.data) > LARGEST or memory.particular("pinned") or only_asked(memory):
         return False
-    told = [passage for passage in memory.passages if passage.line > memory.front_end]
+    told = [passage for passage in memory.passages if passage.line > memory.front_end and passage.text != FORGOTTEN]
     memory.passages = [passage for passage in told if not hidden.hides(memory.path, passage.line)]
     return any(passage.text.strip() for passage in memory.passages)
 
