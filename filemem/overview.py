@@ -66,8 +66,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
             found += [*memory.problems, *_references(folder, memory, lengths)]
         except (FilememError, OSError) as error:
             found.append(Problem(path, 1, str(error).rstrip("."), "put its permissions right, or delete it"))
-        if done % 100 == 0 or done == len(paths):
-            progress(done, len(paths))
+        progress(done, len(paths))
     return sorted(found)
 
 

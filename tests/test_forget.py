@@ -163,9 +163,8 @@ def test_headings_tags_and_names_that_tell_it_go_too(mara: Folder) -> None:
 
 def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_follow(mara: Folder) -> None:
     old = "sessions/2026/2026-11-19-0900-my-zyzzyva-is-secret.md"
-    mara.create(
-        old, format_turn("mara", "09:00", f"My {WORD} is secret.") + format_turn("mara", "09:01", "Rain again.")
-    )
+    turns = (("09:00", f"My {WORD} is secret."), ("09:01", "Rain again."))
+    mara.create(old, "".join(format_turn("mara", *turn) for turn in turns))
     mara.create("facts/2026/2026-11-19-rain.md", f"---\nsource: {old}:2\n---\n\nIt rains.\n")
     journal.note_recall(mara, old, "open", START)
     run(mara, "--about", WORD, "--yes")
@@ -179,25 +178,18 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
 @pytest.mark.parametrize("said", ["My secret garden is in Sintra.", "我的秘密花园在辛特拉。"])
 def test_the_second_conversation_that_begins_so_loses_its_name_too(mara: Folder, said: str) -> None:
     """Whose name has a number behind the same words."""
-    talks = [
-        Store(mara.store).user("mara").add_conversation([{"role": "user", "content": said}])
-        for said in (said, f"{said}！")
-    ]
+    user = Store(mara.store).user("mara")
+    talks = [user.add_conversation([{"role": "user", "content": text}]) for text in (said, f"{said}！")]
     assert talks[1].endswith("-2.md")
     run(mara, f"{talks[1]}:{len(mara.memory(talks[1]).lines)}", "--yes")
     assert talks[0] in mara.paths() and talks[1] not in mara.paths()
 
 
 def test_what_names_a_forgotten_file_names_it_no_more(mara: Folder) -> None:
-    name = "2026-11-18-the-word"
-    mara.create(
-        "facts/2026/2026-11-20-newer.md", f"---\nsupersedes: facts/2026/{name}.md   # mine\n---\n\nSee [[{name}]].\n"
-    )
+    name, newer = "2026-11-18-the-word", "facts/2026/2026-11-20-newer.md"
+    mara.create(newer, f"---\nsupersedes: facts/2026/{name}.md   # mine\n---\n\nSee [[{name}]].\n")
     run(mara, f"facts/2026/{name}.md", "--yes")
-    assert (
-        mara.read("facts/2026/2026-11-20-newer.md")
-        == b"---\nsupersedes: forgotten   # mine\n---\n\nSee [[forgotten]].\n"
-    )
+    assert mara.read(newer) == b"---\nsupersedes: forgotten   # mine\n---\n\nSee [[forgotten]].\n"
     assert [problem for problem in problems(mara) if "newer" in problem.path] == []
 
 
@@ -215,9 +207,8 @@ def test_what_is_left_is_named_by_its_line_and_others_are_named_and_never_quoted
     assert "Still says it: .obsidian/workspace.json:2:" in out
     assert "bob/facts/2026-11-18-a.md:3." in out and "blue" not in out
     assert WORD in bob.read_text() and WORD in workspace.read_text()
-    gone = Store(mara.store).user("mara")
     with pytest.raises(NotFound) as error:
-        gone.forget(about=WORD)
+        Store(mara.store).user("mara").forget(about=WORD)
     assert "bob" not in str(error.value)
 
 
@@ -236,8 +227,7 @@ def test_a_whole_user_goes_with_everything(mara: Folder) -> None:
     Path(mara.store, "bob").mkdir()
     out = run(mara, "--yes").output
     assert not os.path.exists(mara.root)
-    assert StoreFolder(mara.store).users() == ["bob"]
-    assert holding(mara.store) == []
+    assert StoreFolder(mara.store).users() == ["bob"] and holding(mara.store) == []
     assert "Deleted mara, 30 memories." in out
     assert git(mara.store, "status", "--short") == ""
     assert run(mara, "--yes").exit_code != 0
@@ -280,13 +270,10 @@ def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None
     done = forget(mara, found, START)
     assert mara.read(path) == b"Another text, just saved.\n"
     assert "has just changed" in done.stayed[0]
-    assert WORD not in talk.read_text()
-    assert talk.read_text().startswith("A line on top.\n---\n")
+    assert talk.read_text().startswith("A line on top.\n---\n") and WORD not in talk.read_text()
 
 
-def test_a_link_that_took_a_folder_s_place_since_the_list_was_made_is_not_followed(
-    mara: Folder, tmp_path: Path
-) -> None:
+def test_a_link_in_a_folder_s_place_since_the_list_was_made_is_not_followed(mara: Folder, tmp_path: Path) -> None:
     found, away = deletion.plan(mara, "facts/2026/2026-11-18-the-word.md"), tmp_path / "away"
     Path(mara.root, "facts/2026").rename(away)
     Path(mara.root, "facts/2026").symlink_to(away)

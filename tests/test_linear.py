@@ -18,6 +18,7 @@ from filemem.cli.screen import Wrapper
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create
+from filemem.forgetting import deletion
 from filemem.importers import import_file
 from filemem.overview import problems
 from filemem.remembering import consolidation
@@ -87,6 +88,17 @@ def test_the_work_grows_with_the_length(job: str, told: Callable[[int], list[str
 
     with tempfile.TemporaryDirectory() as place:
         assert grows(work, 10_000)
+
+
+def test_the_work_of_forgetting_grows_with_the_number_of_memories(tmp_path: Path) -> None:
+    def work(size: int) -> Callable[[], object]:
+        user = Store(tempfile.mkdtemp(dir=tmp_path)).user("mara").folder
+        user.create("facts/ghent.md", "Ghent.\n")
+        for n in range(size):
+            Path(user.root, f"facts/2026-05-{n % 28 + 1:02}-ghent-{n}.md").write_text(f"Ghent, {n}.\n")
+        return lambda: deletion.plan(user, about="Ghent")
+
+    assert grows(work, 150)
 
 
 def test_the_work_of_an_import_grows_with_the_tags_that_never_end(tmp_path: Path) -> None:

@@ -37,11 +37,6 @@ def test_without_recall_retention_only_falls(recalled, today, later, importance)
     assert then.retention <= now.retention
 
 
-@given(recalls, days)
-def test_two_recalls_on_one_day_count_as_one(recalled, today):
-    assert strength(BORN, recalled * 2, today) == strength(BORN, recalled, today)
-
-
 def test_the_formula_to_the_digit():
     found = strength(BORN, [], BORN + dt.timedelta(90))
     assert math.isclose(found.retention, math.exp(-1))

@@ -120,9 +120,8 @@ def test_recalls_on_later_days_keep_a_memory_and_those_on_one_day_count_once(use
     for hour in range(5):
         journal.note_recall(user, "facts/2026/2026-01-01-once.md", "open", dt.datetime(2026, 2, 1, hour))
     for day in (20, 50, 100, 160):
-        journal.note_recall(
-            user, "facts/2026/2026-01-01-spaced.md", "cited", dt.datetime(2026, 1, 1) + dt.timedelta(day)
-        )
+        when = dt.datetime(2026, 1, 1) + dt.timedelta(day)
+        journal.note_recall(user, "facts/2026/2026-01-01-spaced.md", "cited", when)
     assert going(user) == ["facts/2026/2026-01-01-never.md", "facts/2026/2026-01-01-once.md"]
 
 

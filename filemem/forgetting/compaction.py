@@ -88,9 +88,8 @@ def plan(
             homes |= dict.fromkeys(re.findall("^## (.+?)\r?$", summary.text, re.MULTILINE), path)
     sessions = [path for path in sorted(paths, key=live) if live(path).startswith("sessions/")]
     found, corpus = dict[str, list[Source]](), None
-    for done, path in enumerate(sessions):
-        if done % 100 == 0:
-            progress(done, len(sessions))
+    for done, path in enumerate(sessions, 1):
+        progress(done, len(sessions))
         memory = folder.find(path) if path == live(path) or live(path) not in paths else None
         if memory and memory.date and memory.date.toordinal() < before and _tells(memory, hidden):
             month = sections.of_month(memory.date)
@@ -102,7 +101,6 @@ def plan(
                 corpus = corpus or index.of(folder).corpus()
                 if max(_weighed(memory, corpus), key=lambda turn: turn[0])[1].tokens <= room:
                     found.setdefault(home, []).append(source)
-    progress(len(sessions), len(sessions))
     return found
 
 

@@ -106,8 +106,7 @@ def folded(text: str) -> str:
 class Finding(NamedTuple):
     """A place that holds what is looked for: a line (counted from 1) with its text; with line 0 a whole file, or its name, or why
     it was not searched. Of what goes, `why`; of lines that go the lines `old`, the first of which becomes `new` and the others
-    empty; of a file that goes the digest of its bytes as the only `old`.
-    """
+    empty; of a file that goes the digest of its bytes as the only `old`."""
 
     path: str
     line: int = 0
@@ -128,8 +127,7 @@ class Finding(NamedTuple):
 class DeletionPlan(NamedTuple):
     """What is to go; for the live path of a file the name that it gets, or nothing. `left` holds the words too, and stays;
     `records` are the program's own that lose lines. `everything`: the whole user goes; `purge`: git's history is rewritten, too.
-    No default is ever changed.
-    """
+    No default is ever changed."""
 
     items: list[Finding] = []
     names: dict[str, str] = {}

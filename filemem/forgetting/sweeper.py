@@ -49,9 +49,8 @@ DEFAULT = Config()
 
 
 class Strength(NamedTuple):
-    """How a memory stands on a day: retention 0 to 1, stability in days, the last recall, days since then.
-    `last` is the memory's own day if it was never recalled; that day may lie ahead.
-    """
+    """How a memory stands on a day: retention 0 to 1, stability in days, the last recall, days since then. `last` is the memory's
+    own day if it was never recalled; that day may lie ahead."""
 
     retention: float
     stability: float
@@ -110,11 +109,9 @@ _NO_TRAIL = RecallHistory()
 
 
 class MemoryStatus(NamedTuple):
-    """A memory's file, what its front matter says, its recalls, and how it stands where it has a date.
-
-    `reason`: why it is not swept, empty where it may be; in the archive why it comes back, `archive` where it does not.
-    What is `over` held until a day that has passed, and is swept whatever its strength.
-    """
+    """A memory's file, what its front matter says, its recalls, and how it stands where it has a date. `reason`: why it is not
+    swept, empty where it may be; in the archive why it comes back, `archive` where it does not. What is `over` held until a day
+    that has passed, and is swept whatever its strength."""
 
     path: str
     kind: str
@@ -141,9 +138,8 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
         lines = folder.memory(PROFILE).lines
     rested_on = {mark[1] for mark in map(SOURCE_MARK.search, lines) if mark}
     summarised = journal.compacted(folder)
-    for done, stat in enumerate(stats):
-        if done % 500 == 0:
-            progress(done, len(stats))
+    for done, stat in enumerate(stats, 1):
+        progress(done, len(stats))
         data, readable = b"", stat.size <= LARGEST
         try:
             data = folder.read(stat.path, LARGEST_YAML)
@@ -167,7 +163,6 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
             reason = "unreadable or too large"
         place = (memory.path, memory.kind, memory.archived, memory.date)
         yield MemoryStatus(*place, told, stat.size, reason, now, trail, over)
-    progress(len(stats), len(stats))
 
 
 def _born(own: dt.date, told: dict[str, Any]) -> dt.date:
