@@ -563,7 +563,7 @@ BEFORE = 2  # of the person's turns that such a message goes on with
 QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
 MEANING = 4  # times what a search counts it, for quotes: a few weak words weigh less here
 ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
-BESIDE = 0.25  # of what the best quote is worth, below which one that stands beside it is noise
+BESIDE = 0.25  # of what the best quote is worth, below which one beside it is noise, unless it is near in meaning
 LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
@@ -638,7 +638,7 @@ def reply(
     sure = of_its_days or found.certainty >= (MAYBE if asks else CERTAIN)
     hits = every = list(_telling(folder, found.hits))
     if sure and not of_its_days:
-        hits = [hit for hit in hits if _worth(hit) >= BESIDE * _worth(every[0])]
+        hits = [hit for hit in hits if hit.parts.get("meaning") or _worth(hit) >= BESIDE * _worth(every[0])]
     if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
         telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
         hits, sure = telling or hits, sure or bool(telling)
