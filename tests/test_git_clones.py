@@ -66,10 +66,8 @@ class Clones(RuleBasedStateMachine):
     @rule(clone=CLONES)
     def learns(self, clone: int) -> None:
         user = self.user(clone)
-        path = user.create(
-            f"facts/2026/2026-11-20-fact-{self.count}.md", "\n".join(self.line() for _ in range(4)) + "\n"
-        )
-        self.record(user, path)
+        text = "".join(f"{self.line()}\n" for _ in range(4))
+        self.record(user, user.create(f"facts/2026/2026-11-20-fact-{self.count}.md", text))
 
     @rule(clone=CLONES)
     def talks(self, clone: int) -> None:
@@ -111,6 +109,14 @@ class Clones(RuleBasedStateMachine):
                 mark = f"---\nsuperseded_by: facts/{self.count}.md\nvalid_until: 2026-11-20\n---\n".encode()
                 user.edit(f"archive/{path}", lambda data: data if data.startswith(b"---") else mark + data)
             self.record(user, path, f"archive/{path}")
+
+    @rule(clone=CLONES, which=st.integers(0, 99))
+    def renames(self, clone: int, which: int) -> None:
+        user, paths = self.user(clone), self.facts(clone)
+        new = f"facts/名-{which % 3}.md"
+        if paths and new not in paths:
+            git(user.root, "mv", paths[which % len(paths)], new)
+            git(user.root, "commit", "--quiet", "-m", "Rename")
 
     @rule(clone=CLONES, which=st.integers(0, 99))
     def deletes(self, clone: int, which: int) -> None:

@@ -113,9 +113,8 @@ def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: 
     assert not recorded
     shown = git(here, "rev-parse", "--show-toplevel")
     assert files_of(here) == {os.path.relpath(here / name, shown) for name in (path, LEDGER)}
-    assert git(here, "log", "-1", "--format=%an %ae %cn|%s|%(trailers)") == (
-        "filemem filemem@localhost filemem|Remember: Has a bicycle.|Job: remember\n"
-    )
+    noted = git(here, "log", "-1", "--format=%an %ae %cn|%s|%(trailers)")
+    assert noted == "filemem filemem@localhost filemem|Remember: Has a bicycle.|Job: remember\n"
     assert git(top, "status", "--short", "code.py") == status
     assert git(here, "status", "--short", ".") == ""
 
@@ -125,9 +124,7 @@ PIECES = st.lists(st.sampled_from(["stage", "edit", "delete", "rename", "none"])
 
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pieces=PIECES)
-def test_a_persons_staged_and_unstaged_work_is_as_before(
-    tmp_path_factory: pytest.TempPathFactory, pieces: list[str]
-) -> None:
+def test_a_persons_work_is_as_before(tmp_path_factory: pytest.TempPathFactory, pieces: list[str]) -> None:
     """Whatever they have done to other files: index, bytes and status stay, and the job's commit has none of it."""
     where = tmp_path_factory.mktemp("world") / "store"
     mara = store(where)

@@ -76,11 +76,8 @@ def test_what_is_planted_here_is_run_by_plain_git(tmp_path: Path, kind: str) -> 
     where = tmp_path / "repository"
     for branch, text in (("other", "one\n"), ("main", "two\n")):
         (where / "a.txt").write_text(text)
-        (
-            git(where, "checkout", "--quiet", "--orphan", branch),
-            git(where, "add", "."),
-            git(where, "commit", "-qm", branch),
-        )
+        git(where, "checkout", "--quiet", "--orphan", branch)
+        git(where, "add", "."), git(where, "commit", "-qm", branch)
     (where / "a.txt").write_text("three\n")
     control = KINDS[kind][1].split()
     if "merge" in control:

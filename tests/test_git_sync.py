@@ -54,9 +54,8 @@ def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(machines
     change(two, "profile.md", "# Mara\n\n- Lives in Porto.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n")
     assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]
     for user in machines:
-        assert user.read("profile.md") == (
-            b"# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
-        )
+        page = user.read("profile.md").decode()
+        assert page == "# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
 
 
 def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) -> None:
@@ -100,7 +99,7 @@ def test_a_fact_archived_here_and_edited_there_is_one_memory(machines: list[Fold
 
 
 def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder]) -> None:
-    """The person decides."""
+    """The person decides. What was renamed was not deleted."""
     one, two = machines
     (Path(one.root) / FACT).unlink()
     History(one).record("Forget", [FACT], {}, START)
@@ -109,6 +108,10 @@ def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder])
     assert "changed on the other; it is kept" in synced(two)[0]
     synced(one)
     assert one.read(FACT) == b"Prefers oolong tea, cold.\n"
+    git(one.root, "mv", FACT, "facts/茶.md"), git(one.root, "commit", "-qm", "By hand")
+    change(two, FACT, "Prefers green tea.\n")
+    assert len(synced(one)) == len(synced(two)) == len(synced(one)) == 1
+    assert one.paths() == two.paths() == ["facts/茶.md"] and one.read("facts/茶.md") == b"Prefers green tea.\n"
 
 
 def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
@@ -197,9 +200,8 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[Folder], staged: bo
     if staged:
         git(two.root, "add", "profile.md")
     before = state(Path(two.root).parent)
-    with pytest.raises(
-        FilememError, match="you have staged" if staged else r"your uncommitted changes in mara/profile\.md"
-    ):
+    what = "you have staged" if staged else r"your uncommitted changes in mara/profile\.md"
+    with pytest.raises(FilememError, match=what):
         synced(two)
     assert state(Path(two.root).parent) == before
     git(two.root, "commit", "--quiet", "-am", "Mine")

@@ -39,10 +39,8 @@ def test_what_was_done_since_stays(mara: Folder) -> None:
     done, said = undo(History(mara), first[:10], START)
     assert place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n" and "facts/new.md" not in mara.paths()
     assert git(mara.root, "status", "--short") == f" M {FACT}"
-    assert (
-        git(mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)")
-        == f'filemem|Undo "Change one"|{first}\n'
-    )
+    noted = git(mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)")
+    assert noted == f'filemem|Undo "Change one"|{first}\n'
     assert done.commit == first and said == ["Deleted facts/new.md.", "Changed profile.md back."]
 
 
