@@ -310,7 +310,9 @@ class Folder:
         """Add whole lines to a memory, durably; in its own encoding where a person has saved it so that UTF-8 is none there."""
         with self.locked(), self._worded(path):
             where = self.absolute(path)
-            if encoding_of(safe.read(where)) in ("utf-16", "gb18030"):
+            with safe.settle(where) as file:
+                encoding = encoding_of(file.read(LARGEST))
+            if encoding in ("utf-16", "gb18030"):
                 safe.edit(where, lambda data: extended(data, text))
             else:
                 safe.append(where, text.encode("utf-8", "replace"))
