@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -52,6 +53,14 @@ line.connect({server!r})
 line.sendmsg([b"?"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
 sys.exit(int(line.recv(9)))
 """
+
+
+def lay(folder: str | Path, files: Mapping[str, str]) -> None:
+    """Write files below a folder, by their paths."""
+    for path, text in files.items():
+        place = Path(folder, path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode())
 
 
 def clean(home: Path | None = None, **more: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import lay
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang, say
 
 from filemem import Store
@@ -33,9 +34,7 @@ class Talk:
     """A conversation of ann's with the server, and everything it told its listener."""
 
     def __init__(self, root: Path, base_url: str, settings: str = "", timeout: float = 5.0) -> None:
-        for path, text in FILES.items():
-            (root / "ann" / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / "ann" / path).write_text(text)
+        lay(root / "ann", FILES)
         (root / "filemem.yaml").write_text(settings)
         self.root = root / "ann"
         self.events: list[Event] = []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import COLD, clean, filemem
+from programs import COLD, clean, filemem, lay
 from scripted_server import ScriptedServer, Step, calls, cut, fail, hang, say
 from terminal import Terminal
 
@@ -23,15 +23,13 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    for path, text in {
+    files = {
         "profile.md": "# Ann\n\nAn engineer.\n",
         FACT: "Likes oolong tea.\n",
         "facts/2026-06-01-奶奶.md": "奶奶最喜欢惠明茶，景宁山里的，用玻璃杯泡，看叶子一片一片站起来。\n",
         "facts/hostile.md": f"Hostile: {HOSTILE}\n",
-    }.items():
-        place = tmp_path / "memory_store/ann" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+    }
+    lay(tmp_path / "memory_store/ann", files)
     return tmp_path
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import lay
 
 from filemem import Store, jobs
 from filemem.files import journal, sections
@@ -46,14 +47,8 @@ def user(tmp_path):
     """Ann, with four conversations; three of them are old on 20 November 2026."""
     user = Store(tmp_path).user("ann").folder
     for stem, told in TALKS.items():
-        write(user, f"sessions/2026/{stem}.md", FRONT.format(stem[:10]) + FILL.format(*told))
+        lay(user.root, {f"sessions/2026/{stem}.md": FRONT.format(stem[:10]) + FILL.format(*told)})
     return user
-
-
-def write(user, path, text):
-    where = Path(user.root, path)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    where.write_bytes(text.encode())
 
 
 def read(user, path):
@@ -111,10 +106,12 @@ def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user):
     assert due(user) == {}
     later = AT + dt.timedelta(days=30)
     assert list(due(user, later)) == ["summaries/2026/2026-11-conversations.md"]
-    write(
-        user,
-        "sessions/2026/2026-09-10-0930-a-found-page.md",
-        FRONT.format("2026-09-10") + FILL.format("Ruth sold her boat.", "To a Dane."),
+    lay(
+        user.root,
+        {
+            "sessions/2026/2026-09-10-0930-a-found-page.md": FRONT.format("2026-09-10")
+            + FILL.format("Ruth sold her boat.", "To a Dane.")
+        },
     )
     compact(user)
     august, september = sorted(summaries)
@@ -133,8 +130,8 @@ def test_what_a_person_changed_in_a_summary_stays_whatever_is_compacted_again(us
         .replace("We caught an eel", "Ruth caught an eel")
         .replace("\n## 2026-09-17", "\nMy own note.\n\n## 2026-09-17")
     )
-    write(user, summary, mine)
-    write(user, path, read(user, path).replace("named it Bartholomew", "named it Ethelred"))
+    lay(user.root, {summary: mine})
+    lay(user.root, {path: read(user, path).replace("named it Bartholomew", "named it Ethelred")})
     compact(user)
     for line in mine.split("\n"):
         assert line in read(user, summary).split("\n")
@@ -158,7 +155,7 @@ def test_a_summary_does_not_tell_what_is_kept_back(user):
     summary, eel = "summaries/2026/2026-09-conversations.md", "sessions/2026/2026-09-03-0930-the-eel.md"
     [line] = [int(line) for line in re.findall(rf"Bartholomew.*{eel}:(\d+)", read(user, summary))]
     journal.hold_back(user, f"{eel}:{line}", [f"{eel}:{line}"], AT)
-    write(user, summary, "\n\n" + read(user, summary))
+    lay(user.root, {summary: "\n\n" + read(user, summary)})
     tools = Store(user.store).user("ann").tools()
     for found in (tools.call("search_files", {"query": "Bartholomew"}), tools.call("open", {"path": summary})):
         assert "Bartholomew" not in found
@@ -169,7 +166,7 @@ def test_a_summary_has_their_own_words_in_chinese_too_and_no_secret(tmp_path):
     told = ("上周五我和小明去了苏州的拙政园。门票90元，密码是Hunter2!Hunter2", "I paid with 4111 1111 1111 1111.")
     listed = "拙政园建于1509年。可以这样走：\n" + "  - 远香堂\n  - 小飞虹\n" * 60 + "  I should love"
     said = FILL.format(*told).replace("How nice! Tell me more, I should love", listed)
-    write(user, path, said.replace("Good morning, how are you?", "[forgotten]"))
+    lay(user.root, {path: said.replace("Good morning, how are you?", "[forgotten]")})
     compact(user)
     summary = read(user, "summaries/2026/2026-06-conversations.md")
     assert "拙政园。门票90元" in summary and f"({path}:" in summary
@@ -181,7 +178,7 @@ def test_a_talk_with_no_room_for_its_most_telling_turn_is_not_summarised_by_anot
     user, path = Store(tmp_path).user("晓棠").folder, "sessions/2026/2026-03-09-2000-年糕上周五开始不吃东西.md"
     said = "- **晓棠** 20:00: 年糕上周五开始不吃东西，带去看了，说是应激，开了点药\n- **assistant** 20:00: 按时吃药。\n"
     asked = "- **晓棠** 20:05: 猫应激一般多久能好？\n- **assistant** 20:05: 三天到两周；要是一直不吃，得再去看医生。\n"
-    write(user, path, FRONT.format("2026-03-09") + said + asked)
+    lay(user.root, {path: FRONT.format("2026-03-09") + said + asked})
     assert compact(user) == [] and Path(user.root, path).exists()
 
 
@@ -197,7 +194,7 @@ def test_no_summary_is_half_as_long_as_its_sources(talks, share):
         user = Store(root).user("ann").folder
         texts = ["".join(format_turn(speaker, "09:30", said) for speaker, said in turns) for turns in talks]
         for number, text in enumerate(texts):
-            write(user, f"sessions/2026/2026-08-04-0930-{number}.md", text)
+            lay(user.root, {f"sessions/2026/2026-08-04-0930-{number}.md": text})
         taken = [texts[int(done["source"].removesuffix(".md").rpartition("-")[2])] for done in compact(user)]
         if taken:
             summary = read(user, "summaries/2026/2026-08-conversations.md")

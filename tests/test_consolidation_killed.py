@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from crash_driver import AT, JOBS, READER
-from programs import filemem
+from programs import filemem, lay
 
 from filemem import Store, index
 from filemem.overview import problems
@@ -28,20 +28,13 @@ OLD = "facts/2026/2026-01-05-is-a-nurse.md"
 def store(place: Path) -> Path:
     """Two conversations: what the second tells supersedes and confirms; and what a person has written by hand."""
     user = Store(place / "store").user("ann").folder
-    files = {OLD: "Ann is a nurse.\r\n", "profile.md": "# Ann\n\n## Likes\n\n- Ann likes rain. <!-- mine -->\n"}
-    for path, text in files.items():
-        write(user.root, path, text)
+    mine = "# Ann\n\n## Likes\n\n- Ann likes rain. <!-- mine -->\n"
+    lay(user.root, {OLD: "Ann is a nurse.\r\n", "profile.md": mine})
     for path, said in TALKS.items():
         assert list(consolidation.run(user, AT, READER)) or path == min(TALKS)
-        write(user.root, path, "".join(f"- **Ann** 09:30: {text}\n" for text in said))
+        lay(user.root, {path: "".join(f"- **Ann** 09:30: {text}\n" for text in said)})
     list(index.of(user).corpus().entries())
     return place / "store"
-
-
-def write(root: str, path: str, text: str) -> None:
-    where = Path(root, path)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    where.write_bytes(text.encode())
 
 
 def tree(root: Path) -> dict[str, object]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from crash_driver import AT, JOBS, TALK
-from programs import filemem
+from programs import filemem, lay
 
 from filemem import Store, index, jobs
 from filemem.files import journal
@@ -36,10 +36,7 @@ def store(place):
         "archive/facts/2026/2026-07-02-owl.md": "An owl nests in the barn.\n",
         "profile.md": "Ann, weaver.\n",
     }
-    for path, text in files.items():
-        where = Path(user.root, path)
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(text.encode())
+    lay(user.root, files)
     user.make()
     journal.note_recalls(user, ["facts/2026/2026-07-01-bees.md"], journal.ARCHIVED, dt.datetime(2026, 10, 1, 3))
     journal.note_recalls(user, ["facts/2026/2026-07-01-bees.md"], journal.CITED, dt.datetime(2026, 11, 19, 9))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from programs import lay
 
 from filemem.files.folder import Folder
 from filemem.grep.lines import matches
@@ -98,10 +99,7 @@ def test_grep_finds_what_re_finds(case: tuple[dict[str, str], str]) -> None:
     """grep may find more only where it matches a turn as the tools show it."""
     texts, pattern = case
     with tempfile.TemporaryDirectory() as root:
-        for path, text in texts.items():
-            where = Path(root, "ann", path)
-            where.parent.mkdir(parents=True, exist_ok=True)
-            where.write_bytes(text.encode())
+        lay(Path(root, "ann"), texts)
         folder = Folder(str(Path(root, "ann")), "ann")
         wanted = _by_re(texts, pattern)
         found = {(match.path, match.line) for match in matches(folder, pattern)}

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from programs import lay
 
 from filemem.files import safe
 from filemem.files.folder import Folder
@@ -22,16 +23,14 @@ TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [i
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
     """A user with a few memories of every kind."""
-    for path, text in {
+    files = {
         "sessions/2026/2026-05-04-0930-tea.md": TURNS,
         "sessions/2026/2026-05-05-1000-walk.md": "- **Ann** 10:00: We walked.\n  For hours.\n",
         "facts/2026/2026-05-04-oolong.md": "---\nimportance: 7\nvalid_until: 2026-06-01\n---\n\nPrefers oolong.\n",
         "facts/2026-05-05-city.md": "---\naliases: [NYC, Big Apple]\n---\n# New York City\n\nLives there.\n",
         "archive/facts/2024-01-02-old.md": "Drank coffee.\n",
-    }.items():
-        where = tmp_path / "ann" / path
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(text)
+    }
+    lay(tmp_path / "ann", files)
     return Folder(str(tmp_path / "ann"), "ann")
 
 

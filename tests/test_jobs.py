@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from programs import clean, filemem
+from programs import clean, filemem, lay
 from repositories import START, git, plain_git  # noqa: F401
 from repositories import store as in_git
 from scripted_server import ScriptedServer, fail
@@ -20,15 +20,13 @@ TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " 
 
 @pytest.fixture
 def store(tmp_path):
-    for path, text in {
+    files = {
         "sessions/2026/2026-09-03-0930-the-loom.md": TALK,
         "facts/2026/2026-06-01-rye.md": "---\nimportance: 1\n---\nHad rye.\n",
         "facts/2026/2026-11-19-tea.md": "Likes tea.\n",
         "profile.md": "Ann, weaver.\n",
-    }.items():
-        place = tmp_path / "ann" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+    }
+    lay(tmp_path / "ann", files)
     return tmp_path
 
 

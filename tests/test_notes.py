@@ -4,6 +4,7 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from programs import lay
 
 from filemem import Store, Toolbox
 
@@ -18,10 +19,7 @@ NOTES = {
 
 
 def ask(root: Path, query: str) -> list[str]:
-    for path, text in NOTES.items():
-        where = root / "ann" / path
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(text)
+    lay(root / "ann", NOTES)
     return Toolbox(Store(root).user("ann").folder, lambda: NOW).call("search_files", {"query": query}).split("\n")
 
 

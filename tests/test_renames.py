@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import clean, filemem
+from programs import clean, filemem, lay
 
 OLD, NEW = "facts/2026/2026-09-05-my-sister-ida-lives.md", "facts/2026/2026-09-05-妹妹.md"
 BAKER, RENAMED = "facts/2026/2026-09-03-ida-baker.md", "facts/2026/2026-09-03-烤面包.md"
@@ -35,9 +35,7 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(tmp_path: Path
 
     run("init", "--git")
     run("remember", "My sister Ida lives in Ghent.", "--user", "ann")
-    for path, text in CITING.items():
-        (ann / path).parent.mkdir(parents=True, exist_ok=True)
-        (ann / path).write_text(text)
+    lay(ann, CITING)
     run("call", "open", json.dumps({"path": OLD}))
     git("add", "-A")
     git("commit", "-qm", "By hand")

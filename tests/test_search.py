@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from programs import lay
 
 from filemem import Store, Toolbox, User
 from filemem.files.folder import Folder
@@ -28,10 +29,7 @@ CHAT = """- **ann** 09:30: I gave up coffee yesterday.
 
 def write(root: Path, files: dict[str, str]) -> Folder:
     """A user's memories, path -> text."""
-    for path, text in files.items():
-        place = root / "ann" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+    lay(root / "ann", files)
     return Store(root).user("ann").folder
 
 
@@ -505,6 +503,17 @@ def test_of_an_assistants_answer_the_sentences_that_fit_are_shown(tmp_path: Path
 
 
 # -- what an answer leaves out, and its order ----------------------------------------------------------------------------
+
+
+def test_an_answer_from_talks_with_an_assistant_has_room_for_more_long_turns(tmp_path: Path) -> None:
+    def shown(other: str) -> int:
+        turn = f"- **ann** 09:30: {{}}. {'The kiln in the barn. ' * 20}\n- **{other}** 09:31: Ok.\n"
+        files = {f"sessions/2026-03-{n:02}-0930-kiln.md": turn.format(n) for n in range(1, 30)}
+        return len(
+            headings(answer(write(tmp_path / other, files), "Which colour had the kiln of the potter in Delft?"))
+        )
+
+    assert shown("assistant") > 1.5 * shown("ben") > 0
 
 
 def test_after_a_strong_first_block_the_tail_ends_sooner(tmp_path: Path) -> None:
