@@ -99,7 +99,7 @@ def replayed(root: Path, name: str) -> Read:
 
 def labelled(request: str) -> str:
     """What a request shows under a label, by which an answer names it: memories and turns, without the program's brackets."""
-    found = re.findall(r"^(?:(M\d+) \([^)]*\)|\[(\d+:\d+)\])(.*)$", request, re.MULTILINE)
+    found = re.findall(r"^(?:(M\d+) \([^)]*\)|\[(\d+:\d+)\])(.*(?:\n  .*)*)$", request, re.MULTILINE)
     return "\n".join(f"{memory or turn} {comparable(said)}" for memory, turn, said in found)
 
 
