@@ -577,10 +577,8 @@ class History:
             theirs -= {one for one in wanted if not (self._stands(one) or GONE in self._before.get(one, ""))}
             left = [path for path in wanted if path in theirs and path not in LOGS]
             mine = [path for path in wanted if path not in left]
-            moved = [
-                counterpart(path) for path in mine if not self._stands(path)
-            ]  # which counts where git ignores it, too
-            mine += [path for path in moved if path not in changes and self._stands(path)]
+            moved = [counterpart(path) for path in mine if not self._stands(path)]
+            mine += [path for path in moved if path not in changes and self._stands(path)]  # which git may ignore
             if mine:
                 self.repository.commit(map(self.path, mine), words, MACHINE, at)
         return left
