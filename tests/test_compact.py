@@ -164,14 +164,15 @@ def test_a_summary_does_not_tell_what_is_kept_back(user):
 def test_a_summary_has_their_own_words_in_chinese_too_and_no_secret(tmp_path):
     user, path = Store(tmp_path).user("ann").folder, "sessions/2026/2026-06-20-0930-苏州.md"
     told = ("上周五我和小明去了苏州的拙政园。门票90元，密码是Hunter2!Hunter2", "I paid with 4111 1111 1111 1111.")
-    listed = "拙政园建于1509年。可以这样走：\n" + "  - 远香堂\n  - 小飞虹\n" * 60 + "  I should love"
+    listed = "拙政园建于1509年。\n" + "  - 远香堂\n  - 小飞虹\n" * 60 + "  I should love"
     said = FILL.format(*told).replace("How nice! Tell me more, I should love", listed)
+    said = said.replace("I see, thank you", "狮子林建于1342年。可以这样看：\n  - 真趣亭")
     lay(user.root, {path: said.replace("Good morning, how are you?", "[forgotten]")})
     compact(user)
     summary = read(user, "summaries/2026/2026-06-conversations.md")
     assert "拙政园。门票90元" in summary and f"({path}:" in summary
     assert f"**assistant**: 拙政园建于1509年。 ({path}:" in summary, "prose, not what leads to a list that is not there"
-    assert not any(word in summary for word in ("Hunter2", "4111", "[forgotten]"))
+    assert not any(word in summary for word in ("Hunter2", "4111", "[forgotten]", "远香堂", "可以"))
 
 
 def test_a_talk_with_no_room_for_its_most_telling_turn_is_not_summarised_by_another(tmp_path):

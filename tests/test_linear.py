@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import lay
 from reader import Reader
 
 from filemem import Store, User, jobs
@@ -93,9 +94,7 @@ def test_the_work_grows_with_the_length(job: str, told: Callable[[int], list[str
 def test_the_work_of_forgetting_grows_with_the_number_of_memories(tmp_path: Path) -> None:
     def work(size: int) -> Callable[[], object]:
         user = Store(tempfile.mkdtemp(dir=tmp_path)).user("mara").folder
-        user.create("facts/ghent.md", "Ghent.\n")
-        for n in range(size):
-            Path(user.root, f"facts/2026-05-{n % 28 + 1:02}-ghent-{n}.md").write_text(f"Ghent, {n}.\n")
+        lay(user.root, {f"facts/2026-05-{n % 28 + 1:02}-ghent-{n}.md": f"Ghent, {n}.\n" for n in range(size)})
         return lambda: deletion.plan(user, about="Ghent")
 
     assert grows(work, 150)
@@ -115,9 +114,7 @@ def test_the_work_of_an_import_grows_with_the_tags_that_never_end(tmp_path: Path
 def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(tmp_path: Path) -> None:
     def work(aliases: int) -> Callable[[], object]:
         store = Path(tempfile.mkdtemp(dir=tmp_path))
-        note = store / "mara/notes/a.md"
-        note.parent.mkdir(parents=True)
-        note.write_text(f"---\naliases: [{', '.join(f'n{n}' for n in range(aliases))}]\n---\nTea.\n")
+        lay(store, {"mara/notes/a.md": f"---\naliases: [{', '.join(f'n{n}' for n in range(aliases))}]\n---\nTea.\n"})
         return lambda: Store(store).user("mara").search_files("tea with n7")
 
     assert grows(work, 1_000)

@@ -432,9 +432,10 @@ def test_a_question_that_asks_for_an_order_is_answered_in_time(tmp_path: Path, q
 
 
 def test_newest_first_is_said_only_where_the_newest_is_first(tmp_path: Path) -> None:
-    """What holds less of the question stands below, however new it is."""
-    red = "sessions/2021/2021-06-01-0900-x.md"
-    user = write(tmp_path, {**TRIPS, red: talk("The red ferry took us to Calais.", "Nice.")})
+    """What holds less of the question stands below, however new it is, and so does what an assistant says."""
+    red, aside = "sessions/2021/2021-06-01-0900-x.md", "sessions/2024/2024-06-01-0900-y.md"
+    told, late = talk("The red ferry took us to Calais.", "Nice."), CHAT.replace("Brave", "A red ferry to Calais")
+    user = write(tmp_path, {**TRIPS, red: told, aside: late})
     lines = answer(user, "latest red ferry to Calais", limit=9)
     assert headings(lines)[0] == red < max(headings(lines)) and "newest first" not in lines[0]
 
