@@ -637,8 +637,9 @@ def reply(
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (MAYBE if asks else CERTAIN)
     hits = every = list(_telling(folder, found.hits))
-    if sure and not of_its_days:
-        hits = [hit for hit in hits if hit.parts.get("meaning") or _worth(hit) >= BESIDE * _worth(every[0])]
+    if sure and every and not of_its_days:
+        least = BESIDE * _worth(every[0])
+        hits = [hit for hit in every if hit.parts.get("meaning") or _worth(hit) >= least]
     if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
         telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
         hits, sure = telling or hits, sure or bool(telling)

@@ -757,7 +757,7 @@ class _Import:
                 self._conversation(item, format, written)
 
     def _record(self, origin: str, path: str, parts: list[str]) -> None:
-        if parts and (not self.dry or path in self.planned):
+        if parts:
             self.origins.add(origin, path, parts)
 
     def _say_secrets(self, what: str, secrets: list[Redaction]) -> None:

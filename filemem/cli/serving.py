@@ -99,8 +99,9 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
         event, user = str(said["hook_event_name"]), call.writer()
     except (FilememError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        none = "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check tries it."
-        say(f"filemem: {one_line(in_words(error)) if isinstance(error, FilememError | OSError) else none}", err=True)
+        why = "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check tries it."
+        why = one_line(in_words(error)) if isinstance(error, FilememError | OSError) else why
+        say(f"filemem: {why}", err=True)
         return 1  # 2 would keep the agent from going on
 
     asks = event in hooks.CLIENTS[client][:2]
@@ -145,7 +146,7 @@ def check_command(call: Context) -> Output:
 
 @command(
     "install",
-    click.argument("client", type=click.Choice(list(clients.CLIENTS)), metavar="CLIENT"),
+    click.argument("client", type=click.Choice(list(clients.CLIENTS))),
     click.option("--name", default="filemem", show_default=True, help="What the client calls it."),
     click.option("--yes", is_flag=True, help="Write without asking."),
     click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known."),
@@ -156,9 +157,8 @@ def check_command(call: Context) -> Output:
 def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> Iterator[Line]:
     """Add this server to a client's settings.
 
-    CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, zed, windsurf, codex or project. The entry is
-    shown, and written if you agree; nothing else changes, and a copy of the settings is kept beside them. What
-    hooks import becomes facts with the next filemem maintain or consolidate.
+    The entry is shown, and written if you agree; nothing else changes, and a copy of the settings is kept beside
+    them. What hooks import becomes facts with the next filemem maintain or consolidate.
 
     Example: filemem mcp install claude-code
     """

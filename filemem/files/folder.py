@@ -311,7 +311,7 @@ class Folder:
         with self.locked(), self._worded(path):
             where = self.absolute(path)
             with safe.settle(where) as file:
-                encoding = encoding_of(file.read(LARGEST))
+                encoding = encoding_of(file.read())
             if encoding in ("utf-16", "gb18030"):
                 safe.edit(where, lambda data: extended(data, text))
             else:

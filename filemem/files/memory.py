@@ -475,7 +475,7 @@ def encoding_of(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     text = data.decode(errors="replace")
-    if text.count("\ufffd") <= len(re.findall("[^\x00-\x7f\ufffd]", text)) or text.encode() == data:
+    if text.encode() == data or text.count("\ufffd") <= len(re.findall("[^\x00-\x7f\ufffd]", text)):
         return "utf-8"
     # In GB 18030 many bytes over 0x7f stand in rows, though a character may end with a lower one; in Latin-1 they stand alone.
     runs = re.findall(rb"[\x80-\xff]+", data[:1_000_000])
