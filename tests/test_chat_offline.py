@@ -51,7 +51,7 @@ def mara(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Life:
 @pytest.mark.parametrize(
     ("told", "question", "quote", "day"),
     [
-        ("My sister was born on 5 December.", "When was my sister born?", "5 December", "Mon 2 November 2026"),
+        ("My dad's birthday is on 5 December.", "When is my dad's birthday?", "5 December", "Mon 2 November 2026"),
         ("我家的猫叫豆豆。", "我家的猫叫什么？", "豆豆", "2026年11月2日 周一"),
         ("Dec 7 at 3pm I see the dentist.", "What do I have on 7 December?", "dentist", "Mon 2 November 2026"),
         ("12月3号我要去上海。", "12月3号有什么安排？", "上海", "2026年11月2日 周一"),
@@ -110,11 +110,11 @@ def test_thanks_for_an_answer_asks_for_no_more_of_it(mara: Life, told: str, aske
 
 @pytest.mark.parametrize(
     ("order", "said"),
-    [("Please forget my tea.", "filemem forget WORDS"), ("忘掉我的茶", "filemem forget 加")],
+    [("forget that my tea is gyokuro", "WORDS"), ("Please forget my tea.", "WORDS"), ("忘掉我的茶", "加")],
 )
 def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str) -> None:
     mara.say("My tea is gyokuro.")
-    assert said in mara.say(order)
+    assert (said := f"filemem forget {said}") in mara.say(order)
     answer = mara.say("Which tea is mine? 我的茶是什么茶？")
     assert "gyokuro" in answer and said not in answer and order not in answer
 
@@ -171,7 +171,7 @@ def test_what_it_is_asked_to_remember_becomes_a_fact_in_the_persons_words(mara: 
     assert answer.startswith((f"Kept as a fact: “{fact}”, {path}", f"已记为一条事实：“{fact}”，{path}"))
 
 
-@pytest.mark.parametrize("text", ["Remember my boss?", "I can't remember.", "我记住了。", "记住。"])
+@pytest.mark.parametrize("text", ["Do you remember me?", "Remember me?", "I can't remember.", "我记住了。", "记住。"])
 def test_who_asks_or_tells_of_remembering_asks_for_no_fact(mara: Life, text: str) -> None:
     assert "Kept" not in mara.say(text) and mara.kept() == {}
 
