@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.index import Corpus, IndexedFile
+from filemem.index import BY_ASSISTANT, Corpus, IndexedFile
 from filemem.search.question import Query, is_light
 from filemem.text import terms
 
@@ -30,6 +30,7 @@ REACH = (1.0, 0.75, 0.5, 0.3, 0.2, 0.1)  # what a word counts so many passages a
 ALONE = 0.5  # of it, where one person speaks in all of these: nobody answers there, each says something else
 ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
+COMPANY = 0.1  # of the best score in a file where people talk with each other, what its other passages count more, up to that
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a passage holds most of a question, and part of it
 NEAR = 0.9  # the most that a word counts for it which only stands near the passage, or only by a related word
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
@@ -101,7 +102,25 @@ def rank(
     ranked = [found for _, number, entry, worth in some if (found := scorer.scored(number, entry, worth))]
     ranked.sort(key=lambda one: (-one.score, -corpus.file(one.number).date, corpus.file(one.number).path, one.number))
     matching = sum(number not in corpus.uncounted for _, number, *_ in promising)
-    return ranked[:limit], matching
+    return _in_company(corpus, ranked)[:limit], matching
+
+
+def _in_company(corpus: Corpus, ranked: list[Scored]) -> list[Scored]:
+    """The passages, best first, with what the best one of its file counts for each: what answers stands together where people
+    talk with each other; one person alone, or with an assistant, comes from one thing to another."""
+    best: dict[int, tuple[float, bool]] = {}
+
+    def raised(item: Scored) -> Scored:
+        entry = corpus.file(item.number)
+        if entry.first not in best:
+            file = slice(entry.first, entry.first + entry.count)
+            people = len({*corpus.speakers[file]} - {0}) > 1 and BY_ASSISTANT not in corpus.voices[file]
+            best[entry.first] = item.score, people
+        most, people = best[entry.first]
+        more = round(min(COMPANY * most, most - item.score), 6) if people else 0.0
+        return item._replace(score=item.score + more, parts=lambda: [*item.parts(), ("company", more)]) if more else item
+
+    return sorted(map(raised, ranked), key=lambda item: -item.score)
 
 
 # -- where the words stand, and what each counts there by itself: BM25 ----------------------------------------------

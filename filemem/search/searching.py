@@ -37,12 +37,12 @@ PASTED = 0.3  # of the score, what is left for words that a person only pasted, 
 DOUBT = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
 TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best score, nothing stands out: so much less
 WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given, and
-DEARER = 0.2 / 1000  # more for each token that is shown already: the longer an answer, the dearer
+DEARER = 0.25 / 1000  # more for each token that is shown already: the longer an answer, the dearer
 TAIL = 0.5  # of the best score, what a hit must have where the best one is strong
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
 ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1280), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
-TALKED, LESS_DEAR = 1100, 0.25
+TALKED, LESS_DEAR = 1100, 0.2
 """Tokens that an answer has at least where a person talks with an assistant, and how much of DEARER a token costs there: what
 answers is what they say themselves, in long turns that are shown whole."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
