@@ -30,7 +30,7 @@ REACH = (1.0, 0.75, 0.5, 0.3, 0.2, 0.1)  # what a word counts so many passages a
 ALONE = 0.5  # of it, where one person speaks in all of these: nobody answers there, each says something else
 ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
-COMPANY = 0.1  # of the best score in a file where people talk with each other, what its other passages count more, up to that
+COMPANY = 0.1  # of the best score in a file where people talk with each other, what its others count more, up to that
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a passage holds most of a question, and part of it
 NEAR = 0.9  # the most that a word counts for it which only stands near the passage, or only by a related word
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
@@ -118,7 +118,9 @@ def _in_company(corpus: Corpus, ranked: list[Scored]) -> list[Scored]:
             best[entry.first] = item.score, people
         most, people = best[entry.first]
         more = round(min(COMPANY * most, most - item.score), 6) if people else 0.0
-        return item._replace(score=item.score + more, parts=lambda: [*item.parts(), ("company", more)]) if more else item
+        if not more:
+            return item
+        return item._replace(score=item.score + more, parts=lambda: [*item.parts(), ("company", more)])
 
     return sorted(map(raised, ranked), key=lambda item: -item.score)
 

@@ -431,14 +431,14 @@ def _with_meaning(
     most: int,
 ) -> tuple[list[Scored], list[str]]:
     """The passages ranked by words and by meaning, `most` that have no word of the question among them; and why words alone
-    decide, where that is to be said. They also do where they are strong and the embedder is yet to be loaded."""
+    decide, where that is to be said. They also do where several are strong and the embedder is yet to be loaded."""
     if not query.content or not _may_have_vectors(index.folder.store):
         return scored, []
     from filemem.search import semantic  # noqa: PLC0415  what reads settings and asks an endpoint: twice a whole search
 
     # The question itself, which a chat has written down, is no answer.
     first = next((item for item in scored if not corpus.flags[item.number] & terms.ASKS_ONLY), None)
-    strong = first is not None and first.held().strength >= ranking.STRONG
+    strong = first is not None and first.held().strength >= ranking.STRONG and len(query.content) > 1
     try:
         known = semantic.of(index.folder)
     except (FilememError, OSError):

