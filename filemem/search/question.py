@@ -117,12 +117,14 @@ class Query(NamedTuple):
     @property
     def pieces(self) -> list[str]:
         """The words to search for, besides those of dates and names; of Chinese by the dictionary, and what that does not know in
-        one piece."""
+        one piece, a name mostly, between words that any question may contain."""
         found = [word.text for word in self.words if not word.is_context_word and not terms.is_cjk(word.text)]
         for run in self.runs:
             for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
                 words = list(group)
-                found += "".join(" " if word in terms.STOP else word for word in words).split() if alone else words
+                if alone:
+                    words = "".join(f" {one} " if is_light(one) else one for one in words).split()
+                found += (word for word in words if word not in terms.STOP)
         return [*dict.fromkeys(found)]
 
     @property
