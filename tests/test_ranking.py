@@ -100,6 +100,7 @@ def test_where_one_person_speaks_what_stands_beside_a_word_answers_less(tmp_path
         found[speaker] = next(hit for hit in hits if hit.text == "To a florist in Braga.")
     assert found["Ben"].score > 1.5 * found["Anna"].score
     assert [speaker for speaker, hit in found.items() if "company" in hit.parts] == ["Ben"]
+    assert [speaker for speaker, hit in found.items() if "length" not in hit.parts] == ["Assistant"]  # whose is long
 
 
 def test_a_question_about_oneself_lifts_what_is_said_in_the_first_person(tmp_path: Path) -> None:

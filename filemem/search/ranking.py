@@ -40,7 +40,7 @@ ASKED, OWN_WORDS = 0.2, 0.08  # said by a person named; and in the first person,
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.05  # has a name; opens its file, where people say what is new
-LENGTH = -0.05  # a fold in length: at equal merit the shorter passage leaves more room for others
+LENGTH = -0.05  # a fold in length, but in talks with an assistant: at equal merit the shorter leaves more room
 BARE_QUERY_LENGTH = 0.1  # likewise, where the question has no word to look for
 BARE_QUERY_MASS = 2.0  # the least that such a question weighs: as much as a word in an eighth of all passages
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
@@ -50,7 +50,8 @@ FARTHER = 0.01  # less for each of these
 
 FLOOR = 0.001  # the least that a passage found scores
 
-_OPENS, _ANSWERS = 256, 512  # marks of a passage beside the flags of its text
+_OPENS, _ANSWERS, _COMPANY, _TALKED = 256, 512, 1024, 2048
+"""Marks of a passage beside the flags of its text; the last two: it is of people who talk with each other, or an assistant."""
 _KERNEL = (*REACH[:0:-1], *REACH)  # from one end of the reach to the other
 _MONOLOGUE = tuple(share if share == 1.0 else ALONE * share for share in _KERNEL)
 
@@ -108,17 +109,12 @@ def rank(
 def _in_company(corpus: Corpus, ranked: list[Scored]) -> list[Scored]:
     """The passages, best first, with what the best one of its file counts for each: what answers stands together where people
     talk with each other; one person alone, or with an assistant, comes from one thing to another."""
-    best: dict[int, tuple[float, bool]] = {}
+    best: dict[int, float] = {}
 
     def raised(item: Scored) -> Scored:
-        entry = corpus.file(item.number)
-        if entry.first not in best:
-            file = slice(entry.first, entry.first + entry.count)
-            people = len({*corpus.speakers[file]} - {0}) > 1 and BY_ASSISTANT not in corpus.voices[file]
-            best[entry.first] = item.score, people
-        most, people = best[entry.first]
-        more = round(min(COMPANY * most, most - item.score), 6) if people else 0.0
-        if not more:
+        most = best.setdefault(corpus.file(item.number).first, item.score)
+        more = round(min(COMPANY * most, most - item.score), 6)
+        if not more or not _spot(corpus, item.number).mark & _COMPANY:
             return item
         return item._replace(score=item.score + more, parts=lambda: [*item.parts(), ("company", more)])
 
@@ -214,10 +210,12 @@ def _spot(corpus: Corpus, number: int) -> _Spot:
         while end - number <= most and end < len(flags) and not flags[end] & terms.APART:
             end += 1
         entry, speaker = corpus.file(number), corpus.speakers[number]
-        heard = corpus.speakers[entry.first : entry.first + entry.count]
-        kernel = _MONOLOGUE if speaker and all(one == speaker for one in heard) else _KERNEL
+        file = slice(entry.first, entry.first + entry.count)
+        heard = {*corpus.speakers[file]}
+        kernel = _MONOLOGUE if speaker and heard == {speaker} else _KERNEL
         shares = kernel[most - (number - first) : most + end - number]
-        known = corpus.kept[number] = _Spot(first, shares, _mark(corpus, number))
+        among = _TALKED if BY_ASSISTANT in corpus.voices[file] else _COMPANY if len(heard - {0}) > 1 else 0
+        known = corpus.kept[number] = _Spot(first, shares, _mark(corpus, number) | among)
     return known
 
 
@@ -391,7 +389,9 @@ class _Scorer:
         key = mark, named, corpus.lengths[number], date
         if key not in self._signs:
             when, length = query.asks_when or self._bare, corpus.lengths[number]
-            fold = LENGTH if not self._bare else 0.0 if 0 < date <= ON_DAY else BARE_QUERY_LENGTH
+            fold = 0.0 if mark & _TALKED else LENGTH
+            if self._bare:
+                fold = 0.0 if 0 < date <= ON_DAY else BARE_QUERY_LENGTH
             signs = (
                 ("speaker", named),
                 ("own words", OWN_WORDS * (1.0 if named else 0.5 * query.own) * bool(mark & terms.FIRST_PERSON)),

@@ -42,9 +42,7 @@ TAIL = 0.5  # of the best score, what a hit must have where the best one is stro
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
 ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1280), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
-TALKED, LESS_DEAR = 1100, 0.2
-"""Tokens that an answer has at least where a person talks with an assistant, and how much of DEARER a token costs there: what
-answers is what they say themselves, in long turns that are shown whole."""
+TALKED = 1100  # at least, where a person talks with an assistant: what they say themselves are long turns, shown whole
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold
 PART = 240  # tokens of the best passages, by file, before more of them
@@ -677,13 +675,13 @@ def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]
     said: set[str] = set()
     best = max((hit.score for hit in hits), default=0.0)
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
-    room, dearer = next(room for least, room in ROOM if strength >= least), DEARER
+    room = next(room for least, room in ROOM if strength >= least)
     if hits and hits[0].in_talks:
-        room, dearer = max(room, TALKED), LESS_DEAR * DEARER
+        room = max(room, TALKED)
     for hit in some:
         rests = bool(hit.note) or hit.path.startswith(ARCHIVE)
         tail = strength >= ranking.STRONG and hit.score < TAIL * best and hit.strength < strength
-        least = best * (WORTH + dearer * spent + WEAKER * max(0.0, strength - hit.strength))
+        least = best * (WORTH + DEARER * spent + WEAKER * max(0.0, strength - hit.strength))
         worth = (hit.score >= least and not (tail and hit.path != some[0].path)) or (rests and hit.strength >= strength)
         if shown and (not worth or spent + LINE > room):
             left += 1
