@@ -52,10 +52,38 @@ def test_a_line_a_person_changed_is_theirs(nora: Folder) -> None:
 
 
 @pytest.mark.parametrize("words", ["Sencha is what Nora drinks.", "诺拉喝煎茶 now"])
-def test_a_successor_takes_over_the_line_whatever_word_it_begins_with(nora: Folder, words: str) -> None:
-    assert tell(nora, JUNE, "sencha now 煎茶", words, supersede="oolong") == ["SUPERSEDE"]
-    [line] = [line for line in shown(nora).split("\n") if line.startswith("- ")]
-    assert line.startswith(f"- {words} <!-- facts/2026/2026-06-02-")
+@pytest.mark.parametrize("how", ["supersede", "update"])
+@pytest.mark.parametrize("section", ["", "likes", "health"])
+def test_what_follows_a_memory_takes_over_its_line_or_brings_it_to_its_own_section(
+    nora: Folder, words: str, how: str, section: str
+) -> None:
+    assert tell(nora, JUNE, "sencha now 煎茶", words, section=section, **{how: "oolong"}) == [how.upper()]
+    [heading, line] = [line for line in shown(nora).split("\n") if line.startswith(("- ", "##"))]
+    assert line.startswith(f"- {words} <!-- facts/2026/2026-0")
+    assert heading in ("## Health", "## 健康") if section == "health" else heading == "## Likes"
+
+
+def test_what_has_happened_and_is_for_no_section_ends_the_line_and_a_plan_does_not(nora: Folder) -> None:
+    tell(nora, MAY, "I work at the mill", "Nora works at the mill.", section="work")
+    tell(
+        nora,
+        JUNE,
+        "the mill shut on Monday",
+        "The mill shut on 1 June 2026.",
+        supersede="mill",
+        kind="event",
+        day="2026-06-01",
+    )
+    tell(
+        nora,
+        JUNE.replace(hour=12),
+        "sencha week",
+        "Nora tries sencha.",
+        supersede="oolong",
+        kind="event",
+        day="2026-06-08",
+    )
+    assert "mill" not in shown(nora) and "- Nora tries sencha." in shown(nora)
 
 
 def test_what_begins_later_stands_beside_what_holds_until_then(nora: Folder) -> None:

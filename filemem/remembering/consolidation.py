@@ -23,7 +23,7 @@ from filemem.files import config, facts, journal, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
+from filemem.files.memory import ASSISTANT, IMPORTANCE, PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of
 from filemem.models import prompt
 from filemem.models.endpoint import Model, ModelError, Reply, ToolsRefused
@@ -145,7 +145,7 @@ class Request:
         named = itertools.chain(*(dates.mentioned(one.text, one.day) for _, one in self.turns.values()))
         days = (_day(day) for may in named for span in may.spans for day in span)  # of a bare Friday, too
         shown = re.sub(r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE)
-        self._words = set(terms.tokens(shown))
+        self._words = {*_words(shown), *_words(re.sub("['’]", "", shown))}
         self._numbers = {*re.findall(r"\d+", one_form_of_numbers(shown)), *map(str, dates.numbers(shown))}
 
     @property
@@ -237,7 +237,7 @@ class Request:
             ends=tuple(targets[1:]),
             sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
             origins=tuple((one.digest, said) for _, one in cited) or (("", said),),
-            importance=int(weight) if re.fullmatch("[1-9]|10", weight) else 5,
+            importance=int(weight) if re.fullmatch("[1-9]|10", weight) else IMPORTANCE,
             confidence=OF_ASSISTANT if machine else SURE if self._borne_out(text) else UNSURE,
             valid_from=_iso(entry.get("valid_from")),
             valid_until=_iso(entry.get("valid_until")),
@@ -254,9 +254,14 @@ class Request:
         counted = re.findall(r"\d+", one_form_of_numbers(plain(text)))
         names = [name for name, _ in LINK.findall(text)]
         names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
-        words = (word for name in names for word in terms.tokens(re.sub("['’]s$", "", name)))
+        words = (word for name in names for word in _words(re.sub("['’]s?$|['’]", "", name)))
         shown = all({one, one.lstrip("0")} & self._numbers for one in counted)
         return shown and self._words.issuperset(words)
+
+
+def _words(text: str) -> Iterator[str]:
+    """The words by which a name is known, whether it is in the plural or the genitive, written with an apostrophe or without."""
+    return (word.removesuffix("s") for word in terms.tokens(text))
 
 
 def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
@@ -535,8 +540,10 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
         after = facts.confirmed(place, data, claim.sources, claim.confidence)
         if one.reason or not log.untouched(place, data):
             return after
-        days = {"valid_from": claim.valid_from, "valid_until": claim.valid_until, "day": claim.when}
-        for key, value in {**days, "kind": claim.nature, "retold_by": quoted(claim.retold_by)}.items():
+        said = {"valid_from": claim.valid_from, "valid_until": claim.valid_until, "day": claim.when}
+        if claim.importance != IMPORTANCE and "retold_by" in Memory(place, data).front:  # a person's own stays
+            said["importance"] = claim.importance
+        for key, value in {**said, "kind": claim.nature, "retold_by": quoted(claim.retold_by)}.items():
             after = facts.set_front(place, after, key, str(value)) if value else after
         head = after.splitlines(keepends=True)[: Memory(place, after).front_end]
         if not claim.nature:  # what was to come has come to stay
@@ -579,6 +586,11 @@ class _Page:
         found = ((n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
         return [(n, match[1]) for n, match in found if match]
 
+    def elsewhere(self, number: int, section: str) -> bool:
+        """Does a line stand in another of the program's sections?"""
+        title = next((title for n, title in reversed(self._heads()) if n < number), "")
+        return not is_of(title, SECTIONS[section]) and any(is_of(title, names) for names in SECTIONS.values())
+
     def insert(self, said: str, section: str) -> None:
         """Put a line behind the last item of its section, which is made where there is none."""
         names, heads = SECTIONS[section], self._heads()
@@ -616,7 +628,10 @@ def revise_profile(
     forgotten; and bring in those of what was decided just now. Returns the paths changed, and sentences for the person."""
     gone, notes = {*map(live, gone)}, list[str]()
     now = gone | {live(path) for one in decisions if not one.reason for path in (one.path, *one.replaces)}
-    fresh = [one for one in decisions if one.claim.heading]
+    fresh = {live(one.path): one.claim for one in decisions if one.claim.heading}
+    # What has happened and belongs in no section ends the lines of what it supersedes.
+    over = (one for one in decisions if not one.claim.heading and one.claim.when and one.claim.when <= today)
+    gone |= {old for one in over for old in one.replaces}
 
     def change(data: bytes) -> bytes:
         page, before = _Page(data.decode()), marked(data.decode())
@@ -626,16 +641,17 @@ def revise_profile(
             heir = None if path in gone else _heir(folder, path, today)
             stands, ours = live(heir.path) if heir else "", digest(said) in log.lines
             holds = heir is not None and stands == path and log.untouched(path, heir.data)
-            if ours and not holds:
-                again = stands != path and stands in standing
-                page.replace(number, _line(said_in(heir), stands) if heir and not again else "")
+            again = stands != path and stands in standing
+            moves = ours and not again and stands in fresh and page.elsewhere(number, fresh[stands].heading)
+            if ours and (moves or not holds):
+                page.replace(number, _line(said_in(heir), stands) if heir and not (again or moves) else "")
             elif not holds and path in now:
                 words = said.partition("<!--")[0]
                 notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
-            standing.add(stands)
-        for one in fresh:
-            if live(one.path) not in standing:
-                page.insert(_line(one.claim.text, live(one.path)), one.claim.heading)
+            standing = standing - {stands} if moves else standing | {stands}
+        for path, claim in fresh.items():
+            if path not in standing:
+                page.insert(_line(claim.text, path), claim.heading)
         # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
         after = "\n".join(page.lines)
         if made := {one[1:] for one in marked(after)} - {one[1:] for one in before}:
