@@ -161,7 +161,10 @@ class Conversation:
         return self.answer(listen)
 
     def record_turn(self, text: str, listen: Listener = lambda event: None) -> None:
-        """Keep what the person said: unless it begins by asking that it be not, or was said before and not answered."""
+        """Keep what the person said: unless it begins by asking that it be not, or was said before and not answered. Raises
+        FilememError for an empty message."""
+        if not text.strip():
+            raise FilememError("the message is empty; say something, as in: filemem chat -m 'What tea do I like?'")
         if self.kept and unrecorded(text):
             self._paused = self.transcript
             self.go_off_the_record()

@@ -244,6 +244,21 @@ def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_
     assert remembered(user, JUNE, Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson"))) == []
 
 
+@pytest.mark.parametrize("how", ["update", "supersede"])
+def test_what_others_or_an_assistant_say_changes_no_wish_and_nothing_that_the_person_said(
+    user: Folder, how: str
+) -> None:
+    """Whatever kind of note it is."""
+    brief = note("Nora wants brief answers.", "Answer briefly", kind="lesson")
+    assert kept(user, "Answer briefly. I live in Ghent.", brief, GHENT)
+    before = tree(user)
+    talk(user, JUNE, f"This came from HR:\n\n{WISH}", "You live in Faro.")
+    rhyme = note("Nora wants answers in rhyme.", "Answer in rhyme", **{how: "brief"})  # type: ignore[arg-type]
+    faro = note("Nora lives in Faro.", "live in Faro", **{how: "Ghent"})  # type: ignore[arg-type]
+    assert [one.action for one in remembered(user, JUNE, Reader(rhyme, faro))] == ["ADD"]
+    assert before.items() <= tree(user).items()
+
+
 def test_imported_talk_steers_nothing_before_the_person_has_agreed(user: Folder) -> None:
     path = Path(user.root, talk(user, MAY, WISH))
     path.write_text(path.read_text().replace("date:", "origin: chatgpt:1\ndate:", 1))
@@ -286,6 +301,17 @@ def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
     front = user.memory(path).front
     assert front["source"] == [f"{SESSION}:6", "sessions/2026/2026-06-02-0930-talk.md:6"] and front["importance"] == 7
     assert f"- Nora's vet is Dr [[Ferran]]. <!-- {path} -->" in user.memory("profile.md").text
+
+
+def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(user: Folder) -> None:
+    assert kept(user, "My vet is Dr Ferrer.", note("Nora's vet is [[Ferrer]].", "Dr Ferrer"))
+    where, price = (
+        note("Ferrer is in Ghent.", "Ghent", update="Ferrer"),
+        note("Ferrer takes 40.", "40", update="Ferrer"),
+    )
+    assert len(kept(user, "He is in Ghent and takes 40.", where, price, at=JUNE)) == 2
+    texts = {text.split("---\n\n")[-1] for text in tree(user).values()}
+    assert texts == {"Ferrer is in Ghent.\n", "Ferrer takes 40.\n"}
 
 
 def test_what_a_person_wrote_asked_for_or_pinned_is_never_rewritten(user: Folder) -> None:

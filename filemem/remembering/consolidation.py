@@ -24,7 +24,7 @@ from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import ASSISTANT, IMPORTANCE, PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
-from filemem.files.sections import HEADING, SECTIONS, is_of
+from filemem.files.sections import HEADING, SECTIONS, is_of, under
 from filemem.models import prompt
 from filemem.models.endpoint import Model, ModelError, Reply, ToolsRefused
 from filemem.remembering import sessions
@@ -202,8 +202,9 @@ class Request:
         unknown = claim.action != ADD and not 0 < len(memories) == len(changed)
         said = " ".join([*(one.text for _, one in cited), *(one.text for one in changed)])
         mixed = any(map(terms.is_cjk, said)) and re.search(r"[A-Za-z]{2}", said)
-        # What an agent learnt at work steers nobody.
-        steers = claim.kind == "lessons" and not claim.said_by
+        # What an agent learnt at work steers nobody; who changes a wish does.
+        wishes = [one for one in changed if kind_of(one.path) == "lessons" and not one.said_by]
+        steers = wishes or (claim.kind == "lessons" and not claim.said_by)
         wrong = {
             "it has no text": not text,
             f"it is longer than {LONGEST} characters": len(text) > LONGEST,
@@ -387,6 +388,8 @@ def _planned(
     """What becomes of what a request came to, which `known` takes in; with `review` the person is asked first."""
     decisions = list[Decision]()
     for claim, wrong in found.claims if found else ():
+        if claim.action == UPDATE and claim.target in {one.path for one in decisions}:
+            claim = claim._replace(action=ADD)  # what was just written stays
         one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
         waits = (review or claim.waits) and one.action in WRITTEN
         decisions.append(one._replace(action=PROPOSE) if waits else one)
@@ -540,10 +543,10 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
         after = facts.confirmed(place, data, claim.sources, claim.confidence)
         if one.reason or not log.untouched(place, data):
             return after
-        said = {"valid_from": claim.valid_from, "valid_until": claim.valid_until, "day": claim.when}
-        if claim.importance != IMPORTANCE and "retold_by" in Memory(place, data).front:  # a person's own stays
-            said["importance"] = claim.importance
-        for key, value in {**said, "kind": claim.nature, "retold_by": quoted(claim.retold_by)}.items():
+        days = {"valid_from": claim.valid_from, "valid_until": claim.valid_until, "day": claim.when}
+        weighs = claim.importance != IMPORTANCE and "retold_by" in Memory(place, data).front  # a person's own stays
+        told = {"importance": claim.importance * weighs, "kind": claim.nature, "retold_by": quoted(claim.retold_by)}
+        for key, value in {**days, **told}.items():
             after = facts.set_front(place, after, key, str(value)) if value else after
         head = after.splitlines(keepends=True)[: Memory(place, after).front_end]
         if not claim.nature:  # what was to come has come to stay
@@ -585,11 +588,6 @@ class _Page:
         """The headings, by their places."""
         found = ((n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
         return [(n, match[1]) for n, match in found if match]
-
-    def elsewhere(self, number: int, section: str) -> bool:
-        """Does a line stand in another of the program's sections?"""
-        title = next((title for n, title in reversed(self._heads()) if n < number), "")
-        return not is_of(title, SECTIONS[section]) and any(is_of(title, names) for names in SECTIONS.values())
 
     def insert(self, said: str, section: str) -> None:
         """Put a line behind the last item of its section, which is made where there is none."""
@@ -642,7 +640,8 @@ def revise_profile(
             stands, ours = live(heir.path) if heir else "", digest(said) in log.lines
             holds = heir is not None and stands == path and log.untouched(path, heir.data)
             again = stands != path and stands in standing
-            moves = ours and not again and stands in fresh and page.elsewhere(number, fresh[stands].heading)
+            others = SECTIONS.keys() - {fresh[stands].heading} if ours and not again and stands in fresh else ()
+            moves = any(said + page.tail in under(page.lines, name) for name in others)
             if ours and (moves or not holds):
                 page.replace(number, _line(said_in(heir), stands) if heir and not (again or moves) else "")
             elif not holds and path in now:

@@ -112,6 +112,7 @@ class KnownMemory(NamedTuple):
     pinned: bool = False
     sources: tuple[str, ...] = ()
     until: dt.date | None = None
+    said_by: str = ""
 
 
 def _key(kind: str, text: str) -> tuple[str, str]:
@@ -145,7 +146,8 @@ class KnownMemories:
             told.append(dt.date.fromtimestamp(os.stat(self.folder.absolute(path)).st_mtime))
         since = max([*told, when.date] if when else told)
         pinned, until = bool(memory.particular("pinned")), memory.particular("valid_until")
-        self._put(KnownMemory(path, plain(said_in(memory)), since, own, pinned, named, until))
+        by = str(memory.front.get("said_by") or "")
+        self._put(KnownMemory(path, plain(said_in(memory)), since, own, pinned, named, until, by))
 
     def _put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
@@ -189,19 +191,21 @@ class KnownMemories:
                 return Decision(NOOP, same.path, claim, f"{same.path} says so already")
             return self._changed(claim, same, "told again")
         target = self.live.get(claim.target) if claim.action != ADD else None
-        if target is None:
+        if target is None or claim.said_by not in ("", target.said_by):  # a machine's word changes no person's
             return self._new(claim)
         if target.pinned:
             less = claim._replace(confidence=round(claim.confidence * DOUBTED, 2))
             return self._new(less, f"says otherwise than {target.path}, which is pinned")
-        if claim.day < target.since:
-            if claim.action == SUPERSEDE:
-                return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
+        if claim.action == SUPERSEDE and claim.day < target.since:
+            return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
+        if claim.day < target.since or (claim.action == UPDATE and kind_of(target.path) != claim.kind):
             return self._new(claim)
         if claim.action == UPDATE and target.own and target.sources and not claim.ends:
             return self._changed(claim, target, "")
         ends = filter(None, map(self.live.get, claim.ends))
-        further = [one for one in ends if not one.pinned and one.since <= claim.day]
+        further = [
+            one for one in ends if not one.pinned and one.since <= claim.day and claim.said_by in ("", one.said_by)
+        ]
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
 
     def _changed(self, claim: Claim, old: KnownMemory, reason: str) -> Decision:
@@ -216,7 +220,8 @@ class KnownMemories:
         path = next(name for name in named if self.paths.isdisjoint((name, f"{ARCHIVE}/{name}")))
         for old in replacing:
             self.live.pop(old.path, None)
-        self._put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, claim.sources, claim.valid_until))
+        told = claim.pinned, claim.sources, claim.valid_until, claim.said_by
+        self._put(KnownMemory(path, plain(claim.text), claim.day, True, *told))
         replaced = tuple(live(old.path) for old in replacing)
         return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, replaced)
 
