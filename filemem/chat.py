@@ -47,19 +47,19 @@ CITED = re.compile(  # in a language without spaces, words may touch the path
 )
 _MARKED = re.compile(CITED.pattern + re.escape(UNSEEN))
 _PROGRAM = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
-_REMEMBER = re.compile(
+_REMEMBER = re.compile(  # these and those below are matched with simplified characters
     r"\s*(?:please,?\s+)?(?:remember|don['’]?t forget)\b(?P<to>\s+to\b)?(?:\s+that\b)?[\s:,—-]*"
-    r"|\s*(?:请|請)?(?:你)?(?:记住|記住|别忘了|別忘了)[\s:：,，]*",
+    r"|\s*请?你?(?:记住|别忘了)[\s:：,，]*",
     re.IGNORECASE,
 )
 _FORGET = re.compile(
     r"(?:please\s+)?(?:forget (?:that|this|it)|(?:don['’]?t|do not) keep (?:that|this))(?:,? please)?"
-    r"|(?:请)?(?:忘了吧|忘掉吧|忘了它|忘掉它|把它忘了|别记了|不要记)",
+    r"|请?(?:忘了吧|忘掉吧|忘了它|忘掉它|把它忘了|别记了|不要记)",
     re.IGNORECASE,
 )
-_FORGET_WHAT = re.compile(r"\s*(?:please,?\s+)?forget\b|\s*(?:请|請)?(?:忘掉|忘记|忘記|忘了)", re.IGNORECASE)
+_FORGET_WHAT = re.compile(r"\s*(?:please,?\s+)?forget\b|\s*请?(?:忘掉|忘记|忘了)", re.IGNORECASE)
 _UNRECORDED = re.compile(
-    r"\s*(?:(?:this is )?off the record|(?:don['’]?t|do not) keep this)\s*[:,—-]|\s*(?:别记|別記|不要记|不要記)\s*[:：,，]",
+    r"\s*(?:(?:this is )?off the record|(?:don['’]?t|do not) keep this)\s*[:,—-]|\s*(?:别记|不要记)\s*[:：,，]",
     re.IGNORECASE,
 )
 
@@ -253,7 +253,7 @@ class Conversation:
             said_here = [place for place in places if place.startswith(path)] or places[:1]
             how = [offline.DELETE[chinese].format(self.command, place) for place in said_here]
             return "\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how]), True
-        if self.offline and _FORGET_WHAT.match(said) and not said.endswith(("?", "？")):
+        if self.offline and _FORGET_WHAT.match(terms.simplified(said)) and not said.endswith(("?", "？")):
             return offline.TO_FORGET[chinese].format(self.command), False
         return offline.UNRECORDED[chinese] if words or (self._paused and not self.offline) else "", False
 
@@ -456,7 +456,7 @@ class Conversation:
 
 def to_remember(message: str) -> str:
     """What a message asks to be remembered, in its own words; empty where it asks for nothing, or a question."""
-    opening = _REMEMBER.match(message)
+    opening = _REMEMBER.match(terms.simplified(message))
     if not opening or message.rstrip().endswith(("?", "？")) or not re.search(r"\w", message[opening.end() :]):
         return ""
     return message[0 if opening["to"] else opening.end() :].strip()
@@ -464,12 +464,12 @@ def to_remember(message: str) -> str:
 
 def to_forget(message: str) -> bool:
     """Does the whole message take back what was said just before it?"""
-    return _FORGET.fullmatch(message.strip().rstrip(".!。！~ ")) is not None
+    return _FORGET.fullmatch(terms.simplified(message).strip().rstrip(".!。！~ ")) is not None
 
 
 def unrecorded(message: str) -> bool:
     """Does a message begin by asking that it not be kept?"""
-    return _UNRECORDED.match(message) is not None
+    return _UNRECORDED.match(terms.simplified(message)) is not None
 
 
 def cited(answer: str) -> list[str]:
@@ -685,7 +685,7 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
         heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")
         front = kind_of(hit.path) == "sessions" and not hit.speaker
-        asks = text.endswith(("?", "？")) or _FORGET_WHAT.match(text)
+        asks = text.endswith(("?", "？")) or _FORGET_WHAT.match(terms.simplified(text))
         asked = asks or hit.speaker == ASSISTANT or "pasted" in hit.parts
         if not (heading or front or asked or told & places):
             told |= places
