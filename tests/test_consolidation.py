@@ -173,6 +173,21 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(user: Folder, change
     assert [path for path in tree(user) if path.startswith("facts/")]
 
 
+def test_an_update_of_nothing_is_new_and_a_turn_in_another_script_may_be_noted_in_the_person_s_own(
+    user: Folder,
+) -> None:
+    talk(user, MAY, "我在医院上班，是护士，住在城南，养了一只猫。", speakers=["nora"])
+    passed = {
+        "text": "诺拉考过了。",
+        "lines": ["2:6"],
+        "quote": "Passed",
+        "kind": "fact",
+        "action": "update",
+        "memory": [],
+    }
+    assert kept(user, "Passed it!", lambda told: passed, at=JUNE) == ["诺拉考过了。"]
+
+
 def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
     """As where a file has the name of the folder of facts; it stays as it is."""
     user.create("facts", "a note")
@@ -196,8 +211,8 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
 
 def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
     """The prompt asks for absolute days, and a bare Monday has no brackets."""
-    said = "My exam is on 12 February. I began to revise on Monday."
-    exam = note("Nora's exam is on Friday 12 February 2027.", "My exam")
+    said = "My exam is on 12 February at 8. I began to revise on Monday."
+    exam = note("Nora's exam is on Friday 12 February 2027 at 8:00.", "My exam")
     monday = note("Nora began to revise on Monday 4 May 2026.", "began to revise")
     wrong = note("Nora's exam is on 13 February 2029.", "exam is on")
     assert len(kept(user, said, exam, monday, wrong)) == 3

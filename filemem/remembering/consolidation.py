@@ -142,6 +142,8 @@ class Request:
         for number, session in enumerate(batch, 1):
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]
+        told = [one.text for one in self.known.values()] + [one.text for _, one in self.turns.values()]
+        self._chinese = terms.is_chinese("\n".join(told))
         named = itertools.chain(*(dates.mentioned(one.text, one.day) for _, one in self.turns.values()))
         days = (_day(day) for may in named for span in may.spans for day in span)  # of a bare Friday, too
         shown = re.sub(r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE)
@@ -199,7 +201,6 @@ class Request:
         changed = [self.known[label] for label in memories if label in self.known]
         claim = self._as_claim(entry, text, cited, [one.path for one in changed], by)
         invented = ", ".join([label for label in named if label not in self.turns][:3])
-        unknown = claim.action != ADD and not 0 < len(memories) == len(changed)
         said = " ".join([*(one.text for _, one in cited), *(one.text for one in changed)])
         mixed = any(map(terms.is_cjk, said)) and re.search(r"[A-Za-z]{2}", said)
         # What an agent learnt at work steers nobody; who changes a wish does.
@@ -214,8 +215,9 @@ class Request:
                 stands_in(quote, one.text) for _, one in cited
             ),
             "it is not in its speaker's language": not mixed
-            and terms.is_chinese(plain(text)) != terms.is_chinese(said),
-            f"it names the memory {', '.join(memories) or '(none)'}, which was not shown": unknown,
+            and terms.is_chinese(plain(text)) not in (terms.is_chinese(said), self._chinese),
+            f"it names the memory {', '.join(memories)}, which was not shown": claim.action != ADD
+            and len(memories) != len(changed),
             "it steers the assistant, and its words are not the person's own talk": steers
             and not any(_is_own_talk(quote, one, session) for session, one in cited),
         }
@@ -233,7 +235,7 @@ class Request:
             text=text,
             day=max((one.day for _, one in cited), default=dt.date.min),
             kind="lessons" if lesson else "facts",
-            action=_ACTIONS.get(str(entry.get("action") or "add").lower(), ADD),
+            action=_ACTIONS.get(str(entry.get("action")).lower(), ADD) if entry.get("memory") else ADD,
             target=targets[0] if targets else "",
             ends=tuple(targets[1:]),
             sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
@@ -252,7 +254,7 @@ class Request:
 
     def _borne_out(self, text: str) -> bool:
         """Do its numbers and names appear in what was shown?"""
-        counted = re.findall(r"\d+", one_form_of_numbers(plain(text)))
+        counted = re.findall(r"\d+", re.sub(r":00\b", "", one_form_of_numbers(plain(text))))  # 9:00 is 9
         names = [name for name, _ in LINK.findall(text)]
         names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
         words = (word for name in names for word in _words(re.sub("['’]s?$|['’]", "", name)))
