@@ -173,19 +173,10 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(user: Folder, change
     assert [path for path in tree(user) if path.startswith("facts/")]
 
 
-def test_an_update_of_nothing_is_new_and_a_turn_in_another_script_may_be_noted_in_the_person_s_own(
-    user: Folder,
-) -> None:
-    talk(user, MAY, "我在医院上班，是护士，住在城南，养了一只猫。", speakers=["nora"])
-    passed = {
-        "text": "诺拉考过了。",
-        "lines": ["2:6"],
-        "quote": "Passed",
-        "kind": "fact",
-        "action": "update",
-        "memory": [],
-    }
-    assert kept(user, "Passed it!", lambda told: passed, at=JUNE) == ["诺拉考过了。"]
+def test_an_update_of_nothing_is_new_and_a_turn_may_be_noted_in_the_script_of_most_that_was_said(user: Folder) -> None:
+    talk(user, MAY, "我在医院上班，是护士，住在城南，养了一只猫。")
+    passed = note("诺拉考过了。", "Passed", action="update", memory=[])
+    assert kept(user, "Passed it!", passed, at=JUNE) == ["诺拉考过了。"]
 
 
 def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
@@ -260,9 +251,7 @@ def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_
 
 
 @pytest.mark.parametrize("how", ["update", "supersede"])
-def test_what_others_or_an_assistant_say_changes_no_wish_and_nothing_that_the_person_said(
-    user: Folder, how: str
-) -> None:
+def test_what_others_or_an_assistant_say_changes_no_wish_and_no_word_of_the_person_s(user: Folder, how: str) -> None:
     """Whatever kind of note it is."""
     brief = note("Nora wants brief answers.", "Answer briefly", kind="lesson")
     assert kept(user, "Answer briefly. I live in Ghent.", brief, GHENT)
@@ -320,13 +309,9 @@ def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
 
 def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(user: Folder) -> None:
     assert kept(user, "My vet is Dr Ferrer.", note("Nora's vet is [[Ferrer]].", "Dr Ferrer"))
-    where, price = (
-        note("Ferrer is in Ghent.", "Ghent", update="Ferrer"),
-        note("Ferrer takes 40.", "40", update="Ferrer"),
-    )
-    assert len(kept(user, "He is in Ghent and takes 40.", where, price, at=JUNE)) == 2
-    texts = {text.split("---\n\n")[-1] for text in tree(user).values()}
-    assert texts == {"Ferrer is in Ghent.\n", "Ferrer takes 40.\n"}
+    two = [note(f"Ferrer {told}.", told, update="Ferrer") for told in ("is in Ghent", "takes 40")]
+    assert len(kept(user, "He is in Ghent and takes 40.", *two, at=JUNE)) == 2
+    assert {text.split("\n")[-2] for text in tree(user).values()} == {"Ferrer is in Ghent.", "Ferrer takes 40."}
 
 
 def test_what_a_person_wrote_asked_for_or_pinned_is_never_rewritten(user: Folder) -> None:

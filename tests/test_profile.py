@@ -64,26 +64,9 @@ def test_what_follows_a_memory_takes_over_its_line_or_brings_it_to_its_own_secti
 
 
 def test_what_has_happened_and_is_for_no_section_ends_the_line_and_a_plan_does_not(nora: Folder) -> None:
-    tell(nora, MAY, "I work at the mill", "Nora works at the mill.", section="work")
-    tell(
-        nora,
-        JUNE,
-        "the mill shut on Monday",
-        "The mill shut on 1 June 2026.",
-        supersede="mill",
-        kind="event",
-        day="2026-06-01",
-    )
-    tell(
-        nora,
-        JUNE.replace(hour=12),
-        "sencha week",
-        "Nora tries sencha.",
-        supersede="oolong",
-        kind="event",
-        day="2026-06-08",
-    )
-    assert "mill" not in shown(nora) and "- Nora tries sencha." in shown(nora)
+    for said, on in (("sencha on the 8th", "2026-06-08"), ("sencha was nice", "2026-06-01")):
+        tell(nora, JUNE, said, f"Nora tries sencha on {on}.", supersede="Nora", kind="event", day=on)
+        assert ("- Nora tries" in shown(nora)) == (on > f"{JUNE:%F}")
 
 
 def test_what_begins_later_stands_beside_what_holds_until_then(nora: Folder) -> None:

@@ -4,12 +4,11 @@ The recordings hold the model's answers; a fact in them that is wrong is marked 
 """
 
 import re
-from pathlib import Path
 
 import pytest
 from lives import Read, life, replayed
 
-from filemem.files.memory import is_archived, live
+from filemem.files.memory import is_archived
 from filemem.remembering import sessions
 from filemem.remembering.supersession import WRITTEN
 
@@ -62,13 +61,3 @@ def test_of_twelve_corrections_each_leaves_one_live_truth(lived: dict[str, Read]
         assert any(re.search(one["live"], text) for text in facts.values()), one
         wrong = [path for path, text in texts.items() if "gone" in one and re.search(one["gone"], text, re.M)]
         assert not wrong, (one, wrong, [texts[path] for path in wrong])
-
-
-def test_a_correction_keeps_what_it_supersedes_and_takes_over_its_line(lived: dict[str, Read]) -> None:
-    user = lived["corrections"].folder
-    superseded = [path for path in user.paths() if is_archived(path) and user.memory(path).particular("superseded_by")]
-    assert len(superseded) >= 6
-    profile = user.memory("profile.md").text
-    assert not [path for path in superseded if live(path) in profile]
-    assert not re.search(r"^## .*\n+(?=## |\Z)", profile, re.M), "a heading with nothing below it"
-    assert all(Path(user.root, path).exists() for path in re.findall(r"(?:facts|lessons)/\S+\.md", profile))
