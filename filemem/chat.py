@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem import index
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.files import config, journal, trust
 from filemem.files.facts import plain, sources
 from filemem.files.folder import CurrentConversation, Folder
@@ -439,8 +439,7 @@ class Conversation:
         """The answer with a mark behind each citation of what the model was not shown; the others count as recalled."""
         seen = {place: self.was_shown(place) for place in cited(answer)}
         for path in dict.fromkeys(place.rpartition(":")[0] for place, shown in seen.items() if shown and self.kept):
-            with contextlib.suppress(FilememError):
-                journal.note_recall(self.user, self.user.locate(path), journal.CITED, self.now())
+            journal.note_recall(self.user, path, journal.CITED, self.now())
         return CITED.sub(lambda match: match[0] + ("" if seen[match[0]] else UNSEEN), answer)
 
     def was_shown(self, place: str) -> bool:
@@ -501,12 +500,9 @@ def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
 
 
 def _profile(folder: Folder) -> str:
-    """The profile as the prompt has it; why, if it cannot be read."""
-    try:
-        lines = folder.memory(PROFILE).body.split("\n")
-        text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in lines).strip()
-    except FilememError as error:
-        text = "" if isinstance(error, NotFound) else str(error)
+    """The profile as the prompt has it, empty where there is none that can be read."""
+    page = folder.find(PROFILE)
+    text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in page.body.split("\n")).strip() if page else ""
     limit = config.of(folder).profile_tokens
     kept = clip_tokens(text, limit)
     return kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"

@@ -77,8 +77,9 @@ def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> Non
 
 
 def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(user: Folder) -> None:
-    """By an answer, or by an option that asks nothing; what was skipped is asked again."""
-    review(user, "a\nr\ns\n")
+    """By an answer, or by an option that asks nothing; what was skipped or left, by an answer or a Ctrl-D, is asked again."""
+    for answers in ("a\nq\n", "r\n", "s\n"):
+        review(user, answers)
     assert f"1 of 1, new\n  I'm allergic to walnuts.\n{' ' * 2}sessions" in review(user, "l\n")
     assert review(user) == "Nothing waits for review.\n[1]"
     assert consolidated(user) == [] and {*kept(user)} == {HOME, NUTS, "profile.md"}
@@ -87,13 +88,6 @@ def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(u
     assert review(user, "", "--accept-all") == (
         "remembered facts/2026/2026-06-02-my-cat-s-name-is-pixel.md: My cat's name is Pixel.\n[0]"
     )
-
-
-@pytest.mark.parametrize("answers", ["a\nq\n", "a\n"], ids=["q", "the end of input"])
-def test_the_rest_waits_where_the_person_leaves(user: Folder, answers: str) -> None:
-    review(user, answers)
-    assert set(kept(user)) == {HOME, "profile.md"}
-    assert review(user, "l\n").startswith("\n1 of 2, new\n  My favourite tea is oolong.\n")
 
 
 def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:

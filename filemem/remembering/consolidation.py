@@ -203,9 +203,9 @@ class Request:
         invented = ", ".join([label for label in named if label not in self.turns][:3])
         said = " ".join([*(one.text for _, one in cited), *(one.text for one in changed)])
         mixed = any(map(terms.is_cjk, said)) and re.search(r"[A-Za-z]{2}", said)
-        # What an agent learnt at work steers nobody; who changes a wish does.
-        wishes = [one for one in changed if kind_of(one.path) == "lessons" and not one.said_by]
-        steers = wishes or (claim.kind == "lessons" and not claim.said_by)
+        # What changes a wish does, too; what an agent learnt at work steers nobody.
+        told = [(kind_of(one.path), one.said_by) for one in changed] + [(claim.kind, claim.said_by)]
+        steers = ("lessons", "") in told
         wrong = {
             "it has no text": not text,
             f"it is longer than {LONGEST} characters": len(text) > LONGEST,
@@ -395,10 +395,7 @@ def _planned(
         one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
         waits = (review or claim.waits) and one.action in WRITTEN
         decisions.append(one._replace(action=PROPOSE) if waits else one)
-    read = [
-        {"read": one.path, "turns": [one.turns[place].digest for place in one.unread], "size": one.size}
-        for one in batch
-    ]
+    read = [{"read": one.path, "turns": [one.turns[n].digest for n in one.unread], "size": one.size} for one in batch]
     return BatchPlan(read, at.isoformat(), decisions, found.forget if found else ())
 
 
