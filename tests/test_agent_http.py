@@ -407,24 +407,12 @@ def summarises(body: dict[str, Any]) -> bool:
     return "running summary" in body["messages"][0]["content"]
 
 
-def long_talk(root: Path, server: ScriptedServer, summary: Answer) -> Talk:
-    """A talk with room for few turns, in which more than that have been said."""
-
-    def answer(body: dict[str, Any]) -> Step:
-        step = summary if summarises(body) else say("Noted. " + "hmm, " * 15)
-        assert isinstance(step, Step)
-        return step
-
-    talk = Talk(root, server.base_url, "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n")
-    server.default = answer
+def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, server: ScriptedServer) -> None:
+    server.default = lambda body: say("The cat is 糖糖." if summarises(body) else "Noted. " + "hmm, " * 15)
+    talk = Talk(tmp_path, server.base_url, "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n")
     for text in ("My cat is called 糖糖. She is old.", "I moved to Porto.", "I work on bridges.", "I play the tuba."):
         talk.say(text)
     talk.say("What did I say?")
-    return talk
-
-
-def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, server: ScriptedServer) -> None:
-    talk = long_talk(tmp_path, server, say("The cat is 糖糖."))
     asked = [request.body for request in server.requests if summarises(request.body)]
     assert all("tools" not in body for body in asked)
     assert "ann: I moved to Porto." in "".join(body["messages"][1]["content"] for body in asked)

@@ -111,10 +111,7 @@ def test_silence_is_a_time_out_that_keeps_what_had_come_and_is_not_waited_for_th
     [
         ("{server}", "check OPENAI_BASE_URL, which often ends in /v1"),
         ("https:{server}/v1", "SSL"),
-        (
-            "http://127.0.0.1:1/v1",
-            "Connection refused",
-        ),
+        ("http://127.0.0.1:1/v1", "Connection refused"),
         ("http://alice:secret@127.0.0.1:1/v1", "at 127.0.0.1:1: it cannot"),
         (f"http://{'.'.join(['x' * 60] * 5)}/v1", "it cannot be asked, "),  # too long a name for any network to know
         ("localhost:11434/v1", 'it cannot be asked, "Request URL'),

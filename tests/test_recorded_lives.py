@@ -38,10 +38,8 @@ def test_right_facts_reach_the_store_and_every_conversation_is_sent(lived: dict[
     decided = [one for each in read.done for one in each.decisions]
     dropped = [one for one in decided if one.action == "DROP"]
     written = [one for one in decided if one.action in WRITTEN]
-    assert len(written) >= 0.97 * (len(decided) - sum(one.action == "NOOP" for one in decided) + len(refused)), (
-        refused,
-        dropped,
-    )
+    right = len(decided) - sum(one.action == "NOOP" for one in decided) + len(refused)
+    assert len(written) >= 0.97 * right, (refused, dropped)
     assert sessions.waiting(read.folder) == (0, 0)
     assert read.requests <= 0.7 * read.conversations and read.tokens <= 900 * read.conversations
 
