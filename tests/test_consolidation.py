@@ -296,6 +296,16 @@ def test_a_memory_that_has_an_end_is_shown_to_the_model_with_it(user: Folder) ->
     assert "M1 (2026-05-08, until 2026-05-31): Nora rents a flat in Ghent." in reader.told[0]
 
 
+def test_of_many_memories_those_like_what_was_said_are_shown_and_those_of_the_profile(user: Folder) -> None:
+    assert kept(user, "I live in Ghent.", GHENT)
+    for n in range(120):
+        user.create(f"facts/2026/2026-05-09-bird-{n}.md", f"Bird {n} was seen at dawn.\n")
+    talk(user, JUNE, "We moved to Porto! Bird 77 came along.")
+    remembered(user, JUNE, reader := Reader())
+    assert "Nora lives in Ghent." in reader.told[0] and "Bird 77 was" in reader.told[0]
+    assert reader.told[0].count("was seen") == 40
+
+
 def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
     assert kept(user, "My vet is Dr Ferrer.", note("Nora's vet is Dr [[Ferrer]].", "Dr Ferrer", section="who"))
     right = note("Nora's vet is Dr [[Ferran]].", "是费兰", update="Ferrer", importance=7)

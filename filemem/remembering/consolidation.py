@@ -129,9 +129,10 @@ class Request:
         self.forget: list[ForgetRequest] = []
         self.turns: dict[str, tuple[Session, SessionTurn]] = {}
         said = [session.turns[place].text for session in batch for place in session.waiting]
-        self.known = {f"M{number}": memory for number, memory in enumerate(known.like(said), 1)}
-        lines = [f"Today is {_day(today)}. The memories are {batch[0].user}'s."]
         page = known.folder.find(PROFILE)
+        lasting = [path for _, path, _ in marked(page.body)] if page else []  # which a move ends, whatever its words
+        self.known = {f"M{number}": memory for number, memory in enumerate(known.like(said, lasting), 1)}
+        lines = [f"Today is {_day(today)}. The memories are {batch[0].user}'s."]
         own = [one for one in page.body.split("\n") if one.strip() and not SOURCE_MARK.search(one)] if page else []
         if any(not one.startswith("#") for one in own):  # the program's lines are memories
             lines += ["The profile:", prompt.data(PROFILE, "\n".join(own))]

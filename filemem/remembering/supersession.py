@@ -161,8 +161,8 @@ class KnownMemories:
         found = self.live.get(self._keys.get(key, ""))
         return found if found and key == _key(claim.kind, found.text) else None
 
-    def like(self, texts: Iterable[str]) -> list[KnownMemory]:
-        """All memories by their days while there are few, else those that share the rarest words with a text."""
+    def like(self, texts: Iterable[str], besides: Iterable[str] = ()) -> list[KnownMemory]:
+        """All memories by their days while there are few, else `besides` and those that share the rarest words with a text."""
         chosen = list(self.live.values())
         if len(chosen) > ALL:
             words = {one.path: content(one.text) for one in chosen}
@@ -174,7 +174,8 @@ class KnownMemories:
                 for path, found in words.items()
             }
             best = sorted(weights, key=lambda path: (-weights[path], path))[:ALIKE]
-            chosen = [self.live[path] for path in best if weights[path]]
+            near = {path for path in best if weights[path]}.union(besides)
+            chosen = [one for one in chosen if one.path in near]
         return sorted(chosen, key=lambda one: (one.since, one.path))
 
     # -- decisions -----------------------------------------------------------------------------------------------
