@@ -63,12 +63,6 @@ def test_what_follows_a_memory_takes_over_its_line_or_brings_it_to_its_own_secti
     assert heading in ("## Health", "## 健康") if section == "health" else heading == "## Likes"
 
 
-def test_what_has_happened_and_is_for_no_section_ends_the_line_and_a_plan_does_not(nora: Folder) -> None:
-    for said, on in (("sencha on the 8th", "2026-06-08"), ("sencha was nice", "2026-06-01")):
-        tell(nora, JUNE, said, f"Nora tries sencha on {on}.", supersede="Nora", kind="event", day=on)
-        assert ("- Nora tries" in shown(nora)) == (on > f"{JUNE:%F}")
-
-
 def test_what_begins_later_stands_beside_what_holds_until_then(nora: Folder) -> None:
     later = {"section": "home", "valid_from": "2026-07-01"}  # above the other section
     tell(nora, JUNE, "sencha from July", "Nora drinks sencha from July.", supersede="oolong", **later)

@@ -627,9 +627,6 @@ def revise_profile(
     gone, notes = {*map(live, gone)}, list[str]()
     now = gone | {live(path) for one in decisions if not one.reason for path in (one.path, *one.replaces)}
     fresh = {live(one.path): one.claim for one in decisions if one.claim.heading}
-    # What has happened and belongs in no section ends the lines of what it supersedes.
-    over = (one for one in decisions if not one.claim.heading and one.claim.when and one.claim.when <= today)
-    gone |= {old for one in over for old in one.replaces}
 
     def change(data: bytes) -> bytes:
         page, before = _Page(data.decode()), marked(data.decode())
