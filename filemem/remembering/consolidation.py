@@ -151,11 +151,6 @@ class Request:
         self._words = {*_words(shown), *_words(re.sub("['’]", "", shown))}
         self._numbers = {*re.findall(r"\d+", one_form_of_numbers(shown)), *map(str, dates.numbers(shown))}
 
-    @property
-    def tokens(self) -> int:
-        """What it asks, with the rules and the form, about."""
-        return sum(map(count_tokens, (self.text, prompt.template("consolidate"), prompt.template("consolidate.json"))))
-
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
         unread, speakers = session.waiting, dict.fromkeys(said.speaker for said in session.turns)
@@ -339,8 +334,9 @@ def cost(folder: Folder) -> Cost:
     log = ConsolidationLog(folder)
     waiting = [one for one in sessions.unread(folder, log) if one.waiting]
     known = KnownMemories(folder, log) if waiting else None
-    asked = [Request(batch, known, dt.date.min).tokens for batch in batches(waiting)] if known else []
-    return Cost(len(waiting), len(asked), sum(asked))
+    asked = [Request(batch, known, dt.date.min).text for batch in batches(waiting)] if known else []
+    rules = prompt.template("consolidate") + prompt.template("consolidate.json")
+    return Cost(len(waiting), len(asked), sum(count_tokens(rules + text) for text in asked))
 
 
 def run(
