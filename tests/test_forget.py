@@ -119,6 +119,11 @@ def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
     assert WORD not in str(User(mara).search_files(WORD))
 
 
+@pytest.mark.parametrize("number", ["09", "2026", "18", "7"])
+def test_clocks_of_turns_days_of_names_and_cited_lines_are_no_words(mara: Folder, number: str) -> None:
+    assert run(mara, "--about", f"{WORD} {number}", "--yes").output == "Nothing was found.\n"
+
+
 def planned(user: Folder, about: str) -> set[str]:
     """The places that forgetting what is about some words would reach, those of the words alone."""
     found = deletion.plan(user, about=about)

@@ -53,6 +53,11 @@ _MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")  # of items, quotes and hea
 _HEAD = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}|{_MARKS.pattern})")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 _NAMED = re.compile(rf"{_DATED.pattern}[\w-]+|(?<![\d_a-zA-Z./-])[A-Za-z][\w./-]{{0,200}}/[\w-]{{1,200}}\.[A-Za-z]+")
+# What the program sets beside a text: a turn's day and clock, a file's day in its name, a log's minute, the lines that are cited.
+_BESIDE = re.compile(
+    r"(?<=\*\*)(?: \d{4}-\d\d-\d\d)?(?: \d\d?:\d\d)?(?=:)|(?<=\.md):\d[\d,-]*"
+    r"|(?:(?<=/)\d{4}/)?\d{4}-\d\d-\d\d(?:(?:-\d{4})?(?=-)|t\d\d:\d\d(?::\d\d)?)"
+)
 _PLACE = re.compile(r"(.*?)(?::(\d[\d,\s-]*))?", re.DOTALL)
 _CITED = re.compile(r"[^\s,:()\[\]][^,:()\[\]]*\.\w+:\d[\d,-]*")
 # How the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and bundles of git begin.
@@ -68,7 +73,7 @@ class TextMatcher:
     def __init__(self, about: str = "", lines: Iterable[str] = ()) -> None:
         self.about = about
         self.lines = set(lines)  # folded
-        words = [word.strip(".,;:!?\"'()[]*") for word in _GAPS.split(folded(about))]
+        words = [word.strip(".,;:!?\"'()[]*") for word in _GAPS.split(_BESIDE.sub("", folded(about)))]
         before, after = rf"(?:(?<!{_LETTER})|(?!{_LETTER}))", rf"(?:(?!{_LETTER})|(?<!{_LETTER}))"
         self._words = [re.compile(before + re.escape(w) + after) for w in words if re.search(r"[^\W_]", w)]
 
@@ -86,13 +91,14 @@ class TextMatcher:
         texts = {folded(text)}
         if "\\" in text:
             texts.add(folded(_ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else _ESCAPES.get(m[2], m[2]), text)))
-        if self._words and any(all(word.search(one) for word in self._words) for one in texts):
+        told = [_BESIDE.sub("", one) for one in texts] if self._words else []
+        if any(all(word.search(one) for word in self._words) for one in told):
             return True
         return not words and any(line in one for one in texts for line in self.lines)
 
     def in_name(self, path: str) -> bool:
         """Does a file's name hold all the words?"""
-        return self.holds(PurePath(path).stem.replace("-", " "), words=True)
+        return self.holds(_BESIDE.sub("", PurePath(path).stem).replace("-", " "), words=True)
 
 
 def folded(text: str) -> str:
