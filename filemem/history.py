@@ -669,6 +669,7 @@ def _carry_out(repository: Repository, step: Step) -> None:
 
     if step.becomes is None:
         safe.delete_if(where, lambda at: safe.read(at) == step.found)
+        safe.sync_folder(os.path.dirname(where))
     elif step.found is not None:
         safe.edit(where, becomes)
     else:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from filemem import Store
 from filemem.errors import Changed
 from filemem.files import safe
 from filemem.files.folder import Folder
@@ -141,6 +142,14 @@ def test_bytes_then_name_then_folder(tmp_path: Path, how: str) -> None:
     named = [n for n, one in enumerate(told) if one == "rename"]
     assert any(one.startswith(f"sync {tmp_path}/.") for one in told[: named[0]]), told
     assert f"sync {tmp_path}" in told[named[0] :], told
+
+
+def test_a_forgetting_syncs_a_folder_once(tmp_path: Path) -> None:
+    user = Store(tmp_path).user("mara")
+    for n in range(9):
+        user.folder.create(f"facts/{n}.md", "Ghent\n")
+    assert calls(lambda: user.forget(about="Ghent")).count(f"sync {tmp_path}/mara/facts") == 1
+    assert not user.folder.paths()
 
 
 # -- when system calls fail ------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def make_folder(path: str) -> None:
 
 def sync_folder(folder: str) -> None:
     """Make the names in a folder durable, where the system can."""
-    with contextlib.suppress(PermissionError):  # of one that may not be listed; of any on Windows
+    with contextlib.suppress(PermissionError, FileNotFoundError):  # of one that may not be listed; of any on Windows
         fd = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(fd)
@@ -144,12 +144,11 @@ def delete(path: str) -> None:
 
 
 def delete_if(path: str, same: Callable[[str], bool]) -> None:
-    """Delete a file if it still is what a test wants; raises Changed where it is not."""
+    """Delete a file if it still is what a test wants, for the caller to sync its folder; raises Changed where it is not."""
     settle(path).close()
     if not same(path):
         raise Changed(f"{path} has just changed; it was left as it is, so try again.")
     delete(path)
-    sync_folder(os.path.dirname(path))
 
 
 def remove(path: str) -> None:

@@ -587,6 +587,8 @@ def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
 
 def end(folder: Folder, found: DeletionPlan) -> None:
     """Forget the plan, which has come to its end; a user who is gone loses the folder too, unless a repository stays there."""
+    for above in {os.path.dirname(f"{folder.place}/{item.path}") for item in found.items}:
+        safe.sync_folder(above)
     with contextlib.suppress(NotFound):
         safe.delete(folder.bookkeeping(MARK))
         safe.sync_folder(folder.bookkeeping())
