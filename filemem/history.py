@@ -66,6 +66,7 @@ _INERT = re.compile(
 _FORMAT = ("core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage")
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
 _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
+ASIDE = "filemem-aside-"  # how the names of temporary folders begin
 MARK = "filemem-mark"  # in the git directory, as are the next two
 LOCK = "filemem.lock"
 PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
@@ -232,6 +233,22 @@ def _git_folder(place: str) -> str:
     return os.path.abspath(os.path.join(above, told or ".git"))
 
 
+def _aside(owner: object) -> str:
+    """A temporary folder for as long as its owner lives. Those of processes that were killed are deleted, told by their locks."""
+    top, now = tempfile.gettempdir(), time.time()
+    for old in (f"{top}/{name}" for name in os.listdir(top) if name.startswith(ASIDE)):
+        with contextlib.suppress(FilememError, OSError):
+            found = os.lstat(old)
+            if found.st_uid == os.getuid() and found.st_mtime < now - safe.CUT_OFF:  # a newer one may have no lock yet
+                with safe.lock(f"{old}/lock", 0):
+                    shutil.rmtree(old)
+    aside, held = tempfile.mkdtemp(prefix=ASIDE), contextlib.ExitStack()
+    held.callback(shutil.rmtree, aside, ignore_errors=True)
+    held.enter_context(safe.lock(f"{aside}/lock"))
+    weakref.finalize(owner, held.close)
+    return aside
+
+
 class Repository(Git):
     """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
 
@@ -242,8 +259,7 @@ class Repository(Git):
         listing, config = ("config", "--file", "-", "--no-includes", "--list", "-z"), _said(self.common, "config")
         entries = fields(Git("/").ask(*listing, stdin=os.fsencode(config), env={"GIT_DIR": os.devnull}).out)
         said = {key: value for key, _, value in (entry.partition("\n") for entry in entries)}
-        aside = tempfile.mkdtemp(prefix="filemem-git-")
-        weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
+        aside = self.aside = _aside(self)
         os.mkdir(os.path.join(aside, "info"))
         form = "[{}]\n\t{} = {}\n".format
         lines = [form(*key.split("."), said[key]) for key in _FORMAT if said.get(key, "").isalnum()]
@@ -321,11 +337,10 @@ class Repository(Git):
         """A tree with some of its files replaced, added, or taken out."""
         gone = [f"0 {'0' * len(tree)}\t{path}" for path, entry in changes.items() if entry is None]  # which comes first
         lines = [f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry]
-        with tempfile.TemporaryDirectory() as aside:
-            private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
-            self.run("read-tree", tree, env=private)
-            self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *lines]), env=private)
-            return self.text("write-tree", env=private)
+        private = {"GIT_INDEX_FILE": os.path.join(self.aside, "index")}
+        self.run("read-tree", tree, env=private)
+        self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *lines]), env=private)
+        return self.text("write-tree", env=private)
 
     # -- committing ----------------------------------------------------------------------------------------------
 
@@ -760,14 +775,13 @@ def _lines_merged(repository: Repository, texts: list[bytes], *, union: bool) ->
 
     A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
     """
-    with tempfile.TemporaryDirectory() as aside:
-        names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
-        for name, data in zip(names, texts, strict=True):
-            with open(name, "wb") as file:
-                file.write(data.replace(b"\n", b"\n\x1e\n"))
-        done = repository.ask("merge-file", "-p", *names)
-        if meet := bool(done.code) and union:
-            done = repository.ask("merge-file", "-p", "--union", *names)
+    names = [os.path.join(repository.aside, name) for name in ("ours", "base", "theirs")]
+    for name, data in zip(names, texts, strict=True):
+        with open(name, "wb") as file:
+            file.write(data.replace(b"\n", b"\n\x1e\n"))
+    done = repository.ask("merge-file", "-p", *names)
+    if meet := bool(done.code) and union:
+        done = repository.ask("merge-file", "-p", "--union", *names)
     return (None if done.code else done.out.replace(b"\x1e\n", b"")), meet
 
 
@@ -840,10 +854,11 @@ def _commits(history: History, *arguments: str) -> list[Commit]:
 
 class Past(Folder):
     """One person's memories as a commit has them, in a temporary folder: every question is answered as ever, and nothing can be
-    written. `moment` is what was asked for."""
+    written. `moment` is what was asked for. They lie with what the repository has aside."""
 
     moment: dt.datetime
     commit: Commit
+    repository: Repository
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
@@ -865,10 +880,9 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     found = _commits(history, *line) if repository.head() else []
     if not found or not repository.tree(found[0].commit, inside):
         raise NotFound(f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; name a later day.")
-    aside = tempfile.mkdtemp(prefix="filemem-as-of-")
+    aside = tempfile.mkdtemp(dir=repository.aside)
     past = Past(os.path.join(aside, folder.name), folder.name, folder.trust, folder.store)
-    past.moment, past.commit = moment, found[0]
-    weakref.finalize(past, shutil.rmtree, aside, ignore_errors=True)
+    past.moment, past.commit, past.repository = moment, found[0], repository
     private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
     repository.run("read-tree", f"{past.commit.commit}:{inside}", env=private)
     checkout = ("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet", f"--prefix={past.root}/")

@@ -80,7 +80,7 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     Raises FilememError where something is in the way; done again, it goes on from there.
     """
     repository = require(history)
-    with repository.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
+    with repository.alone(), tempfile.TemporaryDirectory(dir=repository.aside) as aside:
         every = ("--all", "--full-history", "--", spec(history.inside))
         paths = fields(repository.run("log", "-m", "--root", "--name-only", "--format=", "-z", *every, timeout=LONG))
         for own in dict.fromkeys(live(history.own(path)) for path in paths):
