@@ -37,8 +37,8 @@ from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
 from filemem.files import journal, safe
-from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name
-from filemem.files.memory import ARCHIVE, archived, counterpart, live
+from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, numbered
+from filemem.files.memory import ARCHIVE, Memory, archived, counterpart, live, renamed
 from filemem.files.trust import VARIABLE, Trust
 from filemem.text.plain import counted, first_few, one_line
 
@@ -389,6 +389,8 @@ _LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,u
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
 # What only grows by lines: that both sides added some is no news.
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
+# A user's folder in the repository, and a memory that has its name from its words, as another may have.
+_BEGUN = re.compile(r"((?:[^/]+/)?)((?:facts|lessons|sessions)/.+)")
 # For a remote on this machine, whose hooks and settings would run here.
 _INERT_RECEIVER = (
     "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c receive.autogc=false "
@@ -608,7 +610,7 @@ class History:
         The index comes before the branch: had it stayed behind, a person's next commit would take everything back.
         """
         repository, old = self.repository, self.repository.head()
-        new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
+        new = joined(self, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         trees, wanted = [tree for tree in (old, new) if tree], steps(repository, old, new)
         store = StoreFolder(os.path.realpath(self.folder.above), self.folder.trust)
         tops = {os.path.relpath(f"{repository.where}/{step.path}", store.root).split("/")[0] for step in wanted}
@@ -785,15 +787,50 @@ def _lines_merged(repository: Repository, texts: list[bytes], *, union: bool) ->
     return (None if done.code else done.out.replace(b"\x1e\n", b"")), meet
 
 
-def joined(repository: Repository, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, Merged]:
-    """The commit that holds both, with what the merge met."""
+def joined(history: History, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:
+    """The commit that holds both, with a sentence on each file in which they met."""
+    repository = history.repository
     for one, other in ((ours, theirs), (theirs, ours)):
         if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
-            return one, Merged({}, [], [])
+            return one, []
     base = repository.ask("merge-base", ours, theirs).out.decode().strip()
-    found = merge(repository, base, ours, theirs, union=True)
-    tree = repository.tree_with(ours, found.changes)
-    return repository.commit_tree(tree, [ours, theirs], message(subject, {"Job": "sync"}), at), found
+    mine, said = _apart(history, base, ours, theirs)
+    found = merge(repository, base, mine, theirs, union=True)
+    said += [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in found.met]
+    both = "was changed on both machines in the same lines; it now holds both versions"
+    said += [f"{one_line(path)} {both}." for path in found.doubled]
+    tree = repository.tree_with(mine, found.changes)
+    return repository.commit_tree(tree, [ours, theirs], message(subject, {"Job": "sync"}), at), said
+
+
+def _apart(history: History, base: str, ours: str, theirs: str) -> tuple[str, list[str]]:
+    """Our tree, with each memory that was begun on both sides under one name, and is another there, under a free one, by which
+    what is new here names it; and a sentence on each."""
+    repository, names, said = history.repository, dict[str, dict[str, str]](), list[str]()
+    trees = [repository.tree(tree) for tree in (base, ours, theirs)]
+    was, mine, there = ({_name(path): path for path in tree} for tree in trees)
+    for name in sorted({*mine} & {*there} - {*was}):
+        begun, both = _BEGUN.fullmatch(name), (trees[1][mine[name]].oid, trees[2][there[name]].oid)
+        if begun and len({_begun(begun[2], data or b"") for data in repository.contents({*both})}) > 1:
+            free = next(one for one in numbered(name) if not any(one in tree for tree in (was, mine, there)))
+            names.setdefault(begun[1], {})[begun[2]] = free.removeprefix(begun[1])
+            said.append(f"{one_line(name)} was begun on both machines; what was kept here is {one_line(free)} now.")
+    changes = dict[str, GitFile | None]()
+    for user, renames in names.items():
+        for path in (path for path, file in trees[1].items() if path.startswith(user) and file != trees[0].get(path)):
+            own, [data] = _name(path).removeprefix(user), repository.contents([f"{ours}:{path}"])
+            blob = repository.put("blob", renamed(data or b"", renames))
+            changes |= {path: None, path.replace(own, renames.get(own, own)): GitFile(trees[1][path].mode, blob)}
+        if user == history.path("x")[:-1]:
+            with contextlib.suppress(FilememError, OSError):  # so that its turns are not missed in the other one
+                safe.edit(history.folder.bookkeeping(journal.SAID), functools.partial(renamed, names=renames))
+    return repository.tree_with(ours, changes) if names else ours, said
+
+
+def _begun(path: str, data: bytes) -> object:
+    """What tells a memory from another of its name: of a conversation when it began, else its text."""
+    memory = Memory(path, data)
+    return memory.front.get("date") if memory.kind == "sessions" else memory.body.strip() or data
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------
@@ -988,14 +1025,10 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
             unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
             if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
                 raise FilememError("the remote holds something other than memories; name another remote.")
-            commit, found = joined(repository, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
+            commit, met = joined(history, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
             if commit != ours:
                 history.land(commit)
-            said += [
-                f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in found.met
-            ]
-            both = "was changed on both machines in the same lines; it now holds both versions"
-            said += [f"{path} {both}." for path in found.doubled]
+            said += met
             fetched, sent, last = fetched + _count(repository, theirs, ours), _count(repository, commit, theirs), theirs
             refused = _push(repository, name, branch, commit) if commit != theirs else ""
             if not refused:

@@ -20,7 +20,7 @@ from filemem.chat import Does
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, journal, trust
 from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
-from filemem.files.memory import LARGEST, PROFILE, archived, live
+from filemem.files.memory import LARGEST, PROFILE, archived, live, renamed
 from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
@@ -317,7 +317,7 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
         with contextlib.suppress(FilememError, OSError):
             data = folder.read(path, LARGEST)
             for old, new in names.items():
-                if deletion.renamed(data, {old: new}) != data:
+                if renamed(data, {old: new}) != data:
                     named[old].add(path)
     recalls = journal.recalled(folder) if names else {}
     names = {old: new for old, new in names.items() if named[old] or old in recalls}
@@ -328,9 +328,9 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
         own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
         touched = set[str]().union(*named.values())
         for path in touched:
-            folder.edit(path, lambda data: deletion.renamed(data, names))
+            folder.edit(path, lambda data: renamed(data, names))
         deletion.clear_records(folder, DeletionPlan(names=names))
-        ours = deletion.renamed("\n".join(own).encode(), names).decode()
+        ours = renamed("\n".join(own).encode(), names).decode()
         log.add({"line": path, "digest": digest(said)} for _, path, said in consolidation.marked(ours))
         said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
         paths = [*touched, journal.RECALLS]

@@ -27,6 +27,7 @@ from filemem.files.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.files.memory import (
     IMPORTANCE,
     LARGEST,
+    NAMELESS,
     PROFILE,
     REFERENCE,
     SOURCE_MARK,
@@ -36,7 +37,7 @@ from filemem.files.memory import (
     live,
     only_asked,
 )
-from filemem.forgetting.deletion import FORGOTTEN, MARK, NAMELESS
+from filemem.forgetting.deletion import FORGOTTEN, MARK
 from filemem.forgetting.sweeper import MemoryStatus, Strength, after, days_until, standings
 from filemem.grep.lines import lines_of
 from filemem.models.offline import OfflineModel

@@ -1,5 +1,6 @@
 """A sync brings in and sends memories and nothing else, loses no line, and says in a sentence what stands in its way."""
 
+import json
 import os
 from pathlib import Path
 
@@ -77,6 +78,28 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
         assert user.memory(FACT).front["source"] == "x.md:1"
         assert config.load(user.store).window_tokens == 99
     assert synced(two)[-1].endswith(("sent 0.", "here and there."))
+
+
+def test_what_each_machine_began_under_one_name_is_two_memories(machines: list[Folder]) -> None:
+    """Each whole, that of who comes second under a free name, by which what is written there names it. The same words are one."""
+    talk, fact, same = (f"{name}/2026-11-21-1000-茶" for name in ("sessions/2026", "facts/2026", "lessons"))
+    for user, tea in zip(machines, ("black", "绿茶"), strict=True):
+        turns = f"- **mara** 10:00: hello\n- **mara** 10:0{len(tea)}: {tea}\n"
+        change(user, f"{talk}.md", f"---\ndate: 2026-11-21T10:00:0{len(tea)}\n---\n{turns}")
+        change(user, f"{fact}.yaml", f"text: {tea}\nsource: {talk}.md:5\n")
+        change(user, "profile.md", f"# Mara\n\n- {tea} <!-- {fact}.yaml -->\n")
+        change(user, f"{same}.md", f"---\nimportance: {len(tea)}\n---\nAlike.\n")
+        Path(user.bookkeeping("said.jsonl")).write_text(json.dumps({"session": f"{talk}.md", "turn": turns}) + "\n")
+    synced(machines[0])
+    told = synced(machines[1])
+    assert f"mara/{fact}.yaml was begun on both machines; what was kept here is mara/{fact}-2.yaml now." in told
+    synced(machines[0])
+    for user in machines:
+        for tea, end in (("black", ""), ("绿茶", "-2")):
+            assert user.memory(f"{talk}{end}.md").lines[-1].endswith(f": {tea}")
+            assert user.read(f"{fact}{end}.yaml").decode() == f"text: {tea}\nsource: {talk}{end}.md:5\n"
+            assert f"- {tea} <!-- {fact}{end}.yaml -->" in user.memory("profile.md").lines
+        assert f"{same}-2.md" not in user.paths() and not overview.problems(user)
 
 
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])

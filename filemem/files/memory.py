@@ -8,9 +8,11 @@ import contextlib
 import datetime as dt
 import functools
 import itertools
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from filemem.errors import Fault, Problem
@@ -18,6 +20,7 @@ from filemem.text.plain import one_line, printable
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
 ARCHIVE = "archive"
+NAMELESS = "forgotten"  # in the place of a name
 SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
 PROFILE = "profile.md"
 IMPORTANCE = 5  # of a memory that does not say
@@ -39,6 +42,8 @@ SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
+DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
+"""How the name of a file begins that the program has named."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
 # As every session has it that filemem writes: nothing broken, and nothing to search for.
 _PLAIN_FRONT = re.compile(
@@ -448,6 +453,22 @@ def archived(path: str) -> str:
 def counterpart(path: str) -> str:
     """The path's place in the archive, or out of it."""
     return live(path) if is_archived(path) else archived(path)
+
+
+stem_of = functools.lru_cache(100_000)(lambda path: os.fsencode(PurePath(path).stem))
+
+
+def renamed(data: bytes, names: dict[str, str]) -> bytes:
+    """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
+    edge = rb"[\w\x80-\xff-]"
+    for old, new in names.items():
+        if (stem := stem_of(old)) in data:
+            path = (rb"%b" if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?") % re.escape(os.fsencode(old))
+            data = re.sub(rb"(?<!%b)%b" % (edge, path), (new or NAMELESS).encode(), data)
+            if DATED.match(PurePath(old).stem):
+                name = rb"(?<!%b)%b(?!%b)" % (edge, re.escape(stem), edge)
+                data = re.sub(name, (PurePath(new).stem or NAMELESS).encode(), data)
+    return data
 
 
 def kind_of(path: str) -> str:

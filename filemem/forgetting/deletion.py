@@ -24,7 +24,9 @@ from filemem.files.facts import sources
 from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress, numbered
 from filemem.files.memory import (
     ASSISTANT,
+    DATED,
     LARGEST,
+    NAMELESS,
     PROFILE,
     SOURCE_MARK,
     TURN_HEAD,
@@ -33,12 +35,14 @@ from filemem.files.memory import (
     archived,
     decode,
     live,
+    renamed,
     slug,
+    stem_of,
 )
 from filemem.history import LOGS
 from filemem.text.plain import UNSEEN, counted, one_line
 
-FORGOTTEN, NAMELESS = "[forgotten]", "forgotten"  # in the place of a text, and of a name
+FORGOTTEN = "[forgotten]"  # in the place of a text
 MARK = "forgetting"  # the journal's file
 CACHES = ("index", "vectors")  # rebuilt when they are needed
 LEAST = 10  # bytes of a line from which on it is told from small talk
@@ -51,8 +55,7 @@ _ESCAPED, _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))"), dict.fromkeys("
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
 _MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")  # of items, quotes and headings
 _HEAD = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}|{_MARKS.pattern})")
-_DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
-_NAMED = re.compile(rf"{_DATED.pattern}[\w-]+|(?<![\d_a-zA-Z./-])[A-Za-z][\w./-]{{0,200}}/[\w-]{{1,200}}\.[A-Za-z]+")
+_NAMED = re.compile(rf"{DATED.pattern}[\w-]+|(?<![\d_a-zA-Z./-])[A-Za-z][\w./-]{{0,200}}/[\w-]{{1,200}}\.[A-Za-z]+")
 # What the program sets beside a text: a turn's day and clock, a file's day in its name, a log's minute, the lines that are cited.
 _BESIDE = re.compile(
     r"(?<=\*\*)(?: \d{4}-\d\d-\d\d)?(?: \d\d?:\d\d)?(?=:)|(?<=\.md):\d[\d,-]*"
@@ -203,14 +206,14 @@ def matching(memory: Memory, matcher: TextMatcher) -> list[Finding]:
 
 def named(path: str, matcher: TextMatcher, lines: Iterable[str] = ()) -> bool:
     """Does the name of a dated file tell it: the words, or, as that of a conversation may, the beginning of one of the lines?"""
-    start = _DATED.match(os.path.basename(path))
+    start = DATED.match(os.path.basename(path))
     stem = re.sub(r"-\d+$", "", PurePath(path).stem[start.end() :]) if start else ""  # a second one has a number
     return bool(stem) and (matcher.in_name(path) or any(slug(one, 60).startswith(stem) for one in lines))
 
 
 def neutral_path(path: str, taken: Iterable[str]) -> str:
     """The path of a dated file with a name that says nothing; `taken` are live paths."""
-    above, start, known = path.removesuffix(name := os.path.basename(path)), _DATED.match(name), set(taken)
+    above, start, known = path.removesuffix(name := os.path.basename(path)), DATED.match(name), set(taken)
     neutral = f"{above}{start[0] if start else ''}{NAMELESS}{os.path.splitext(name)[1]}"
     return next(one for one in numbered(neutral) if live(one) not in known)
 
@@ -339,7 +342,7 @@ class _Cascade:
     def _follow_to(self, memory: Memory) -> None:
         """Take a memory that was distilled from what goes, or its passages that cite it."""
         others = self.going if 0 not in self.going.get(memory.path, ()) else {}
-        near = {live(path): one for path, one in others.items() if _stem(path) in memory.data}
+        near = {live(path): one for path, one in others.items() if stem_of(path) in memory.data}
         if not near:
             return
         cited = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, near))})(?::\d[\d,\s-]*)?")
@@ -389,22 +392,6 @@ def without(data: bytes, items: Iterable[Finding]) -> bytes:
             if tuple(lines[start : start + count]) == item.old:
                 lines[start : start + count] = after
     return "\n".join(lines).encode(codec, "surrogatepass")
-
-
-_stem = functools.lru_cache(100_000)(lambda path: os.fsencode(PurePath(path).stem))
-
-
-def renamed(data: bytes, names: dict[str, str]) -> bytes:
-    """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
-    edge = rb"[\w\x80-\xff-]"
-    for old, new in names.items():
-        if (stem := _stem(old)) in data:
-            path = (rb"%b" if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?") % re.escape(os.fsencode(old))
-            data = re.sub(rb"(?<!%b)%b" % (edge, path), (new or NAMELESS).encode(), data)
-            if _DATED.match(PurePath(old).stem):
-                name = rb"(?<!%b)%b(?!%b)" % (edge, re.escape(stem), edge)
-                data = re.sub(name, (PurePath(new).stem or NAMELESS).encode(), data)
-    return data
 
 
 def record_without(data: bytes, found: DeletionPlan) -> bytes:

@@ -17,7 +17,7 @@ from typing import Any
 
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
-from filemem.files.memory import live
+from filemem.files.memory import live, renamed
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
 from filemem.history import PURGED, GitError, History, Repository, fields, spec
@@ -151,7 +151,7 @@ def rewrite(inside: str, commits: list[str], plan: str) -> None:
 
 
 def _message(text: bytes, found: DeletionPlan) -> bytes:
-    lines = os.fsdecode(deletion.renamed(text, found.names)).split("\n")
+    lines = os.fsdecode(renamed(text, found.names)).split("\n")
     for n, line in enumerate(lines):
         end = folded(line.partition(": ")[2]).rstrip("… ")  # a subject ends with the beginning of a text
         cut_short = len(end.encode()) >= LEAST and any(one.startswith(end) for one in found.matcher.lines)
