@@ -677,24 +677,20 @@ def steps(repository: Repository, before: str, after: str, inside: str = "") -> 
 
 def _carry_out(repository: Repository, step: Step) -> None:
     """Make a step; raises Changed where a person has just saved what it meets."""
-    where, what = f"{repository.where}/{step.path}", f"{step.path} has just been changed; commit it, then try again."
-
-    def becomes(now: bytes) -> bytes | None:
-        if now != step.found:
-            raise Changed(what)
-        return step.becomes
-
+    where, made = f"{repository.where}/{step.path}", True
     if step.becomes is None:
         safe.delete_if(where, lambda at: safe.read(at) == step.found)
         safe.sync_folder(os.path.dirname(where))
     elif step.found is not None:
-        safe.edit(where, becomes)
+        made = safe.edit(where, lambda now: step.becomes if now == step.found else None)
     else:
         safe.make_folder(os.path.dirname(where))
         try:
             safe.create(where, step.becomes)
         except FileExistsError:
-            raise Changed(what) from None
+            made = False
+    if not made:
+        raise Changed(f"{step.path} has just been changed; commit it, then try again.")
 
 
 def _with_lines(text: bytes, more: bytes) -> bytes:
@@ -736,8 +732,14 @@ def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str
         if (there, new) in ((was, old), (here, mine)):
             continue  # changed on this side alone, or alike
         if mine and new:
-            found.changes[here] = None
-            _both(repository, there if here == was else here, (mine, old, new), found, union=union)
+            (one, meet), place = _both(repository, mine, old, new, union=union), there if here == was else here
+            found.changes.update({here: None, place: one or mine})
+            if not one:
+                found.met.append(place)
+                stem, ending = os.path.splitext(place)  # it is no text, so it stands there twice
+                found.changes.update({f"{stem}-{new.oid[:8]}{ending}": new} if union else {})
+            elif meet and not _GROWING.search(place):
+                found.doubled.append(place)
         elif old in (mine, new):  # unchanged on the one side, wherever it lies, and taken out or new on the other
             found.changes.update(({here: None} if here else {}) | ({there: new} if new and not old else {}))
         else:
@@ -752,39 +754,25 @@ def _name(path: str) -> str:
 
 
 def _both(
-    repository: Repository, path: str, sides: tuple[GitFile, GitFile | None, GitFile], found: Merged, *, union: bool
-) -> None:
-    """Merge a file that is on both sides, and may have been changed on each."""
-    mine, old, new = sides
-    found.changes[path] = new if mine == old else mine
-    if old in (mine, new) or mine == new:
-        return
-    texts = [repository.run("cat-file", "blob", one.oid) if one else b"" for one in sides]
-    text, doubled = _lines_merged(repository, texts, union=union)
-    if text is None:
-        found.met.append(path)
-        stem, ending = os.path.splitext(path)
-        if union:  # it is no text, so it stands there twice
-            found.changes[f"{stem}-{new.oid[:8]}{ending}"] = new
-        return
-    found.doubled.extend([path] if doubled and not _GROWING.search(path) else [])
-    found.changes[path] = GitFile(mine.mode, repository.put("blob", text))
-
-
-def _lines_merged(repository: Repository, texts: list[bytes], *, union: bool) -> tuple[bytes | None, bool]:
-    """Two changes of a text, which stands between them, in one, None for what is no text; and whether they meet in a line. Both
-    lines stand there then, with `union`, else it is None.
+    repository: Repository, mine: GitFile, old: GitFile | None, new: GitFile, *, union: bool
+) -> tuple[GitFile | None, bool]:
+    """Two changes of a file in one, None for what is no text; and whether they meet in a line. Both lines stand there then, with
+    `union`, else it is None.
 
     A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
     """
+    if old in (mine, new) or mine == new:
+        return new if mine == old else mine, False
     names = [os.path.join(repository.aside, name) for name in ("ours", "base", "theirs")]
-    for name, data in zip(names, texts, strict=True):
+    for name, one in zip(names, (mine, old, new), strict=True):
         with open(name, "wb") as file:
-            file.write(data.replace(b"\n", b"\n\x1e\n"))
+            text = repository.run("cat-file", "blob", one.oid) if one else b""
+            file.write(text.replace(b"\n", b"\n\x1e\n"))
     done = repository.ask("merge-file", "-p", *names)
     if meet := bool(done.code) and union:
         done = repository.ask("merge-file", "-p", "--union", *names)
-    return (None if done.code else done.out.replace(b"\x1e\n", b"")), meet
+    text = done.out.replace(b"\x1e\n", b"")
+    return None if done.code else GitFile(mine.mode, repository.put("blob", text)), meet
 
 
 def joined(history: History, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:
@@ -858,17 +846,15 @@ class Commit(NamedTuple):
 def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
     """The commits on a user's memories, newest first: all, or those of one file or folder. A file is followed through its moves,
     also one that is not committed yet. Raises NotFound where a path is no memory's and never was."""
-    place = path
+    place, file = path, bool(path) and not os.path.isdir(history.folder.absolute(path))
     with contextlib.suppress(NotFound):  # where it was when git last saw it
-        if path and not os.path.isdir(history.folder.absolute(path)):
-            place = history.folder.locate(path)
-    there = os.path.join(history.folder.root, place)
-    follow = ["--follow"] if path and not os.path.isdir(there) else []
-    specs = [spec(history.path(place)), f":(top,exclude,literal){history.path(BOOKKEEPING)}"][: 1 if follow else 2]
+        place = history.folder.locate(path) if file else path
+    follow = ["--follow"] if file else []
+    specs = [spec(history.path(place)), f":(top,exclude,literal){history.path(BOOKKEEPING)}"][: 1 if file else 2]
     if not history.repository.head():
         return []
     commits = _commits(history, *follow, *([f"-{limit}"] if limit else []), "HEAD", "--", *specs)
-    if commits or not follow:
+    if commits or not file:
         return commits
     place = live(history.folder.locate(path))
     old = next((old for old, new in history.renames().items() if new == place), "")
