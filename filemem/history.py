@@ -703,19 +703,13 @@ def _with_lines(text: bytes, more: bytes) -> bytes:
 # -- three trees made one ------------------------------------------------------------------------------------------
 
 
-class Merged(NamedTuple):
-    """What becomes of the files of one side; the paths in which both versions of a line stand, and those that could not be
-    merged, or were deleted on one side and changed on the other, and are kept."""
-
-    changes: dict[str, GitFile | None]
-    doubled: list[str]
-    met: list[str]
-
-
-def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool) -> Merged:
-    """What has changed from `base` to `theirs` under `inside`, made in `ours`. Where both changed a line both stand there, with
-    `union`, else the file is not merged. A memory is the same one in the archive and out of it, so that an edit and a move
-    come together: git would take two short facts for one that was renamed."""
+def merge(
+    repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool
+) -> tuple[dict[str, GitFile | None], list[str], list[str]]:
+    """What has changed from `base` to `theirs` under `inside`, made in `ours`; the paths in which both versions of a line stand,
+    with `union`, and those that could not be merged, or were deleted on one side and changed on the other, and are kept. A memory
+    is the same one in the archive and out of it, so that an edit and a move come together: git would take two short facts for
+    one that was renamed."""
     trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
     twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
     named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
@@ -725,7 +719,7 @@ def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str
         for name in sorted({*names} - taken):
             if before := gone.pop(tree[names[name]].oid, ""):
                 names[before] = names.pop(name)
-    found = Merged({}, [], [])
+    changes, doubled, met = dict[str, GitFile | None](), list[str](), list[str]()
     for name in sorted({*named[0], *named[1], *named[2]}):
         was, here, there = (one.get(name, "") for one in named)
         old, mine, new = (tree.get(path) for tree, path in zip(trees, (was, here, there), strict=True))
@@ -733,19 +727,19 @@ def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str
             continue  # changed on this side alone, or alike
         if mine and new:
             (one, meet), place = _both(repository, mine, old, new, union=union), there if here == was else here
-            found.changes.update({here: None, place: one or mine})
+            changes.update({here: None, place: one or mine})
             if not one:
-                found.met.append(place)
+                met.append(place)
                 stem, ending = os.path.splitext(place)  # it is no text, so it stands there twice
-                found.changes.update({f"{stem}-{new.oid[:8]}{ending}": new} if union else {})
+                changes.update({f"{stem}-{new.oid[:8]}{ending}": new} if union else {})
             elif meet and not _GROWING.search(place):
-                found.doubled.append(place)
+                doubled.append(place)
         elif old in (mine, new):  # unchanged on the one side, wherever it lies, and taken out or new on the other
-            found.changes.update(({here: None} if here else {}) | ({there: new} if new and not old else {}))
+            changes.update(({here: None} if here else {}) | ({there: new} if new and not old else {}))
         else:
-            found.met.append(here or there)
-            found.changes.update({there: new} if new and union else {})
-    return found
+            met.append(here or there)
+            changes.update({there: new} if new and union else {})
+    return changes, doubled, met
 
 
 def _name(path: str) -> str:
@@ -783,36 +777,38 @@ def joined(history: History, ours: str, theirs: str, subject: str, at: dt.dateti
             return one, []
     base = repository.ask("merge-base", ours, theirs).out.decode().strip()
     mine, said = _apart(history, base, ours, theirs)
-    found = merge(repository, base, mine, theirs, union=True)
-    said += [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in found.met]
+    changes, doubled, met = merge(repository, base, mine, theirs, union=True)
+    said += [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in met]
     both = "was changed on both machines in the same lines; it now holds both versions"
-    said += [f"{one_line(path)} {both}." for path in found.doubled]
-    tree = repository.tree_with(mine, found.changes)
+    said += [f"{one_line(path)} {both}." for path in doubled]
+    tree = repository.tree_with(mine, changes)
     return repository.commit_tree(tree, [ours, theirs], message(subject, {"Job": "sync"}), at), said
 
 
 def _apart(history: History, base: str, ours: str, theirs: str) -> tuple[str, list[str]]:
     """Our tree, with each memory that was begun on both sides under one name, and is another there, under a free one, by which
     what is new here names it; and a sentence on each."""
-    repository, names, said = history.repository, dict[str, dict[str, str]](), list[str]()
+    repository, names, users, said = history.repository, dict[str, str](), set[str](), list[str]()
     trees = [repository.tree(tree) for tree in (base, ours, theirs)]
     was, mine, there = ({_name(path): path for path in tree} for tree in trees)
     for name in sorted({*mine} & {*there} - {*was}):
-        begun, both = _BEGUN.fullmatch(name), (trees[1][mine[name]].oid, trees[2][there[name]].oid)
-        if begun and len({_begun(begun[2], data or b"") for data in repository.contents({*both})}) > 1:
+        begun, both = _BEGUN.fullmatch(name), {trees[1][mine[name]].oid, trees[2][there[name]].oid}
+        if begun and len({_begun(begun[2], data or b"") for data in repository.contents(both)}) > 1:
             free = next(one for one in numbered(name) if not any(one in tree for tree in (was, mine, there)))
-            names.setdefault(begun[1], {})[begun[2]] = free.removeprefix(begun[1])
+            users.add(begun[1])
+            names[begun[2]] = free.removeprefix(begun[1])
             said.append(f"{one_line(name)} was begun on both machines; what was kept here is {one_line(free)} now.")
     changes = dict[str, GitFile | None]()
-    for user, renames in names.items():
-        for path in (path for path, file in trees[1].items() if path.startswith(user) and file != trees[0].get(path)):
-            own, [data] = _name(path).removeprefix(user), repository.contents([f"{ours}:{path}"])
-            blob = repository.put("blob", renamed(data or b"", renames))
-            changes |= {path: None, path.replace(own, renames.get(own, own)): GitFile(trees[1][path].mode, blob)}
-        if user == history.path("x")[:-1]:
-            with contextlib.suppress(FilememError, OSError):  # so that its turns are not missed in the other one
-                safe.edit(history.folder.bookkeeping(journal.SAID), functools.partial(renamed, names=renames))
-    return repository.tree_with(ours, changes) if names else ours, said
+    for path, file in trees[1].items():
+        if path.startswith((*users,)) and file != trees[0].get(path):
+            own, [data] = _BEGUN.sub(r"\2", _name(path)), repository.contents([file.oid])
+            blob = repository.put("blob", renamed(data or b"", names))
+            changes |= {path: None, path.replace(own, names.get(own, own)): GitFile(file.mode, blob)}
+    with contextlib.suppress(
+        FilememError, OSError
+    ):  # so that the turns kept here are not missed in another conversation
+        safe.edit(history.folder.bookkeeping(journal.SAID), functools.partial(renamed, names=names))
+    return repository.tree_with(ours, changes), said
 
 
 def _begun(path: str, data: bytes) -> object:
@@ -932,12 +928,12 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
         raise FilememError(f"{short} is a merge; undo the commits that it brought in, filemem log lists them.")
     with repository.alone():
         head = repository.head()
-        found = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
-        stays = {path for path in (*found.met, *found.changes) if _stays(history, commit, path)}
-        if met := [one_line(history.own(path)) for path in found.met if path not in stays]:
+        changes, _, met = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
+        if met := [one_line(history.own(path)) for path in met if not _stays(history, commit, path)]:
             what = "what it wrote there has been changed since; correct it by hand, git log -p shows who wrote it"
             raise FilememError(f"nothing was undone: {first_few(met)}: {what}.")
-        tree = repository.tree_with(head, {path: file for path, file in found.changes.items() if path not in stays})
+        goes = {path: file for path, file in changes.items() if not _stays(history, commit, path)}
+        tree = repository.tree_with(head, goes)
         words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
         new = repository.commit_tree(tree, [head], words, at)
         made = steps(repository, head, new)
