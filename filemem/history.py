@@ -2,11 +2,9 @@
 
 Git never stands in the way of a memory: what could not be committed goes with a later job. A job notes in `.filemem/jobs/` what
 differs from the last commit before it begins: that is a person's, and waits for their commit. What differs beyond the note of a
-job that was cut off is the job's, and the next one commits it.
-
-Undo and sync make their commit beside the work tree and land it there: a ref names it until every file, the index and the branch
-have come to it, so that the next job goes on where one was cut off. Where a person has uncommitted edits in a file that is to
-change, nothing is written.
+job that was cut off is the job's, and the next one commits it. Undo and sync make their commit beside the work tree and land it
+there: a ref names it until every file, the index and the branch have come to it, so that the next job goes on where one was cut
+off. Where a person has uncommitted edits in a file that is to change, nothing is written.
 
 Git is run so that nothing that lies in a repository can have it run or send anything. Used are only repositories that filemem was
 told to set up, or that a person has agreed to on this machine. Each has a mark, a name drawn by lot in its git directory, and the
@@ -605,10 +603,7 @@ class History:
     def land(self, commit: str) -> None:
         """Bring the files, the index and the branch to a commit, with whatever was committed since; for who has the repository
         `alone`. Raises FilememError, with nothing written, where uncommitted edits are in the way, or a path that is no safe
-        place for a plain file.
-
-        The index comes before the branch: had it stayed behind, a person's next commit would take everything back.
-        """
+        place for a plain file."""
         repository, old = self.repository, self.repository.head()
         new = joined(self, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         trees, wanted = [tree for tree in (old, new) if tree], steps(repository, old, new)
@@ -642,6 +637,7 @@ class History:
                 journal.note_recalls(self.folder, back, journal.RESTORED, made.at)
             for step in sorted(todo, key=lambda one: (one.found is not None, one.becomes is None)):
                 _carry_out(repository, step)  # what is new first, what goes last, so that nothing is ever missing
+            # The index before the branch: had it stayed behind, a person's next commit would take everything back.
             repository.run("read-tree", "-m", "-i", *trees)
             repository.run("update-ref", "-m", f"filemem: {made.subject}", "HEAD", new, old or "0" * len(new))
             repository.run("update-ref", "-d", LANDING)
@@ -751,10 +747,7 @@ def _both(
     repository: Repository, mine: GitFile, old: GitFile | None, new: GitFile, *, union: bool
 ) -> tuple[GitFile | None, bool]:
     """Two changes of a file in one, None for what is no text; and whether they meet in a line. Both lines stand there then, with
-    `union`, else it is None.
-
-    A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
-    """
+    `union`, else it is None. A line of its own between any two keeps changes of neighbouring lines apart, which to git meet."""
     if old in (mine, new) or mine == new:
         return new if mine == old else mine, False
     names = [os.path.join(repository.aside, name) for name in ("ours", "base", "theirs")]
@@ -804,9 +797,7 @@ def _apart(history: History, base: str, ours: str, theirs: str) -> tuple[str, li
             own, [data] = _BEGUN.sub(r"\2", _name(path)), repository.contents([file.oid])
             blob = repository.put("blob", renamed(data or b"", names))
             changes |= {path: None, path.replace(own, names.get(own, own)): GitFile(file.mode, blob)}
-    with contextlib.suppress(
-        FilememError, OSError
-    ):  # so that the turns kept here are not missed in another conversation
+    with contextlib.suppress(FilememError, OSError):  # else the turns kept here are missed in another conversation
         safe.edit(history.folder.bookkeeping(journal.SAID), functools.partial(renamed, names=names))
     return repository.tree_with(ours, changes), said
 
@@ -1072,11 +1063,9 @@ def _push(repository: Repository, name: str, branch: str, commit: str) -> str:
 
 
 def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) -> list[str]:
-    """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
-
-    Makes a repository where there is none, which begins with what is there, under the person's name. Adds the lines of
-    .gitignore and .gitattributes that are missing; touches nothing else. The person has named the repository from now on.
-    """
+    """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done. The person has
+    named the repository from now on; where there is none it is made, and begins with what is there, under their name. Of their
+    files only .gitignore and .gitattributes are touched, and get the lines that are missing."""
     said = list[str]()
     if not git_place(home):
         Git(home).run("init", "--quiet")

@@ -149,10 +149,8 @@ class Folder:
         return f"{self.place}/{path}"
 
     def locate(self, path: str) -> str:
-        """The path under which a memory lies now: as named, or where the archive has it. Raises NotFound or Refused.
-
-        A name in another Unicode normal form than the file's, as macOS writes them, is the same name.
-        """
+        """The path under which a memory lies now: as named, in whatever Unicode normal form, or where the archive has it. Raises
+        NotFound or Refused."""
         path = path.removeprefix("./")
         both = (path, counterpart(path))
         for candidate in both:

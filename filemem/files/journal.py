@@ -28,9 +28,8 @@ def line(value: Any) -> bytes:
 
 
 def values(place: str) -> Iterator[Any]:
-    """The JSON values of a log's lines; none where there is no log that may be read. Raises OSError where the system fails:
-    what was not read must not be rewritten.
-    """
+    """The JSON values of a log's lines; none where there is no log that may be read. Raises OSError where the system fails, as
+    what was not read must not be rewritten."""
     data = b""
     with contextlib.suppress(FilememError):
         data = safe.read(place)
@@ -215,10 +214,8 @@ class Origins:
         self._imported[origin] = Imported(path, [*before, *parts])
 
     def add(self, origin: str, path: str, parts: list[str]) -> None:
-        """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock.
-
-        Not fsynced line by line: what a power cut takes from the record is found again in the sessions themselves.
-        """
+        """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock. It is not fsynced, as
+        what a power cut takes from it is found again in the sessions themselves."""
         self.of(origin)
         self._note(origin, path, parts)
         entry = {"origin": origin, "path": path, "parts": parts}

@@ -205,12 +205,9 @@ def _written(path: str, data: bytes, like: os.stat_result | None = None) -> Iter
 
 
 def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
-    """Replace the file's bytes by `change(bytes)`; False when that is None or the same.
-
-    What is on disk is compared with what was read right before the rename; where a person saved in between, `change` is asked
-    again with their bytes. Raises Changed after TRIES such rounds. Another's rename within the microseconds between that look
-    and our own can't be told by calls that every system has.
-    """
+    """Replace the file's bytes by `change(bytes)`; False when that is None or the same. Where a person saves in between, `change`
+    is asked again with their bytes; raises Changed after TRIES such rounds. Another's rename within the microseconds between the
+    last look and our own rename can't be told by calls that every system has."""
     for _ in range(TRIES):
         with _about(path), settle(path, os.O_RDWR) as old:
             before = old.read()
@@ -240,11 +237,9 @@ def _rested(file: BinaryIO) -> bytes:
 
 
 def append(path: str, data: bytes) -> None:
-    """Add whole lines at the end, durably, starting a new line where the file lacks its last newline.
-
-    One write inside a page cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes.
-    Where a person saved at the same moment, and the lines with it are gone, they are added again to what was saved.
-    """
+    """Add whole lines at the end, durably, starting a new line where the file lacks its last newline. One write inside a page
+    cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes. What a person saves over at the same
+    moment is added again."""
     held = None
     for _ in range(TRIES):
         with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:

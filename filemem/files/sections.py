@@ -77,9 +77,8 @@ def find(data: bytes, path: str) -> tuple[int, int] | None:
 
 
 def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
-    """The summary with a section in its place, in the order of headings. One with the digest `known` is replaced; another
-    one is a person's and stays, with the new lines that it lacks at its end.
-    """
+    """The summary with a section in its place, in the order of headings. One with the digest `known` is replaced; another one is
+    a person's and stays, with the new lines that it lacks at its end."""
     place = find(data, path)
     if place:
         start, end = place

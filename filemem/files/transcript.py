@@ -23,11 +23,8 @@ class Transcript:
         self.path = path
 
     def add(self, speaker: str, text: str, at: dt.datetime) -> int:
-        """Append one turn, durably; returns the line on which it starts. `at` is the person's local time.
-
-        Where a person has archived the file meanwhile, the turn goes there. Where they have deleted it, or it is no
-        UTF-8 text any more, the conversation goes on in a new file.
-        """
+        """Append one turn, durably, wherever the file lies now; returns the line on which it starts. `at` is the person's local
+        time. Where they have deleted it, or it is no UTF-8 text any more, the conversation goes on in a new file."""
         clock = f"{at:%H:%M}"
         with self.folder.locked():
             standing = self._standing()

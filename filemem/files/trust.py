@@ -35,10 +35,8 @@ def wishes(root: str) -> str:
 
 
 class Trust:
-    """A person's answers: those kept, as they were when one was first asked for, and the environment's.
-
-    With `given` everything is agreed to, as by the flag --trust, and what is settled so is kept.
-    """
+    """A person's answers: those kept, as they were when one was first asked for, and the environment's. With `given` everything
+    is agreed to, as by the flag --trust, and what is settled so is kept."""
 
     def __init__(self, *, given: bool = False) -> None:
         self.given = given

@@ -1,13 +1,11 @@
 """Compaction: old conversations are summarised by month, and the originals move to the archive.
 
 A conversation gets a section in the summary of its month, where that is under half of it; one that is too short for that, or for
-its most telling turn, stays. `plan` looks; `apply` writes the sections of a month, moves the originals, and logs what is done.
-After a job that was killed the next one goes on: a section that stands there is taken as it is. Each conversation is logged with
-its digest, so nothing is done twice, and one that was edited afterwards is compacted again.
+its most telling turn, stays. `plan` looks; `apply` writes the sections of a month, moves the originals, and logs each with its
+digest, so that nothing is done twice, what a killed job began is gone on with, and what was edited since is compacted again.
 
-What a summary says are the most telling turns. A turn is worth more where it names a day, a number or a name, opens a
-conversation, answers a question or tells of its speaker, and in rare words, as the index has it. Of two equals the shorter is
-kept, since it leaves room for others.
+What a summary says are the most telling turns: those that name a day, a number or a name, open a conversation, answer a question,
+tell of their speaker, or do so in rare words; of two equals the shorter, since it leaves room for others.
 """
 
 import datetime as dt

@@ -163,10 +163,8 @@ def from_json(text: str | bytes) -> DeletionPlan:
 
 
 def plan(folder: Folder, *what: str, about: str = "", progress: Progress = no_progress) -> DeletionPlan:
-    """Everything that would go with memories, each a path or `path:line`, or with what contains the words; nothing is changed.
-
-    A `what` that names nothing may be words as well, `about` is always. Raises NotFound for a path that names nothing.
-    """
+    """Everything that would go with memories, each a path or `path:line`, or with what contains the words, which `about` always
+    is and `what` where it names nothing; nothing is changed. Raises NotFound for a path that names nothing."""
     cascade, words = _Cascade(folder, progress), about or " ".join(what)
     asked = [] if about else [item for one in what for item in cascade.at(one)]
     if not asked:

@@ -75,10 +75,8 @@ def _remotes(repository: Repository) -> list[str]:
 
 
 def purge(history: History, found: DeletionPlan) -> list[str]:
-    """Rewrite this repository's branches, tags and index, and prune what they held before; says what was done.
-
-    Raises FilememError where something is in the way; done again, it goes on from there.
-    """
+    """Rewrite this repository's branches, tags and index, and prune what they held before; says what was done. Raises
+    FilememError where something is in the way; done again, it goes on from there."""
     repository = require(history)
     with repository.alone(), tempfile.TemporaryDirectory(dir=repository.aside) as aside:
         every = ("--all", "--full-history", "--", spec(history.inside))

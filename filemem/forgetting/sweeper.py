@@ -1,8 +1,7 @@
 """The sweep: it archives what has faded and brings back what was recalled. `plan` looks, `apply` moves, `why` says why.
 
 Only episodes fade: summarised conversations, past events and plans, superseded memories, and trifles. A standing memory is never
-archived for its age: it ends when something supersedes it, on its `valid_until`, or by a person's hand. One that an older
-version of the program archived comes back.
+archived for its age: it ends when something supersedes it, on its `valid_until`, or by a person's hand.
 """
 
 import contextlib
@@ -232,11 +231,8 @@ def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress 
 
 
 def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
-    """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a
-    session. A sentence for each.
-
-    Raises NotFound or Refused for a path that is no memory, before anything is moved.
-    """
+    """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a session.
+    A sentence for each. Raises NotFound or Refused for a path that is no memory, before anything is moved."""
     said: list[str] = []
     found = [folder.locate(path) for path in paths]
     for path in dict.fromkeys(found):
