@@ -522,12 +522,11 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
                 continue
             except (FilememError, OSError) as error:
                 stayed.append(f"{path} stays as it is: {in_words(error)}")
-        moved = ((pre + old, pre + new) for old, new in found.names.items() if new for pre in ("", archived("")))
-        for old, new in moved:
-            paths += [old, new]
-            with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
-                if os.path.lexists(f"{folder.place}/{old}"):
-                    folder.move(old, new)
+        for old, new in found.names.items():
+            for path in folder.standing(old) if new else ():
+                with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
+                    folder.move(path, new if path == old else archived(new))
+            paths += [old, archived(old), *([new, archived(new)] if new else [])]
         indexes.of(folder).discard()
         for name in CACHES:
             with contextlib.suppress(NotFound, FileNotFoundError):
