@@ -703,9 +703,8 @@ def merge(
     repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool
 ) -> tuple[dict[str, GitFile | None], list[str], list[str]]:
     """What has changed from `base` to `theirs` under `inside`, made in `ours`; the paths in which both versions of a line stand,
-    with `union`, and those that could not be merged, or were deleted on one side and changed on the other, and are kept. A memory
-    is the same one in the archive and out of it, so that an edit and a move come together: git would take two short facts for
-    one that was renamed."""
+    with `union`, and those that could not be merged, or were deleted on one side and changed on the other, and are kept. An edit
+    and a move into the archive come together: git would take two short facts for one that was renamed."""
     trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
     twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
     named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
@@ -769,18 +768,18 @@ def joined(history: History, ours: str, theirs: str, subject: str, at: dt.dateti
         if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
             return one, []
     base = repository.ask("merge-base", ours, theirs).out.decode().strip()
-    mine, said = _apart(history, base, ours, theirs)
+    mine, said = _apart(history, base, ours, theirs, at)
     changes, doubled, met = merge(repository, base, mine, theirs, union=True)
     said += [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in met]
     both = "was changed on both machines in the same lines; it now holds both versions"
     said += [f"{one_line(path)} {both}." for path in doubled]
     tree = repository.tree_with(mine, changes)
-    return repository.commit_tree(tree, [ours, theirs], message(subject, {"Job": "sync"}), at), said
+    return repository.commit_tree(tree, [mine, theirs], message(subject, {"Job": "sync"}), at), said
 
 
-def _apart(history: History, base: str, ours: str, theirs: str) -> tuple[str, list[str]]:
-    """Our tree, with each memory that was begun on both sides under one name, and is another there, under a free one, by which
-    what is new here names it; and a sentence on each."""
+def _apart(history: History, base: str, ours: str, theirs: str, at: dt.datetime) -> tuple[str, list[str]]:
+    """Our commit, or one on it, in which each memory that was begun on both sides under one name, and is another there, has a
+    free one, by which what is new here names it; and a sentence on each."""
     repository, names, users, said = history.repository, dict[str, str](), set[str](), list[str]()
     trees = [repository.tree(tree) for tree in (base, ours, theirs)]
     was, mine, there = ({_name(path): path for path in tree} for tree in trees)
@@ -799,7 +798,8 @@ def _apart(history: History, base: str, ours: str, theirs: str) -> tuple[str, li
             changes |= {path: None, path.replace(own, names.get(own, own)): GitFile(file.mode, blob)}
     with contextlib.suppress(FilememError, OSError):  # else the turns kept here are missed in another conversation
         safe.edit(history.folder.bookkeeping(journal.SAID), functools.partial(renamed, names=names))
-    return repository.tree_with(ours, changes), said
+    subject = message("Keep apart what two machines began under one name", {})
+    return repository.commit_tree(repository.tree_with(ours, changes), [ours], subject, at) if names else ours, said
 
 
 def _begun(path: str, data: bytes) -> object:

@@ -149,8 +149,7 @@ class Folder:
         return f"{self.place}/{path}"
 
     def locate(self, path: str) -> str:
-        """The path under which a memory lies now: as named, in whatever Unicode normal form, or where the archive has it. Raises
-        NotFound or Refused."""
+        """Where a memory lies now: as named, in whatever Unicode normal form, or in the archive. Raises NotFound or Refused."""
         path = path.removeprefix("./")
         both = (path, counterpart(path))
         for candidate in both:
@@ -369,8 +368,7 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
-    """The known user whose name is nearly so: in another case or with other accents, or, in a script with small letters, spelt a
-    letter apart; else empty."""
+    """The known user whose name is nearly so: in another case, with other accents, or in small letters a letter apart; or ''."""
 
     def plain(name: str) -> str:
         return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))

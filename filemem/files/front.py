@@ -42,8 +42,7 @@ class _Loader(Safe):  # type: ignore[misc]
 
 
 def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault]]:
-    """The mapping in a YAML text, empty for an empty text and None for a broken one; and its faults, in order. `above` is the
-    number of lines that stand over it in the file."""
+    """The mapping in a YAML text, empty for an empty one, None for a broken one; and its faults. Over it stand `above` lines."""
     plainly = "write it as plain `key: value` lines"
     try:
         wrong = _unbounded(source)

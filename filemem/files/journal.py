@@ -1,7 +1,6 @@
 """All bookkeeping that cannot be rebuilt: logs in `.filemem/`, a line for each entry, to which the program only adds.
 
-Two clones merge them by union. Reading is bounded; a line that a kill has torn, or somebody has spoilt, says nothing, and hides
-no other.
+Two clones merge them by union. Reading is bounded; a line that is torn by a kill, or spoilt, says nothing, and hides no other.
 """
 
 import contextlib

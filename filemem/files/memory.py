@@ -81,8 +81,7 @@ class Passage(NamedTuple):
 
 
 def as_shown(line: str) -> list[str]:
-    """A turn's first line as the tools show it: `Sam: …`, with its clock, and with its date too, where it has them; nothing for
-    another line."""
+    """A turn's first line as the tools show it: `Sam: …`, with its clock, and with its date, where it has them; else nothing."""
     match = TURN_HEAD.match(line)
     if not match:
         return []
@@ -164,8 +163,7 @@ def pauses(times: Sequence[str]) -> list[bool]:
 
 
 def windows(text: str) -> list[tuple[int, int]]:
-    """The windows of a passage's text, as places in it: what is scored and shown of it. A long one ends with a sentence,
-    else with a word, where it can."""
+    """What of a passage's text is scored and shown, as places in it. A long one ends with a sentence, else a word, if it can."""
     found: list[tuple[int, int]] = []
     start, end = 0, len(text)
     while end - start > (LONGEST if found else WHOLE):
@@ -406,8 +404,7 @@ class Memory:
         return [(n, *one) for n, text in texts for one in ([(0, len(text))] if len(text) <= WHOLE else windows(text))]
 
     def _entries(self) -> Iterator[Passage]:
-        """A passage for each key of the front matter, or of a YAML memory, but those that describe the memory or name it; nothing
-        where it is broken."""
+        """A passage for each key of the front matter or of a YAML memory, but those that describe or name it; none if broken."""
         mapping = self._loaded[0] or {}
         lines = self.lines if self.is_yaml else self.lines[: self.front_end - 1]
         above = 0 if self.is_yaml else 1

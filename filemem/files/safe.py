@@ -58,8 +58,7 @@ def through_link(path: str) -> bool:
 
 
 def walk(top: str, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
-    """The paths of what lies below a folder, however deep, folders among it; `enter` says which of those to look into.
-    What may not be listed is passed over."""
+    """The paths of what lies below a folder, folders among it, but in what may not be listed; `enter` says which to look into."""
     waiting = [""]
     while waiting:
         prefix = waiting.pop()
@@ -181,8 +180,7 @@ def write(path: str, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _written(path: str, data: bytes, like: os.stat_result | None = None) -> Iterator[str]:
-    """A fsynced file with `data`, hidden, beside another, to be given its name; with the owner and mode of one that it is
-    `like`, as far as we may."""
+    """A fsynced file with `data`, hidden, to be given the name; with owner and mode of one that it is `like`, where we may."""
     with _about(path):
         folder = os.path.dirname(path) or "."
         temporary = f"{folder}/{OURS}{os.urandom(8).hex()}"
@@ -306,8 +304,7 @@ def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
 
 
 def _unsettled(file: os.stat_result) -> float:
-    """The seconds until a file's last change is SETTLE old, or more of an empty one, which somebody is about to write; 0 for one
-    dated in the future too."""
+    """The seconds until a file's last change is SETTLE old, more of an empty one, about to be written; 0 for one to come."""
     rest, age = SETTLE if file.st_size else 20 * SETTLE, (time.time_ns() - file.st_mtime_ns) / 1e9
     return rest - age if 0 <= age < rest else 0
 

@@ -111,8 +111,7 @@ def newest(folder: Folder) -> list[str]:
 
 
 def _missing(session: Memory, said: Iterable[str]) -> list[str]:
-    """Those of some turns that a session has not any more, neither as they were said nor changed by a person: with the same
-    speaker and clock."""
+    """Those of some turns that a session has no more, neither as said nor, with the same speaker and clock, changed."""
     here = Counter(_key(turn) for turn in session.passages if turn.speaker)
     gone = []
     for turn in said:

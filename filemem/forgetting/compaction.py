@@ -128,8 +128,7 @@ def apply(
 
 
 def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetime) -> Iterator[Compaction]:
-    """Write the sections, move the originals, log what is done. A section that a run which was cut off has written already is
-    taken as it is."""
+    """Write the sections, but those that a run has written which was cut off; move the originals; log what is done."""
     where = folder.absolute(summary)
     standing = safe.read(where) if os.path.lexists(where) else b""
     places = {one.path: sections.find(standing, one.path) for one in sources if not one.old}

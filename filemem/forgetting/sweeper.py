@@ -64,8 +64,7 @@ class Strength(NamedTuple):
 def strength(
     born: dt.date, recalls: Iterable[dt.date], today: dt.date, importance: float = IMPORTANCE, curve: Config = DEFAULT
 ) -> Strength:
-    """How a memory of `born` stands today, given the days on which it was recalled (those after today do not count), on the curve
-    that the settings draw."""
+    """How a memory of `born` stands today, given the days on which it was recalled until then, on the curve of the settings."""
     stability, last = curve.stability_days * importance / IMPORTANCE, born
     for day in sorted(set(recalls)):
         if born < day <= today:
