@@ -11,16 +11,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from crash_driver import arm
 
 from filemem import Store, overview
-from filemem.files import safe
+from filemem.files import journal, safe
+from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 LONG = "word " * 1200 + "\n\nsecond paragraph"  # longer than a page, hence written by a swap
 SAID = ["turn 1\nits second line", f"turn 2 {LONG}", "turn 3"]
+TEA = "facts/tea.md"
 
 
 def killed(work: list[Callable[[], object]], limit: int) -> tuple[bool, int]:
@@ -57,6 +60,30 @@ def test_a_chat_killed_at_any_change_keeps_every_turn_that_was_said(tmp_path: Pa
         if not ended:
             break
     assert limit > 10 and found == SAID
+
+
+@pytest.mark.parametrize("work", ["edit", "move", "recall"])
+def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
+    """A file is as it was or as it was to be; it has one name; every line of the log is whole."""
+    for limit in itertools.count(1):
+        folder = Folder(str(tmp_path / str(limit)), "u")
+        path = folder.create(TEA, f"---\nimportance: 1\n---\n\n{LONG}\n")
+        acts: dict[str, Callable[[], object]] = {
+            "edit": lambda folder=folder: folder.edit(TEA, lambda old: set_front(TEA, old, "importance", "7")),
+            "move": lambda folder=folder: folder.move(TEA, f"archive/{TEA}"),
+            "recall": lambda folder=folder: journal.note_recall(folder, TEA, "open", AT),
+        }
+        ended, finished = killed([acts[work]], limit)
+        [path] = folder.paths()
+        assert path in (TEA, f"archive/{TEA}")
+        text = folder.memory(path).text
+        assert text in (f"---\nimportance: {number}\n---\n\n{LONG}\n" for number in (1, 7))
+        noted = [len(trail) for trail in journal.recalled(folder).values()]
+        assert noted in ([], [1])
+        if not ended:
+            break
+    assert limit > 1 and finished == 1
+    assert (path != TEA, "importance: 7" in text, noted == [1]) == (work == "move", work == "edit", work == "recall")
 
 
 def leftovers(folder: Folder, age: int = 0) -> list[str]:

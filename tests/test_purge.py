@@ -175,6 +175,8 @@ def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("obstacle", "words"),
     [
+        ("git worktree add -q ../other side", "several work trees"),
+        ("echo x >> README && git stash -q", "stashed changes"),
         ("git checkout -q --detach", "HEAD is detached"),
         ("git notes add -m 'A zyzzyva'", "notes on commits"),
         ("git replace -f HEAD~1 HEAD~2", "replacement refs"),
@@ -183,7 +185,7 @@ def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
 )
 def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: Folder, obstacle: str, words: str) -> None:
     where = top(mara)
-    subprocess.run(["sh", "-c", obstacle], cwd=where, check=True)
+    subprocess.run(["sh", "-c", obstacle.replace("FACT", FACT)], cwd=where, check=True)
     before = {path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")
     result = run(mara, f"archive/{FACT}", "--yes", "--purge-history")
     assert words in str(result.exception)

@@ -16,6 +16,9 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
+from filemem.files import config
+from filemem.files.trust import Trust
+
 KEY = "sk-the-persons-own-key"
 
 
@@ -147,3 +150,9 @@ def test_secrets_are_taken_out_until_the_person_wants_them_kept(home: Path) -> N
         assert ("Marigold" in text) == stays, options
         for path in (home / "memory_store/ann/sessions").rglob("*.md"):
             path.unlink()
+
+
+def test_a_program_decides_for_itself(home: Path, server: ScriptedServer) -> None:
+    assert config.load(home / "memory_store").base_url == ""
+    assert config.load(home / "memory_store", trust=Trust(given=True)).base_url == server.base_url
+    assert config.load(home / "memory_store").base_url == "", "and nothing was kept of it"
