@@ -97,6 +97,8 @@ class Chat:
 
     def once(self, message: str) -> int:
         """Answer one message; exit code 2 where there was no whole answer."""
+        if not message.strip():
+            raise FilememError("the message is empty; say something, as in: filemem chat -m 'What tea do I like?'")
         self._say_if_offline(again=not transcript.newest(self._talk.user))
         return self._take(message.strip())
 

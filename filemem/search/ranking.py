@@ -40,7 +40,7 @@ ASKED, OWN_WORDS = 0.2, 0.08  # said by a person named; and in the first person,
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.05  # has a name; opens its file, where people say what is new
-LENGTH = -0.05  # a fold in length, but in talks with an assistant: at equal merit the shorter leaves more room
+LENGTH = -0.05  # a fold in length, but beside talks with an assistant: at equal merit the shorter leaves more room
 BARE_QUERY_LENGTH = 0.1  # likewise, where the question has no word to look for
 BARE_QUERY_MASS = 2.0  # the least that such a question weighs: as much as a word in an eighth of all passages
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
@@ -50,8 +50,7 @@ FARTHER = 0.01  # less for each of these
 
 FLOOR = 0.001  # the least that a passage found scores
 
-_OPENS, _ANSWERS, _COMPANY, _TALKED = 256, 512, 1024, 2048
-"""Marks of a passage beside the flags of its text; the last two: it is of people who talk with each other, or an assistant."""
+_OPENS, _ANSWERS, _COMPANY = 256, 512, 1024  # marks of a passage beside the flags of its text
 _KERNEL = (*REACH[:0:-1], *REACH)  # from one end of the reach to the other
 _MONOLOGUE = tuple(share if share == 1.0 else ALONE * share for share in _KERNEL)
 
@@ -214,8 +213,8 @@ def _spot(corpus: Corpus, number: int) -> _Spot:
         heard = {*corpus.speakers[file]}
         kernel = _MONOLOGUE if speaker and heard == {speaker} else _KERNEL
         shares = kernel[most - (number - first) : most + end - number]
-        among = _TALKED if BY_ASSISTANT in corpus.voices[file] else _COMPANY if len(heard - {0}) > 1 else 0
-        known = corpus.kept[number] = _Spot(first, shares, _mark(corpus, number) | among)
+        people = len(heard - {0}) > 1 and BY_ASSISTANT not in corpus.voices[file]
+        known = corpus.kept[number] = _Spot(first, shares, _mark(corpus, number) | _COMPANY * people)
     return known
 
 
@@ -389,7 +388,7 @@ class _Scorer:
         key = mark, named, corpus.lengths[number], date
         if key not in self._signs:
             when, length = query.asks_when or self._bare, corpus.lengths[number]
-            fold = 0.0 if mark & _TALKED else LENGTH
+            fold = 0.0 if corpus.voices else LENGTH
             if self._bare:
                 fold = 0.0 if 0 < date <= ON_DAY else BARE_QUERY_LENGTH
             signs = (
