@@ -79,7 +79,7 @@ class User:
         FilememError for empty text or a wrong importance.
         """
         how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
-        return self.open_file(remembered(self.folder, text, self._at(today), **how)[0].decisions[0].path)
+        return self.open_file(remembered(self.folder, text, self._at(today), **how).decisions[0].path)
 
     def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Decision]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
@@ -87,7 +87,7 @@ class User:
         Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
         if the model fails; what it had read by then is kept.
         """
-        done = [applied for applied, _ in consolidated(self.folder, _local(at), self._model(model))]
+        done = list(consolidated(self.folder, _local(at), self._model(model)))
         failed = next((one.error for one in done if one.error), "")
         if failed:
             raise ModelError(failed)

@@ -13,7 +13,7 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, ParamSpec
+from typing import Any, NamedTuple
 
 from filemem import index, overview
 from filemem.chat import Does
@@ -35,20 +35,24 @@ from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE
 from filemem.search import semantic
 from filemem.text.plain import counted, first_few, one_line
 
-Commit = Callable[..., str]
-"""Commits what a job wrote, by a subject, the paths and more trailers; what git has to say of it, empty where nothing."""
+Commit = Callable[..., list[str]]
+"""Commits what a job wrote, by a subject, the paths and more trailers; notes of what git has to say of it, if anything."""
 
 
 @contextlib.contextmanager
-def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[Commit]:
+def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True, dry: bool = False) -> Iterator[Commit]:
     """Work on a user's memories, and commit what was written, after what was cut off before it was committed; raises Busy where
-    another job is at it. Not `alone`: a short piece of work, such as one fact, which waits for no other job."""
+    another job is at it. Not `alone`: a short piece of work, such as one fact, which waits for no other job. `dry`: it only
+    looks, and waits for nobody."""
+    if dry:
+        yield lambda subject, paths, **trailers: []
+        return
     history = History(user)
 
-    def commit(subject: str, paths: Iterable[str], **trailers: str) -> str:
+    def commit(subject: str, paths: Iterable[str], **trailers: str) -> list[str]:
         written = list(dict.fromkeys(paths))
         note = history.record(subject, written, {"Job": name, **trailers}, at) if written else ""
-        return f"git: {note}" if note else ""
+        return [f"git: {note}"] if note else []
 
     with user.job_lock() if alone else contextlib.nullcontext(), history.at_work():
         yield commit
@@ -57,30 +61,31 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
 # -- remembering -------------------------------------------------------------------------------------------------
 
 
-def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Applied, str]:
-    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; returns what git says, too. `source`: who
-    asked for it, where it was not the person."""
+def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> Applied:
+    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it. `source`: who asked for it, where it was
+    not the person."""
     with job(folder, "remember", at, alone=False) as commit:
         done = consolidation.remember(folder, text, at, **how)
-        subject = f"Remember: {done.decisions[0].claim.text}"
-        return done, commit(subject, done.paths, **({"Source": source} if source else {}))
+        notes = commit(f"Remember: {done.decisions[0].claim.text}", done.paths, Source=source)
+        return done._replace(notes=done.notes + notes)
 
 
-def consolidated(folder: Folder, at: dt.datetime, model: Model | None, **how: Any) -> Iterator[tuple[Applied, str]]:
-    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it. What
-    a model has noted has its vectors then, where there are any."""
+def consolidated(folder: Folder, at: dt.datetime, model: Model | None, **how: Any) -> Iterator[Applied]:
+    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request. What a model has noted has its
+    vectors then, where there are any."""
     with job(folder, "consolidate", at) as commit:
         for done in consolidation.run(folder, at, model, **how):
-            yield done, committed(commit, done)
+            yield committed(commit, done)
     if model:
         semantic.catch_up(index.of(folder))
 
 
-def committed(commit: Commit, done: Applied) -> str:
-    """Commit what consolidation or a review wrote; what git has to say of it."""
+def committed(commit: Commit, done: Applied) -> Applied:
+    """Commit what consolidation or a review wrote."""
     written = [one.claim.text for one in done.decisions if one.action in (ADD, SUPERSEDE)]
     learnt = f"Learn {len(written)} facts" if written else "Bring what was known up to date"
-    return commit(f"Learn: {written[0]}" if len(written) == 1 else learnt, done.paths)
+    notes = commit(f"Learn: {written[0]}" if len(written) == 1 else learnt, done.paths)
+    return done._replace(notes=done.notes + notes)
 
 
 def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
@@ -98,14 +103,11 @@ def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
 
 def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
-) -> tuple[ImportReport, str]:
+) -> tuple[ImportReport, list[str]]:
     """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
-    if how.get("dry_run"):
-        return import_file(store, format_, file, user=user, **how), ""
-    with job(store.folder(user), "import", at, alone=False) as commit:
+    with job(store.folder(user), "import", at, alone=False, dry=how.get("dry_run", False)) as commit:
         report = import_file(store, format_, file, user=user, **how)
-        paths = [entry.path for entry in (*report.added, *report.updated)]
-        name = os.path.basename(file)
+        paths, name = [entry.path for entry in (*report.added, *report.updated)], os.path.basename(file)
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
         return report, commit(subject, paths, Source=f"{format_}:{name}")
 
@@ -129,7 +131,7 @@ def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
         # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
         new = {path for path in History(user).new() if path.startswith("sessions/")} - {*found.names.values()}
         paths = [path for path in done.paths if path not in new]
-        return done._replace(note="" if gone else commit(done.subject, [*paths, journal.RECALLS]))
+        return done._replace(note="" if gone else "".join(commit(done.subject, [*paths, journal.RECALLS])))
 
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
@@ -143,38 +145,20 @@ ASKED = Does(_remember, consolidation.take_back)
 
 # -- what keeps a memory in order ----------------------------------------------------------------------------------------
 
-NONE_OLD = "Nothing is old enough to be compacted."
 _COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
 
 
 class JobDone(NamedTuple):
-    """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it. Without a name it
-    is one thing of several that a job has to tell."""
+    """What a job did; `facts` are for a script, `paths` what it wrote or moved. Without a name it is one thing of several that a
+    job has to tell, or, with the fact `error`, why it failed."""
 
     job: str
     said: list[str]
     facts: dict[str, Any]
     paths: list[str] = []
-    subject: str = ""
 
 
-P = ParamSpec("P")
-
-
-def _committed(step: Callable[P, JobDone]) -> Callable[P, JobDone]:
-    """Have a step, a function of a folder and a moment, be a job of its own, and commit what it did; not where it is `dry`."""
-
-    @functools.wraps(step)
-    def run(*args: P.args, **how: P.kwargs) -> JobDone:
-        if how.get("dry"):
-            return step(*args, **how)
-        given: tuple[Any, ...] = args
-        with job(given[0], step.__name__, given[1]) as commit:
-            done = step(*args, **how)
-            note = commit(done.subject, done.paths, Job=done.job)
-        return done._replace(said=[*done.said, note], facts={**done.facts, "git": note}) if note else done
-
-    return run
+Job = Callable[..., JobDone | list[JobDone]]  # of a folder, a moment, `progress` and options of its own
 
 
 def maintain(
@@ -189,7 +173,7 @@ def maintain(
             followed.append(profile._replace(job="profile", said=[f"changed {PROFILE}", *profile.facts["notes"]]))
         done = [
             *(one for one in followed if one.paths),
-            read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model=bool(model)),
+            read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model),
             compact(folder, at, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
         ]
@@ -200,23 +184,18 @@ def maintain(
     return done
 
 
-# -- consolidation -----------------------------------------------------------------------------------------------
-
-
-def waiting(folder: Folder, *, model: bool) -> JobDone:
+def waiting(folder: Folder, model: Model | None) -> JobDone:
     """What it would cost to read the conversations that wait."""
     cost = consolidation.cost(folder)
     waits = "" if model or not cost.conversations else " No model is configured, so they wait."
     return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()})
 
 
-def read(found: Iterable[tuple[Applied, str]]) -> JobDone:
-    """What came of a model's reading, with what git said of it: each decision, any notes, and a line that sums up."""
-    told = list(found)
-    requests = [one for one, _ in told]
+def read(found: Iterable[Applied]) -> JobDone:
+    """What came of a model's reading: each decision, any notes, and a line that sums up."""
+    requests = list(found)
     decided = [one for each in requests for one in each.decisions]
     notes = [note for one in requests for note in (*one.notes, *filter(None, [one.error]))]
-    notes += [note for _, note in told if note]
     counts = Counter(_COUNTED[one.action] for one in decided)
     counts["superseded"] = sum(len(one.replaces) for one in decided if one.action == SUPERSEDE)
     words = ("new", "superseded", "updated", "known", "left out", "proposed")
@@ -234,63 +213,59 @@ def read(found: Iterable[tuple[Applied, str]]) -> JobDone:
     return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths)
 
 
-# -- compact -----------------------------------------------------------------------------------------------------
-
-
-@_committed
 def compact(
     folder: Folder, at: dt.datetime, days: int | None = None, progress: Progress = no_progress, *, dry: bool = False
 ) -> JobDone:
     """Summarise and archive what is older than some days; `dry`: only say what would be done."""
-    found, made = compaction.plan(folder, at.date(), days, progress), list[dict[str, Any]]()
-    if dry:
-        made = [{"summary": path, "source": source.path} for path, sources in found.items() for source in sources]
-        said = [f"{one['source']} would be summarised in {one['summary']}." for one in made]
-    else:
-        done = compaction.apply(folder, found, at, progress)
-        said = [
-            f"{one.source}: {one.before:,} bytes in {one.after:,} of {one.summary}. {one.note}".strip() for one in done
-        ]
-        made = [one._asdict() for one in done]
-    paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
-    subject = f"Summarise {counted(len(made), 'old conversation')}"
-    return JobDone("compact", said or [NONE_OLD], {"summaries": made}, paths, subject)
+    with job(folder, "compact", at, dry=dry) as commit:
+        found = compaction.plan(folder, at.date(), days, progress)
+        if dry:
+            made = [{"summary": path, "source": source.path} for path, sources in found.items() for source in sources]
+            said = [f"{one['source']} would be summarised in {one['summary']}." for one in made]
+        else:
+            done = compaction.apply(folder, found, at, progress)
+            made = [one._asdict() for one in done]
+            sizes = [f"{one.source}: {one.before:,} bytes in {one.after:,} of {one.summary}." for one in done]
+            said = [f"{size} {one.note}".strip() for size, one in zip(sizes, done, strict=True)]
+        paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
+        notes = commit(f"Summarise {counted(len(made), 'old conversation')}", paths)
+        said = [*said, *notes] or ["Nothing is old enough to be compacted."]
+        return JobDone("compact", said, {"summaries": made, "notes": notes}, paths)
 
 
-# -- sweep -------------------------------------------------------------------------------------------------------
-
-
-@_committed
 def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
-    found = sweeper.plan(folder, at.date(), progress)
-    stayed = {} if dry else sweeper.apply(folder, found, at, progress)
-    going = {path: why for path, why in found.going.items() if path not in stayed}
-    coming = {live(path): why for path, why in found.coming.items() if path not in stayed}
-    said = [
-        *stayed.values(),
-        *(f"{'Would bring' if dry else 'Brought'} back {path}: {coming[path]}." for path in coming),
-    ]
-    said += [f"{'Would archive' if dry else 'Archived'} {path}: {going[path]}." for path in going]
-    stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
-    said.append(f"Staying: {stay or 'nothing'}.")
-    facts = {"archived": [*going], "restored": [*coming], "staying": found.staying, "notes": [*stayed.values()]}
-    both, count = [*going, *coming], counted(len(going), "faded memory", "faded memories")
-    subject = f"Archive {count}" + (f", bring back {len(coming)}" if coming else "")
-    return JobDone("sweep", said, facts, [*both, *map(archived, both)], subject)
+    with job(folder, "sweep", at, dry=dry) as commit:
+        found = sweeper.plan(folder, at.date(), progress)
+        stayed = {} if dry else sweeper.apply(folder, found, at, progress)
+        going = {path: why for path, why in found.going.items() if path not in stayed}
+        coming = {live(path): why for path, why in found.coming.items() if path not in stayed}
+        said = [
+            *stayed.values(),
+            *(f"{'Would bring' if dry else 'Brought'} back {path}: {why}." for path, why in coming.items()),
+            *(f"{'Would archive' if dry else 'Archived'} {path}: {why}." for path, why in going.items()),
+            f"Staying: {', '.join(f'{count:,} {reason}' for reason, count in found.staying.most_common()) or 'nothing'}.",
+        ]
+        paths = [*going, *coming, *map(archived, [*going, *coming])]
+        subject = f"Archive {counted(len(going), 'faded memory', 'faded memories')}"
+        notes = commit(subject + (f", bring back {len(coming)}" if coming else ""), paths)
+        facts = {
+            "archived": [*going],
+            "restored": [*coming],
+            "staying": found.staying,
+            "notes": [*stayed.values(), *notes],
+        }
+        return JobDone("sweep", said + notes, facts, paths)
 
 
-@_committed
 def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
-    found = [folder.locate(path) for path in paths]
-    said, alive = sweeper.restore(folder, paths, at), [live(path) for path in found]
-    journal.release(folder, found, at)
-    both = [*alive, *map(archived, alive)]
-    return JobDone("restore", said, {"paths": alive}, both, f"Restore {first_few(alive)}")
-
-
-# -- the index, vectors, renames ---------------------------------------------------------------------------------
+    with job(folder, "restore", at) as commit:
+        found = [folder.locate(path) for path in paths]
+        said, alive = sweeper.restore(folder, paths, at), [live(path) for path in found]
+        journal.release(folder, found, at)
+        both = [*alive, *map(archived, alive)]
+        return JobDone("restore", said + commit(f"Restore {first_few(alive)}", both), {"paths": alive}, both)
 
 
 def _tidy(folder: Folder, progress: Progress) -> JobDone:
@@ -334,40 +309,58 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
         log.add({"line": path, "digest": digest(said)} for _, path, said in consolidation.marked(ours))
         said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
         paths = [*touched, journal.RECALLS]
-        note = commit("Follow renames", paths)
-    return JobDone("renames", said + [note] * bool(note), {"followed": said}, paths)
+        return JobDone("renames", said + commit("Follow renames", paths), {"followed": said}, paths)
 
 
-# -- by name -------------------------------------------------------------------------------------------------------------
+# -- for one user or for many --------------------------------------------------------------------------------------------
 
 JOIN = 10  # seconds for the scheduler to answer
 
 
-class Order(NamedTuple):
-    """What is to be done for users of a store: a job of the table, with its options, at a time. Plain values, as it travels.
-    `trusted`: the person trusts the store's settings and repository. `many`: the user is one of many."""
+def consolidate(
+    folder: Folder, at: dt.datetime, progress: Progress, model: Model | None, dry: bool, review: bool, requests: int = 0
+) -> JobDone:
+    """Have the model read what waits, in so many `requests`. Without a model, or dry, what that takes is told."""
+    if dry or not model:
+        return waiting(folder, model)._replace(job="")
+    found = list[Applied]()
+    for one in consolidated(folder, at, model, review=review):
+        found.append(one)
+        progress(min(len(found), requests), requests)
+    failed = [one.error for one in found if one.error]
+    if failed and not any(one.decisions for one in found):
+        raise ModelError(failed[0])
+    return read(found)
 
-    job: str
-    store: str
-    at: dt.datetime
-    options: dict[str, Any]
-    trusted: bool = False
-    many: bool = False
 
-    @property
-    def dry(self) -> bool:
-        """Is only to be said what would be done?"""
-        return bool(self.options.get("dry_run"))
+def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:
+    """Every problem in the files, and what was renamed, which is followed first."""
+    found, followed = list[Problem](), list[str]()
+    with contextlib.suppress(FilememError, OSError):  # a bookkeeping that is a link, or that may not be written
+        found = History(folder).problems()
+        followed = follow_renames(folder, at).said
+    found += overview.problems(folder, progress)
+    told = [JobDone("", [one], {"followed": one}) for one in followed]
+    return told + [JobDone("", [str(one)], one._asdict()) for one in found]
 
-    def model(self, folder: Folder) -> Model | None:
-        """The model that the command has chosen, None where none is asked; raises Refused where it would be at another endpoint
-        than the person's."""
-        name = self.options.get("model")
-        if not name or (self.many and self.dry):
-            return None
+
+def status(folder: Folder, at: dt.datetime, progress: Progress, *, brief: bool) -> JobDone:
+    """How the memories stand; `brief`: in one line."""
+    found = overview.status(folder, at, progress)
+    live, archived = (sum(kind[key] for kind in found.kinds.values()) for key in ("live", "archived"))
+    counts = f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {overview.SOON} days"
+    return JobDone("", [counts] if brief else overview.in_words(found), found._asdict())
+
+
+def do(task: Job, folder: Folder, at: dt.datetime, progress: Progress = no_progress, **options: Any) -> list[JobDone]:
+    """Do a job with its options; a `model` by its name, if any. Raises Refused where that would be asked at another
+    endpoint than the person's."""
+    if options.get("model"):
         if "base_url" in config.withheld(folder.store, trust=folder.trust):
             raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {trust.REMEDY}.")
-        return _model(folder.store, name)
+        options["model"] = _model(folder.store, options["model"])
+    done = task(folder, at, progress=progress, **options)
+    return [done] if isinstance(done, JobDone) else done
 
 
 @functools.lru_cache(maxsize=2)
@@ -377,75 +370,14 @@ def _model(settled: str, name: str) -> Model | None:
     return FailFastModel(found) if found else None
 
 
-def _consolidate(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    """Have the model read what waits. Without a model, or dry, what that takes is told."""
-    model = order.model(folder)
-    if order.dry or model is None:
-        return [waiting(folder, model=bool(order.options["model"]))._replace(job="")]
-    found, requests = list[tuple[Applied, str]](), order.options.get("requests", 0)
-    for one in consolidated(folder, order.at, model, review=bool(order.options.get("review"))):
-        found.append(one)
-        show(min(len(found), requests), requests)
-    failed = [done.error for done, _ in found if done.error]
-    if failed and not any(done.decisions for done, _ in found):
-        raise ModelError(failed[0])
-    return [read(found)]
-
-
-def _check(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    found, followed = list[Problem](), list[str]()
-    with contextlib.suppress(FilememError, OSError):  # a bookkeeping that is a link, or that may not be written
-        found = History(folder).problems()
-        followed = follow_renames(folder, order.at).said
-    found += overview.problems(folder, show)
-    told = [JobDone("", [one], {"followed": one}) for one in followed]
-    return told + [JobDone("", [str(one._replace(path=f"{folder.name}/{one.path}"))], one._asdict()) for one in found]
-
-
-def _status(order: Order, folder: Folder, show: Progress) -> list[JobDone]:
-    found = overview.status(folder, order.at, show)
-    live, archived = (sum(kind[key] for kind in found.kinds.values()) for key in ("live", "archived"))
-    brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {overview.SOON} days"]
-    return [JobDone("", brief if order.many else overview.in_words(found), found._asdict())]
-
-
-JOBS: dict[str, Callable[[Order, Folder, Progress], list[JobDone]]] = {
-    "maintain": lambda order, user, show: maintain(user, order.at, order.model(user), show, dry=order.dry),
-    "consolidate": _consolidate,
-    "compact": lambda order, user, show: [compact(user, order.at, order.options["older_than"], show, dry=order.dry)],
-    "sweep": lambda order, user, show: [sweep(user, order.at, show, dry=order.dry)],
-    "check": _check,
-    "status": _status,
-}
-
-
-# -- for many users --------------------------------------------------------------------------------------------------
-
-
-class Outcome(NamedTuple):
-    """What became of a job for one user: what it tells, or why it failed."""
-
-    user: str
-    told: list[JobDone]
-    error: str = ""
-
-
-def work(order: Order, user: str) -> Outcome:
-    """Do a job for one user; what their files or the system refuse is told in the outcome."""
-    try:
-        if not os.path.isdir(order.store):
-            raise FilememError(f"{socket.gethostname()} does not see {order.store}; mount it there by that name.")
-        folder = StoreFolder(order.store, Trust(given=order.trusted)).folder(user)
-        return Outcome(user, JOBS[order.job](order, folder, no_progress))
-    except (FilememError, OSError) as error:
-        return Outcome(user, [], in_words(error))
-
-
-def outcomes(order: Order, users: Sequence[str], scheduler: str = "") -> Iterator[Outcome]:
-    """What becomes of each user, in the order in which they are done; raises FilememError where no scheduler answers."""
-    order = order._replace(many=True)
+def for_each(
+    users: Sequence[str], scheduler: str, task: Job, store: StoreFolder, at: dt.datetime, options: dict[str, Any]
+) -> Iterator[tuple[str, list[JobDone]]]:
+    """Do a job for each of some users, here or on a cluster, and tell what became of it as they are done; raises FilememError
+    where no `scheduler` answers that was named."""
+    work = functools.partial(_work, task, store.root, at, options, store.trust.given)
     if not scheduler:
-        yield from (work(order, name) for name in users)
+        yield from ((user, work(user)) for user in users)
         return
     try:
         import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
@@ -458,14 +390,26 @@ def outcomes(order: Order, users: Sequence[str], scheduler: str = "") -> Iterato
         raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.") from None
     run = os.urandom(4).hex()  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
     with client:
-        keys = [f"{order.job}-{run}-{name}" for name in users]
-        waiting = client.map(work, [order] * len(users), [*users], key=keys, pure=False)
-        names = dict(zip((future.key for future in waiting), users, strict=True))
-        for future in distributed.as_completed(waiting, loop=client.loop):
+        sent = client.map(work, [*users], key=[f"{task.__name__}-{run}-{user}" for user in users], pure=False)
+        for future in distributed.as_completed(sent, loop=client.loop):
+            user = str(future.key).partition(f"-{run}-")[2]
             if future.status == "finished":
-                yield future.result()
+                yield user, future.result()
+            elif future.status == "error":
+                yield user, _failed(one_line(repr(future.exception()), 300))
             else:
-                failed = future.exception() if future.status == "error" else None
-                gone = "the scheduler has gone; give the same command again."
-                lost = f"{type(failed).__name__}: {failed}" if failed else gone
-                yield Outcome(names[future.key], [], one_line(lost, 300))
+                yield user, _failed("the scheduler has gone; give the same command again.")
+
+
+def _work(task: Job, store: str, at: dt.datetime, options: dict[str, Any], trusted: bool, user: str) -> list[JobDone]:
+    """Do a job for one user, wherever this runs: what is given is plain values. What their files or the system refuse is told."""
+    try:
+        if not os.path.isdir(store):
+            raise FilememError(f"{socket.gethostname()} does not see {store}; mount it there by that name.")
+        return do(task, StoreFolder(store, Trust(given=trusted)).folder(user), at, **options)
+    except (FilememError, OSError) as error:
+        return _failed(in_words(error))
+
+
+def _failed(why: str) -> list[JobDone]:
+    return [JobDone("", [why], {"error": why})]

@@ -173,14 +173,14 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(tmp_path: P
         mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
         mara.create("facts/new.md", "new\n")
         note = commit_it("Change", ["profile.md", "facts/new.md"])
-    assert note == "git: left for you to commit, as you had changed it too: profile.md"
+    assert note == ["git: left for you to commit, as you had changed it too: profile.md"]
     assert files_of(tmp_path / "store") == {"mara/facts/new.md"}
     assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
     assert git(file.parent, "ls-files", "--stage", "profile.md") == index
     git(file.parent, "commit", "--quiet", "-am", "Mine")
     with job(mara, "test", START) as commit_it:
         mara.append("profile.md", "four\n")
-        assert commit_it("Add four", ["profile.md"]) == ""
+        assert commit_it("Add four", ["profile.md"]) == []
     assert git(file.parent, "status", "--short") == ""
 
 
@@ -203,11 +203,11 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
         begin()
         index = git(where, "ls-files", "--stage")
         done = filemem("--store", where, "remember", f"Learnt while: {words}")
-        assert done.returncode == 0 and words in done.stderr, done
+        assert done.returncode == 0 and words in done.stdout, done
         assert git(where, "ls-files", "--stage") == index and User(mara).grep(words)
         end()
     assert git(where, "rev-parse", "HEAD") == head
-    assert filemem("--store", where, "remember", "And at last").stderr == ""
+    assert filemem("--store", where, "remember", "And at last").stdout.count("\n") == 1
     subjects = git(where, "log", "--format=%s", f"{head}..HEAD", "--reverse").split("\n")
     assert subjects == [CUT_OFF, "Remember: And at last"]
     assert len(files_of(where, "HEAD^") - {f"mara/{LEDGER}"}) == len(states) and git(where, "status", "--short") == ""
@@ -226,7 +226,7 @@ def test_without_git_everything_else_works(tmp_path: Path) -> None:
         return filemem("--store", where, "--user", "mara", *arguments, env=clean(PATH=str(tmp_path)))
 
     kept = run("remember", "Has", "a", "bicycle.")
-    assert kept.returncode == 0 and "git is not installed" in kept.stderr
+    assert kept.returncode == 0 and "git is not installed" in kept.stdout
     assert "bicycle" in run("grep", "bicycle").stdout
     said = run("log")
     assert said.returncode == 2 and "git is not installed" in said.stderr and "Traceback" not in said.stderr
@@ -271,7 +271,7 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Pa
     with job(mara, "test", START, alone=False) as commit_it:
         mine = mara.create("facts/boat.md", "Has a boat.\n")
         assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
-        assert commit_it("Has a boat", [mine]) == ""
+        assert commit_it("Has a boat", [mine]) == []
     said = git(where, "log", "--format=%an: %s", "-3").split("\n")
     assert said == ["filemem: Has a boat", "filemem: Remember: Has a dog.", f"filemem: {CUT_OFF}"]
     assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}

@@ -81,8 +81,8 @@ def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) 
         traced(copy, JOBS[job], "-o", "/dev/null", "-e", f"inject={call}:signal=SIGKILL:when={number}")
         kills += 1
         done = run(copy, "remember", "Has a dog.")
-        assert done.returncode == 0 and "not committed" not in done.stderr, (call, number, done.stderr)
-        assert "left for you" not in done.stderr, (call, number, done.stderr)
+        assert done.returncode == 0 and "not committed" not in done.stdout, (call, number, done)
+        assert "left for you" not in done.stdout, (call, number, done)
         status = git(copy, "status", "--short", "-uall")
         assert status == " M mara/profile.md\n?? mara/facts/own.md", (call, number, status)
         assert "Hates mud" not in git(copy, "log", "-p")
@@ -129,7 +129,7 @@ def test_an_undo_that_was_cut_off_is_finished_by_the_next_and_loses_nothing(tmp_
             assert TOLD in run(copy, "check").stdout
             cut_off += 1
         done = run(copy, *(["remember", "Has a dog."] if begun and number != 9 else ["undo"]))
-        assert done.returncode == 0 and "not committed" not in done.stderr, (call, number, done)
+        assert done.returncode == 0 and "not committed" not in done.stdout, (call, number, done)
         after = {path: user.read(path) for path in user.paths()}
         assert {path: after.get(path) for path in before} == before, (call, number)
         assert not {f"archive/{path}" for path in before} & after.keys(), (call, number)

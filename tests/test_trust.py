@@ -81,7 +81,7 @@ def test_a_copied_store_says_once_in_one_line_what_it_does_not_trust(tmp_path: P
         what in said for what in ("gpt-x", "127.0.0.1:9", "memory_store/.git", "--trust")
     ), said
     for words in (["remember", "Has a boat."], ["maintain"], ["consolidate"], ["remember", "Has a tent."]):
-        assert run(tmp_path, *words).stderr == "", words
+        assert (done := run(tmp_path, *words)).stderr == "" and "git: " not in done.stdout, words
     assert "boat" not in git(tmp_path / "memory_store", "ls-files")
     assert run(tmp_path, "remember", "Has a dog.", "--trust").stderr == ""
     assert "dog" in git(tmp_path / "memory_store", "ls-files")

@@ -302,9 +302,9 @@ class Chat:
         """Have earlier conversations read, in a thread of its own: the chat shows what came of it, and never waits."""
         talk = self._talk
         try:
-            for done, note in consolidated(talk.user, talk.now(), model, besides=talk.transcript.path):
+            for done in consolidated(talk.user, talk.now(), model, besides=talk.transcript.path):
                 made = ["\n".join(lines(one)) for one in done.decisions]
-                self._behind += filter(None, [*made, *done.notes, done.error, note])
+                self._behind += filter(None, [*made, *done.notes, done.error])
         except Busy:
             return  # another job is at it
         except (FilememError, OSError) as error:
@@ -416,4 +416,4 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
             path, turns = kept.path, kept.turns()
             if path and turns:
                 subject = f"Talk with {talk.user.name}: {turns[0].text}"
-                say_dim(commit(subject, [path, *talk.written], Session=path))
+                say_dim(*commit(subject, [path, *talk.written], Session=path))

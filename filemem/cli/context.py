@@ -242,7 +242,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {  # what several commands take, by n
     "--new": _shared("--new", is_flag=True, help="Create a new store or user, even if its name is close to another's."),
     "--all-users": _shared("--all-users", is_flag=True, help="Every user of the store."),
     "--scheduler": _shared("--scheduler", metavar="URL", help="All users on this Dask cluster: tcp://10.0.0.5:8786."),
-    "--dry-run": click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing."),
+    "--dry-run": click.option("--dry-run", "dry", is_flag=True, help="Show what would be done, and do nothing."),
     "--model": click.option("--model", metavar="NAME", help="The model [FILEMEM_MODEL, else model in filemem.yaml]."),
     "--path": click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'."),
     "--speaker": click.option("--speaker", metavar="NAME", help="Only what this person said."),

@@ -24,105 +24,107 @@ from filemem.files.trust import REMEDY
 from filemem.forgetting import sweeper
 from filemem.history import Commit, History, log, set_up, sync, undo
 from filemem.importers import ImportReport
-from filemem.jobs import JOBS, Order, imported, outcomes
+from filemem.jobs import Job, imported
 from filemem.remembering import consolidation
 from filemem.search import question
 from filemem.text.plain import counted, one_line
 
 
-def _run(call: Context, job: str, **options: Any) -> Output:
+def _run(call: Context, task: Job, **options: Any) -> Output:
     """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
-    many, store, failed = call.many(), call.open_store(), 0
-    if "model" in options:  # its name is resolved here, once, as the order travels
+    many, store = call.many(), call.open_store()
+    if "model" in options:  # its name is resolved here, once, as it travels to a cluster
         model = call.model(store.folder("all") if many else call.the_user(), options["model"])
         options["model"] = model.name if model else ""
-    order = Order(job, store.root, call.now, options, call.trust)
     if many:
-        users = store.users()
-        for row in _for_each(call, order, users, brief=True):
+        users, failed = store.users(), 0
+        for row in _for_each(call, task, users, ": ", **options):
             failed += "error" in row.facts
             yield row
         yield f"{len(users) - failed:,} of {len(users):,} users done."
         return 1 if failed else 0
     user = call.the_user()
-    if job == "consolidate" and options["model"] and not options["dry_run"]:
+    if task is jobs.consolidate and options["model"] and not options["dry"]:
         cost = consolidation.cost(user)
         say_dim(cost.text)
         options["requests"] = cost.requests
-    with progress(f"{job} {user.name}") as show:
-        told = JOBS[job](order, user, show)
+    with progress(f"{task.__name__} {user.name}") as show:
+        told = jobs.do(task, user, call.now, show, **options)
     yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
     return 0
 
 
-def _for_each(call: Context, order: Order, users: list[str], *, brief: bool) -> Iterator[Row]:
-    """What a job tells for many users, `brief`: with lines for what is news; and an error for each for whom it failed."""
-    with progress(order.job) as show:
-        for done, one in enumerate(outcomes(order, users, call.scheduler or ""), 1):
-            for told in one.told:
-                news = told.paths or told.facts.get("notes") or not told.job
-                lines = [f"{one.user}: {line}" for line in told.said if news] if brief else told.said
-                yield Row({"user": one.user, "job": told.job, **told.facts}, lines)
-            if one.error:
-                yield Row({"user": one.user, "error": one.error}, [])
-                say(*[] if call.json else [f"filemem: {one.user}: {one.error}"], err=True)
+def _for_each(call: Context, task: Job, users: list[str], mark: str, **options: Any) -> Iterator[Row]:
+    """What a job tells for many users, each with lines for what is news, which begin with the name and a mark; an error for each
+    for whom it failed."""
+    with progress(task.__name__) as show:
+        told = jobs.for_each(users, call.scheduler or "", task, call.open_store(), call.now, options)
+        for done, (user, all_of_it) in enumerate(told, 1):
+            for one in all_of_it:
+                wrong, news = one.facts.get("error"), one.paths or one.facts.get("notes") or not one.job
+                say(*[f"filemem: {user}: {wrong}"] if wrong and not call.json else [], err=True)
+                said = [f"{user}{mark}{line}" for line in one.said if news and not wrong]
+                yield Row({"user": user, "job": one.job, **one.facts}, said)
             show(done, len(users))
 
 
-def _job(name: str, text: str, *parameters: Any) -> Any:
-    """The command of a job, with `text` as its help and more parameters than all jobs have."""
-
-    def run(call: Context, **options: Any) -> Output:
-        return _run(call, name, **options)
-
-    run.__doc__ = text
-    return command(name, *parameters, "--scheduler --all-users --dry-run --json")(run)
+JOB = "--scheduler --all-users --dry-run --json"  # what every job takes that changes something
 
 
-consolidate_command = _job(
+@command(
     "consolidate",
+    click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
+    "--model",
+    JOB,
+)
+def consolidate_command(call: Context, **options: Any) -> Output:
     """Have the model turn conversations into memories.
 
     Every conversation is read once, several per request; what it says becomes facts, lessons and lines of the
     profile, each with its source. The cost is shown before it begins, and by --dry-run. Without a model,
-    conversations wait. With --review, or review: true in filemem.yaml, you get proposals first. Exit code 1
-    if the model could not be asked.
+    conversations wait. With --review, or review: true in filemem.yaml, you get proposals first.
 
     Example: filemem consolidate --dry-run
-    """,
-    click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
-    "--model",
-)
-compact_command = _job(
+    """
+    return _run(call, jobs.consolidate, **options)
+
+
+@command(
     "compact",
+    click.option("--older-than", "days", type=click.IntRange(0), help="Sessions that old [30, or as set]."),
+    JOB,
+)
+def compact_command(call: Context, **options: Any) -> Output:
     """Summarise old conversations by month, and archive them.
 
     A summary quotes the most telling turns, each with a link to it.
 
     Example: filemem compact --older-than 60 --dry-run
-    """,
-    click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Sessions that old [30, or as set]."),
-)
-sweep_command = _job(
-    "sweep",
+    """
+    return _run(call, jobs.compact, **options)
+
+
+@command("sweep", JOB)
+def sweep_command(call: Context, **options: Any) -> Output:
     """Archive what is no longer used, and bring back what is.
 
     Only what is over fades: summarised conversations, past events and plans, trifles. Nothing is deleted:
     what is archived is still found, and filemem restore brings it back. filemem status PATH says why.
 
     Example: filemem sweep --dry-run
-    """,
-)
-maintain_command = _job(
-    "maintain",
+    """
+    return _run(call, jobs.sweep, **options)
+
+
+@command("maintain", "--model", JOB)
+def maintain_command(call: Context, **options: Any) -> Output:
     """Run consolidate, compact and sweep, and update the index.
 
     Safe to run at any time, from cron or a git hook.
 
     Example: filemem maintain --all-users --dry-run
-    """,
-    "--model",
-)
+    """
+    return _run(call, jobs.maintain, **options)
 
 
 @command("restore", click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()))
@@ -150,7 +152,7 @@ def status_command(call: Context, path: str | None) -> Output:
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md
     """
     if path is None:
-        return (yield from _run(call, "status"))
+        return (yield from _run(call, jobs.status, brief=call.many()))
     said = sweeper.why(call.the_user(), split_line(call.the_user(), path)[0], call.now.date())
     yield Row({"path": path, "said": said}, said)
     return 0
@@ -173,7 +175,7 @@ def check_command(call: Context) -> Output:
     except config.ConfigError as error:
         wrong = [Problem(config.NAME, *error.fault)]
     found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in wrong]
-    found += _for_each(call, Order("check", store.root, call.now, {}, call.trust), names, brief=False)
+    found += _for_each(call, jobs.check, names, "/")
     yield from found
     problems, files = sum("what" in row.facts for row in found), sum(len(store.folder(name).paths()) for name in names)
     yield f"{counted(files, 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."
@@ -353,7 +355,7 @@ def users_command(call: Context) -> Iterator[Line]:
     click.option("--with-secrets", is_flag=True, help="Also take passwords, keys and codes."),
     "--json --new",
 )
-def import_command(call: Context, format_: str, file: str, dry_run: bool, with_secrets: bool) -> Output:
+def import_command(call: Context, format_: str, file: str, dry: bool, with_secrets: bool) -> Output:
     """Import conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is chatgpt or claude (the export as it came: zip, folder or
@@ -364,15 +366,15 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     Example: filemem import chatgpt conversations.json
     """
     store = call.open_store()
-    user = call.the_user(must_exist=False) if dry_run else call.writer()
+    user = call.the_user(must_exist=False) if dry else call.writer()
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
-    how = {"dry_run": dry_run, "with_secrets": with_secrets}
-    taken, note = imported(store, format_, file, call.now, user.name, **how)
+    how = {"dry_run": dry, "with_secrets": with_secrets}
+    taken, notes = imported(store, format_, file, call.now, user.name, **how)
     as_json = {name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}
-    yield Row(as_json, _taken_in(taken, dry=dry_run))
-    if not dry_run and not call.json and any(entry.turns for entry in (*taken.added, *taken.updated)):
+    yield Row(as_json, _taken_in(taken, dry=dry))
+    if not dry and not call.json and any(entry.turns for entry in (*taken.added, *taken.updated)):
         say_dim("Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision.")
-    say_dim(note)
+    say_dim(*notes)
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 
 

@@ -43,9 +43,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterat
 
     Example: filemem remember "Prefers oolong tea."
     """
-    done, note = remembered(call.writer(), " ".join(text), call.now, **how)
-    say_dim(note)
-    yield from consolidation.said(done)
+    yield from consolidation.said(remembered(call.writer(), " ".join(text), call.now, **how))
 
 
 @command("review", click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."), "--json")
@@ -93,7 +91,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            say_dim(committed(commit, Applied(decisions, paths, [])))
+            say_dim(*committed(commit, Applied(decisions, paths, [])).notes)
     return 0
 
 
@@ -179,10 +177,10 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
     if len(given) > 1 or not all(words.strip() for words in given) or not (given or call.user):
         raise FilememError("name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME.")
-    if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not call.json)):
+    if not (how["yes"] or how["dry"] or (sys.stdin.isatty() and not call.json)):
         raise FilememError("forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look.")
     user = call.the_user(must_exist=not purges)
-    finished, begun = None, None if how["dry_run"] else deletion.unfinished(user)
+    finished, begun = None, None if how["dry"] else deletion.unfinished(user)
     if begun is not None:
         yield "Finishing a deletion that was cut off."
         finished = yield from _do(call, user, begun)
@@ -203,7 +201,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         yield f"{counted(count, 'memory', 'memories')} of {user.name} in {where}, with archive, recalls, traces and index{git}."
     else:
         yield from deletion.planned(found)
-    if how["dry_run"]:
+    if how["dry"]:
         return 0
     if not how["yes"]:
         others = [one for one in found.left if one.line]

@@ -52,9 +52,9 @@ def say(*lines: str, err: bool = False, nl: bool = True) -> None:
         click.echo(line if isinstance(line, Safe) else escape_controls(line), err=err, nl=nl)
 
 
-def say_dim(text: str) -> None:
-    """Print a dim note on standard error, wrapped by words on a terminal; nothing for ""."""
-    if text:
+def say_dim(*notes: str) -> None:
+    """Print dim notes on standard error, wrapped by words on a terminal; nothing for ""."""
+    for text in filter(None, notes):
         say(dim(wrapped(escape_controls(text), sys.stderr)), err=True)
 
 

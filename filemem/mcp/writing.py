@@ -98,8 +98,7 @@ class Writing:
             case "list_recent":
                 return self._recent(known.get("limit", RECENT), at)
         how = {"importance": known.get("importance"), "tags": [TAG], "replaces": known.get("path", "")}
-        done, note = remembered(self._folder, known["text"], at, TAG, **how)
-        return "\n".join([*consolidation.said(done), *filter(None, [note])])
+        return "\n".join(consolidation.said(remembered(self._folder, known["text"], at, TAG, **how)))
 
     def _recent(self, most: int, at: dt.datetime) -> str:
         entries = [one for one in index.of(self._folder).corpus().entries() if one.date and not one.archived]
