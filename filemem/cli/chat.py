@@ -320,8 +320,7 @@ def _sections(seen: Prompt) -> list[tuple[str, str]]:
 def resumed(folder: Folder, name: str) -> Transcript:
     """The session to go on with, by its path or a part of its name; the latest for "".
 
-    Raises NotFound where there is none, FilememError where a part fits several.
-    """
+    Raises NotFound where there is none, FilememError where a part fits several."""
     paths, (path, _) = transcript.newest(folder), split_line(folder, name.strip())
     if not paths:
         raise NotFound(f"{folder.name} has no session yet; start one with: filemem chat.")

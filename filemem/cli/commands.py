@@ -15,8 +15,8 @@ from filemem.errors import FilememError, in_words
 from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {  # by module, which is imported when its command is asked for: `filemem grep` does not pay for the rest
-    "Every day": "chat.chat keep.remember find.search find.open keep.edit keep.forget",
-    "Talk": "jobs.consolidate keep.review",
+    "Every day": "chat.chat jobs.remember find.search find.open jobs.edit jobs.forget",
+    "Talk": "jobs.consolidate jobs.review",
     "Find": "find.grep find.list jobs.timeline jobs.report find.call",
     "Care": "jobs.status jobs.check jobs.maintain jobs.compact jobs.sweep jobs.restore",
     "History": "jobs.log jobs.undo jobs.sync",

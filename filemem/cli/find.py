@@ -61,8 +61,7 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
 
     ARGUMENTS are JSON; what is printed is exactly what an agent would see. Exit code 1 where that is an error.
 
-    Example: filemem call search_files '{"query": "What tea does Mara like?"}'
-    """
+    Example: filemem call search_files '{"query": "What tea does Mara like?"}'"""
     from filemem.tools.toolbox import Toolbox  # noqa: PLC0415  which loads the index
 
     said = Toolbox(call.the_user(), lambda: call.now).call(tool, arguments)
@@ -118,8 +117,7 @@ def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
 
     PATH:LINE reads from that line on.
 
-    Example: filemem open profile.md
-    """
+    Example: filemem open profile.md"""
     user = call.the_user()
     name, line = split_line(user, path)
     where = user.locate(name)

@@ -116,8 +116,7 @@ def columns(text: str) -> int:
 class Wrapper:
     """Breaks a text that comes in pieces between words, and Chinese between characters, where a line of the terminal ends.
 
-    Code between ``` lines stays as it is. What is shown is first put through `change`, by whole words.
-    """
+    Code between ``` lines stays as it is. What is shown is first put through `change`, by whole words."""
 
     def __init__(self, change: Callable[[str], str] = str) -> None:
         self._change = change

@@ -1,7 +1,6 @@
 """Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
 
 import copy
-import functools
 import json
 import os
 import re
@@ -17,7 +16,7 @@ from filemem.cli.context import OPTIONS, Context, command, pass_call
 from filemem.cli.screen import Line, Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.files.folder import StoreFolder
-from filemem.mcp import clients
+from filemem.mcp import clients, hooks, server
 from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
 from filemem.text.plain import one_line
@@ -50,13 +49,10 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     as resources and the profile as a prompt; with --write, also tools that write. Over HTTP a key
     tells the user: filemem serve keys add NAME.
 
-    Example: filemem mcp install claude-code
-    """
+    Example: filemem mcp install claude-code"""
     if click.get_current_context().invoked_subcommand:
         return
     store = call.open_store(begins=bool(call.named_store))
-    from filemem.mcp import server  # noqa: PLC0415  what other commands do not need
-
     users = server.Users(store, call.clock, write=write, connector=connector)
     if not http:
         name = call.unmistaken().name
@@ -91,10 +87,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     imported. The plugin for Claude Code sets this up; filemem mcp install CLIENT --sessions prints what other
     clients need. A failure disturbs no session; filemem mcp check tries the hooks.
 
-    Example: filemem mcp hook claude-code
-    """
-    from filemem.mcp import hooks  # noqa: PLC0415  a client that waits for the server must not wait for this, too
-
+    Example: filemem mcp hook claude-code"""
     try:
         said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
         event, user = str(said["hook_event_name"]), call.writer()
@@ -103,7 +96,6 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         why = one_line(in_words(error)) if isinstance(error, FilememError | OSError) else why
         say(f"filemem: {why}", err=True)
         return 1  # 2 would keep the agent from going on
-
     asks = event in hooks.CLIENTS[client][:2]
     if asks and not wait:
         signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
@@ -130,10 +122,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
 def check_command(call: Context) -> Output:
     """Try every hook as a coding agent runs it; each has one second. Exit code 1 if one fails.
 
-    Example: filemem mcp check
-    """
-    from filemem.mcp import hooks  # noqa: PLC0415  a client that waits for the server must not wait for this, too
-
+    Example: filemem mcp check"""
     user, failed = call.writer(), 0
     shared = ["--store", user.store, "--user", user.name]
     for client in hooks.CLIENTS:
@@ -160,25 +149,21 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
     The entry is shown, and written if you agree; nothing else changes, and a copy of the settings is kept beside
     them. What hooks import becomes facts with the next filemem maintain or consolidate.
 
-    Example: filemem mcp install claude-code
-    """
+    Example: filemem mcp install claude-code"""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
         raise FilememError("--name takes up to forty letters, digits, - and _.")
     begins = not os.path.isdir(call.open_store(begins=bool(call.named_store)).root)
     user, kind = call.unmistaken(), clients.CLIENTS[client]
+    shared = ["--store", user.store, "--user", user.name]
     if sessions:
-        from filemem.mcp import hooks  # noqa: PLC0415
-
         if client not in hooks.CLIENTS:
             raise FilememError(f"{client} has no hooks; take its sessions in with filemem import.")
-        called = [program(), "mcp", "hook", client, "--store", user.store, "--user", user.name, "--new"]
         say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
-        yield hooks.settings(client, shlex.join(called))
+        yield hooks.settings(client, shlex.join([program(), "mcp", "hook", client, *shared, "--new"]))
         return
-    where = clients.expanded(kind.path)
-    started = [program(), "mcp", "--store", user.store, "--user", user.name, *["--write"] * write, *["--new"] * begins]
-    if client == "project":  # which others share: each has a store of their own
-        started = ["filemem", "mcp", *started[6:]]
+    where, options = clients.expanded(kind.path), [*["--write"] * write, *["--new"] * begins]
+    others = client == "project"  # which others share: each has a store of their own
+    started = ["filemem", "mcp", *options] if others else [program(), "mcp", *shared, *options]
     yield clients.entry(kind, name, started).rstrip("\n")
     if not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
@@ -206,38 +191,36 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     It is at http://HOST:PORT/v1. Each user has a key (`filemem serve keys add NAME`). With --user, on this machine
     only, that user needs no key.
 
-    Example: filemem serve --user mara
-    """
+    Example: filemem serve --user mara"""
     if click.get_current_context().invoked_subcommand:
         return
     store = call.open_store(begins=bool(call.named_store))
     user = call.unmistaken().name if call.user else ""
     if user and host not in keys.LOOPBACK:
-        what = f"--user serves without a key, so on this machine alone, not on {host}"
-        raise FilememError(f"{what}; leave one of them out.")
+        raise FilememError(f"--user serves without a key, so not on {host}; leave one of them out.")
     if not user and not keys.of(store.root):
-        how = "make one with filemem serve keys add NAME, or serve one user here with --user NAME"
-        raise FilememError(f"nobody has a key yet; {how}.")
+        raise FilememError(
+            "nobody has a key yet; make one with filemem serve keys add NAME, or serve one with --user NAME."
+        )
     try:
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
         from filemem.serve.chats import Chats  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
-    asked = call.model(store.folder(user or "anyone"), model)
-    name = asked.name if asked else OfflineModel.name
+    asked = call.model(store.folder(user or "anyone"), model) or OfflineModel()
 
     def chats(user: str) -> Chats:
-        return Chats(store.folder(user), functools.partial(copy.copy, asked) if asked else OfflineModel, call.clock)
+        return Chats(store.folder(user), lambda: copy.copy(asked), call.clock)
 
     def log(line: str) -> None:
         say_dim(f"{call.clock():%H:%M:%S} {line}")
 
     with running.bound(host, port) as (listening, where):
         say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
-        say_dim("" if asked else NOTICE)
+        say_dim(NOTICE if isinstance(asked, OfflineModel) else "")
         who = f"{user} without a key" if user else "whoever has a key"
-        say(f"Serving {who} at {where}/v1, answered by {name}. End with Ctrl-C.")
-        running.server(app.Service(store, chats, name, log, user, origins).app()).run(sockets=[listening])
+        say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
+        running.server(app.Service(store, chats, asked.name, log, user, origins).app()).run(sockets=[listening])
 
 
 @serve_command.group("keys", no_args_is_help=False)
@@ -248,9 +231,7 @@ def keys_group() -> None:
 @command(
     "add",
     click.argument("name"),
-    click.option(
-        "--program", "programs", multiple=True, metavar="TEXT", help="A prompt that begins so is a program's."
-    ),
+    click.option("--program", "programs", multiple=True, metavar="TEXT", help="A program's prompt begins so."),
     "--new",
     within=keys_group,
 )
@@ -259,8 +240,7 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Iterator
 
     A prompt that a program writes, such as one for a chat's title, is passed on without being kept or searched with.
 
-    Example: filemem serve keys add mara
-    """
+    Example: filemem serve keys add mara"""
     store = call.open_store(begins=bool(call.named_store))
     call.user = name
     user = call.unmistaken().name
