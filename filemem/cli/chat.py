@@ -15,9 +15,8 @@ import click
 
 from filemem import index
 from filemem.chat import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, day_of, preferences
-from filemem.cli import screen
-from filemem.cli.context import Context, command, split_line, usage
-from filemem.cli.screen import Output, Row, Safe, Wrapper, say, say_dim
+from filemem.cli import context
+from filemem.cli.context import Context, Output, Row, Safe, Wrapper, command, say, say_dim, split_line, usage
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
@@ -60,8 +59,6 @@ HELP = (
 /quit            结束；也可按 Ctrl-D；Ctrl-C 停止正在输出的回答""",
 )
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
-TOKENS = ("{:>6,} tokens  {}", "{:>6,} 个词元  {}")
-ANSWERS = ("{} answers.", "由 {} 回答。")
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
 COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a chat has under their own names
 WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
@@ -69,7 +66,6 @@ OFF = ("From here on nothing is kept; what was said before is.", "从现在起�
 KEPT = ("The conversation is in {}. ", "对话保存在 {}。")
 KNOWN = ("Facts: {}; conversations that wait for a model: {}.", "事实：{}条；等待模型阅读的对话：{}段。")
 UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
-RESUME = "Continue a session, named by its path or part of its name; by default the last one."
 LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _SLASH = re.compile(r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # blanks of Chinese width and line ends, too
@@ -178,15 +174,15 @@ class Chat:
         self._stream("", end=True)
         if not self._tell("error", text=sentence):
             self._put("")
-            say(Safe(click.style(screen.wrapped(escape_controls(sentence), sys.stderr), fg="red")), err=True)
+            say(Safe(click.style(context.wrapped(escape_controls(sentence), sys.stderr), fg="red")), err=True)
 
     def _answer(self, message: str) -> int:
         self._chinese = in_chinese(message)
         self._numbers.clear()
-        with screen.progress("reading the memories") as show:
+        with context.progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
             if self._live and not self._talk.offline:
-                self._put(screen.dim(WORKING[self._chinese]))
+                self._put(context.dim(WORKING[self._chinese]))
                 self._at_work = True
             said = self._talk.say(message, self._hear)
         self._stream("", end=True)
@@ -203,7 +199,7 @@ class Chat:
 
     def _tell(self, event: str, **facts: Any) -> bool:
         """Print an event for a script; is it one that listens?"""
-        screen.show(iter([Row({"event": event, **facts}, [])]), as_json=self._call.json)
+        context.show(iter([Row({"event": event, **facts}, [])]), as_json=self._call.json)
         return self._call.json
 
     def _aside(self, text: str) -> None:
@@ -275,18 +271,19 @@ class Chat:
             root = click.get_current_context().find_root()
             self._call.talking = talk.user
             found = root.command.get_command(root, name)  # type: ignore[attr-defined]
-            with found.make_context(f"/{name}", [*options, "--", rest], obj=self._call) as context:
-                code: int = found.invoke(context)
+            with found.make_context(f"/{name}", [*options, "--", rest], obj=self._call) as made:
+                code: int = found.invoke(made)
             talk.transcript.path = self._call.renamed.get(talk.transcript.path, talk.transcript.path)
             return code
         if name == "memory":
             parts = [*_sections(talk.view()), *talk.tools.pages()]  # the open files stand beside the message
-            said = "\n".join(TOKENS[self._chinese].format(count_tokens(text), name) for name, text in parts)
+            word = "个词元" if self._chinese else "tokens"
+            said = "\n".join(f"{count_tokens(text):>6,} {word}  {name}" for name, text in parts)
         elif name == "model":
             if rest:
                 talk.model = self._call.model(talk.user, rest) or OfflineModel()
                 self._say_if_offline(again=True)
-            said = ANSWERS[self._chinese].format(talk.model.name)
+            said = f"由 {talk.model.name} 回答。" if self._chinese else f"{talk.model.name} answers."
         elif name == "off":
             talk.go_off_the_record()
             said = OFF[self._chinese]
@@ -295,7 +292,7 @@ class Chat:
         else:
             raise FilememError(f"there is no command /{name}; /help lists them.")
         if not self._tell("notice", text=said):
-            say(screen.wrapped(said, sys.stdout))
+            say(context.wrapped(said, sys.stdout))
         return 0
 
     def _read_earlier(self, model: Model) -> None:
@@ -318,20 +315,18 @@ def _sections(seen: Prompt) -> list[tuple[str, str]]:
 
 
 def resumed(folder: Folder, name: str) -> Transcript:
-    """The session to go on with, by its path or a part of its name; the latest for "".
-
-    Raises NotFound where there is none, FilememError where a part fits several."""
+    """The session to go on with, by its path or a part of its name, the latest for ""; raises FilememError if several fit."""
     paths, (path, _) = transcript.newest(folder), split_line(folder, name.strip())
     if not paths:
         raise NotFound(f"{folder.name} has no session yet; start one with: filemem chat.")
     part = path.removesuffix(".md").casefold()
     found = [path] if path in paths else [one for one in paths if part in one.casefold()]
     found = [one for one in found if not is_archived(one)] or found
-    if found and (len(found) == 1 or not path):
-        return Transcript(folder, found[0])
-    if found:
+    if not found:
+        raise NotFound(f"{folder.name} has no session {one_line(name, 80)}; the latest are {first_few(paths)}.")
+    if path and len(found) > 1:
         raise FilememError(f"{one_line(name, 80)} matches {len(found)} sessions; say which: {first_few(found, 5)}.")
-    raise NotFound(f"{folder.name} has no session {one_line(name, 80)}; the latest are {first_few(paths)}.")
+    return Transcript(folder, found[0])
 
 
 def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
@@ -349,7 +344,13 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     click.argument("text", metavar="[MESSAGE]", required=False),
     click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE."),
     "--model",
-    click.option("--resume", is_flag=False, flag_value="", metavar="[SESSION]", help=RESUME),
+    click.option(
+        "--resume",
+        is_flag=False,
+        flag_value="",
+        metavar="[SESSION]",
+        help="Go on with the session of that path or name [the last].",
+    ),
     click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this chat: no turn, no recall."),
     click.option("--prompt", is_flag=True, help="Print what the model would see, with its tokens, and exit."),
     click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line."),

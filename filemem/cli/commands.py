@@ -9,8 +9,7 @@ import sys
 
 import click
 
-from filemem.cli.context import usage, with_shared_options
-from filemem.cli.screen import wrapped
+from filemem.cli.context import usage, with_shared_options, wrapped
 from filemem.errors import FilememError, in_words
 from filemem.text.plain import escape_controls, nearest, one_line
 

@@ -2,13 +2,11 @@
 
 import itertools
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from filemem.cli.context import Context, command, split_line
-from filemem.cli.screen import Line, Output, Row, Safe, progress, say_dim
+from filemem.cli.context import Context, Output, Row, Safe, command, progress, say_dim, split_line
 from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import Folder, Stat
@@ -112,7 +110,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     click.option("--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."),
     "--as-of",
 )
-def open_command(call: Context, path: str, lines: int) -> Iterator[Line]:
+def open_command(call: Context, path: str, lines: int) -> Output:
     """Read a memory by line.
 
     PATH:LINE reads from that line on.

@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 from filemem import jobs, overview
-from filemem.cli.context import Context, command, split_line
-from filemem.cli.screen import Line, Output, Row, Safe, choose, confirmed, dim, progress, say, say_dim
+from filemem.cli import context
+from filemem.cli.context import Context, Output, Row, Safe, command, confirmed, progress, say, say_dim, split_line
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files import config, globs, safe
 from filemem.files.folder import Folder, StoreFolder
@@ -46,7 +46,7 @@ ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
     click.option("--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."),
     "--new",
 )
-def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Iterator[Line]:
+def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output:
     """Keep one fact.
 
     TEXT gets its own file, dated today; a fact told twice is kept once. A fact that it contradicts stays
@@ -62,9 +62,8 @@ def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
 
     Proposals come from `filemem consolidate --review`, or from every consolidation with `review: true` in
-    filemem.yaml. What a model noted in a form that cannot be kept waits here too, with the reason. Each is
-    shown with the turn it comes from; what you skip is asked again next time. Answers are read line by line,
-    so they can be piped. --json lists the proposals and changes nothing. Exit code 1 if nothing waits.
+    filemem.yaml. What a model noted in a form that cannot be kept waits here too, with the reason. What you skip is
+    asked again next time. Answers may be piped in. --json only lists the proposals. Exit code 1 if nothing waits.
 
     Example: filemem review"""
     folder = call.the_user()
@@ -74,7 +73,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         yield "Nothing waits for review."
         return 1
     if call.json:
-        yield from (Row(_as_json(found), []) for found in waiting)
+        yield from (_proposal(found, "") for found in waiting)
         return 0
     decisions, paths, answer = list[Decision](), list[str](), "l" if accept_all else ""
     with jobs.job(folder, "review", call.now, alone=False) as commit:
@@ -82,8 +81,8 @@ def review_command(call: Context, accept_all: bool) -> Output:
             for number, found in enumerate(waiting, 1):
                 text = ""
                 if answer != "l":
-                    yield from _shown(found, f"\n{number} of {len(waiting)}")
-                    while (answer := choose(ASK)) == "e":
+                    yield _proposal(found, f"\n{number} of {len(waiting)}")
+                    while (answer := context.choose(ASK)) == "e":
                         text = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
                         if text not in ("", found.claim.text):
                             break
@@ -105,24 +104,19 @@ def review_command(call: Context, accept_all: bool) -> Output:
     return 0
 
 
-def _shown(found: Proposal, place: str) -> Iterator[str]:
+def _proposal(found: Proposal, place: str) -> Row:
     """A proposal beside what it would change and the turns that it comes from."""
-    yield f"{place}, {'a lesson' if found.claim.kind == 'lessons' else 'new' if not found.instead_of else 'a change'}"
-    yield f"  {found.claim.text}"
+    claim, turns = found.claim, [dict(zip(("source", "speaker", "text"), turn, strict=True)) for turn in found.turns]
+    said = [f"{place}, {'a lesson' if claim.kind == 'lessons' else 'new' if not found.instead_of else 'a change'}"]
+    said.append(f"  {claim.text}")
     if found.instead_of:
-        how = "supersedes" if found.claim.action == SUPERSEDE else "updates"
-        yield f"  {how} {found.claim.target}: {one_line(found.instead_of, 200)}"
-    if found.because:
-        yield f"  refused: {found.because}"
+        how = "supersedes" if claim.action == SUPERSEDE else "updates"
+        said.append(f"  {how} {claim.target}: {one_line(found.instead_of, 200)}")
+    said += [f"  refused: {found.because}"] * bool(found.because)
     for source, speaker, text in found.turns:
-        yield dim(f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}")
-
-
-def _as_json(found: Proposal) -> dict[str, Any]:
-    """A proposal for a script."""
-    claim = {key: getattr(found.claim, key) for key in ("text", "kind", "importance", "confidence", "target")}
-    turns = [dict(zip(("source", "speaker", "text"), turn, strict=True)) for turn in found.turns]
-    return {"action": found.claim.action.lower(), **claim, "because": found.because, "turns": turns}
+        said.append(context.dim(f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}"))
+    facts = {key: getattr(claim, key) for key in ("text", "kind", "importance", "confidence", "target")}
+    return Row({"action": claim.action.lower(), **facts, "because": found.because, "turns": turns}, said)
 
 
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
@@ -141,25 +135,22 @@ def edit_command(call: Context, path: str) -> Output:
     if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
         user.create(PROFILE, "")
     where = user.locate(name)
-    while problems := _edited(user, where, line):
+    editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"
+    while True:
+        user.read(where, 1)  # refuses what is not a regular file, on which an editor could hang
+        try:
+            words = shlex.split(editor)
+            at = [f"+{line}"] if line and os.path.basename(words[0]) in _PLUS else []
+            subprocess.run([*words, *at, user.absolute(where)], check=False)
+        except (ValueError, OSError) as error:
+            raise FilememError(f"{editor} cannot be started ({error}); set EDITOR to an editor of yours.") from None
+        problems = Memory(where, user.read(where)).problems
+        if not problems:
+            return 0
         yield from map(str, problems)
         line = problems[0].line
         if not confirmed(f"Fix line {line} now?", default=True):
             return 1
-    return 0
-
-
-def _edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
-    """Open one memory in the editor; returns the problems of what was saved."""
-    folder.read(path, 1)  # refuses what is not a regular file, on which an editor could hang
-    editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"
-    try:
-        words = shlex.split(editor)
-        at = [f"+{line}"] if line and os.path.basename(words[0]) in _PLUS else []
-        subprocess.run([*words, *at, folder.absolute(path)], check=False)
-    except (ValueError, OSError) as error:
-        raise FilememError(f"{editor} cannot be started ({error}); set EDITOR to an editor of yours.") from None
-    return Memory(path, folder.read(path)).problems
 
 
 @command(
@@ -192,7 +183,8 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     if begun is not None:
         yield "Finishing a deletion that was cut off."
         finished = yield from _do(call, user, begun)
-    if rewrites := purges and (given or not _owns_git(user)):
+    owns_git = os.path.lexists(os.path.join(user.root, ".git"))
+    if rewrites := purges and (given or not owns_git):
         purge.require(History(user))
     found = _to_delete(user, what or "", about or "", known=finished is not None or purges)._replace(purge=purges)
     there = user.exists() if found.everything else bool(found)
@@ -204,7 +196,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     yield from past
     yield from (Row({"event": "plan", "path": one.path, "line": one.line, "text": one.text}, []) for one in found.items)
     if found.everything and there:
-        git = (", and its git repository" if purges else "; its git repository stays") if _owns_git(user) else ""
+        git = (", and its git repository" if purges else "; its git repository stays") if owns_git else ""
         count, where = len(found.items), user.root
         yield f"{counted(count, 'memory', 'memories')} of {user.name} in {where}, with archive, recalls, traces and index{git}."
     else:
@@ -241,13 +233,12 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
     done = jobs.delete(folder, found, call.now)
     call.renamed = found.names
-    history, said, failed = History(folder), list[str](), bool(done.stayed)
+    history, held = History(folder), list[str]()
     if found.purge and history.home:
         say_dim("Rewriting the history …")
         said = purge.purge(history, found)
         deletion.clear_records(folder, found)
         held = purge.search(history, found)
-        failed = failed or bool(held)
         said += [f"Git still says it: {line}" for line in held]
         if not held and found.matcher:
             said.append("Nothing of this user's in git says it any more: every object and every file was read.")
@@ -262,12 +253,7 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     said = [*done.said, *said, "Backups, where there are any, have it too."]
     yield Row({"event": "done", "deleted": done.gone, "stayed": done.stayed, "said": said}, said)
     say_dim(done.note)
-    return int(failed)
-
-
-def _owns_git(folder: Folder) -> bool:
-    """Has the user a git repository of their own?"""
-    return os.path.lexists(os.path.join(folder.root, ".git"))
+    return int(bool(done.stayed or held))
 
 
 # -- jobs ---------------------------------------------------------------------------------------------------------
@@ -432,14 +418,14 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
     for one in events:
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
-        yield Row(one._asdict(), [Safe(said + dim(f"{one.path}:{one.line}"))])
+        yield Row(one._asdict(), [Safe(said + context.dim(f"{one.path}:{one.line}"))])
     if not events and not call.json:
         say_dim("Nothing is of that time; filemem timeline '**', without --after and --before, shows everything.")
     return 0 if events else 1
 
 
 @command("report", click.option("--output", "-o", metavar="FILE", help="Write the page there, and open nothing."))
-def report_command(call: Context, output: str | None) -> Iterator[Line]:
+def report_command(call: Context, output: str | None) -> Output:
     """Open one page to read, with what fades and why.
 
     It is one HTML file without scripts or network access, in a temporary folder, or where -o says; only an
@@ -485,7 +471,7 @@ def _line(commit: Commit) -> str:
 
 
 @command("undo", click.argument("commit", required=False))
-def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
+def undo_command(call: Context, commit: str | None) -> Output:
     """Undo COMMIT, by default filemem's last one; later changes stay.
 
     If the same lines have changed since, nothing is undone, and the message says what is in the way.
@@ -497,7 +483,7 @@ def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
 
 
 @command("sync", click.argument("remote", required=False))
-def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
+def sync_command(call: Context, remote: str | None) -> Output:
     """Share the memories with your other machines through git.
 
     This fetches, merges and pushes, with a REMOTE where one is named. Nothing is ever forced. If two machines changed
@@ -520,7 +506,7 @@ SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # wher
     click.argument("folder", required=False, type=click.Path()),
     click.option("--git", "with_git", is_flag=True, help="Keep the memories in git: a repository of theirs, or this."),
 )
-def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[Line]:
+def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     """Create a store.
 
     It is created in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, with a file of
@@ -563,7 +549,7 @@ def _settings() -> str:
 
 
 @command("users", "--json")
-def users_command(call: Context) -> Iterator[Line]:
+def users_command(call: Context) -> Output:
     """List the users of the store, and count their memories.
 
     Example: filemem users"""

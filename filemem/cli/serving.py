@@ -8,12 +8,10 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
 
 import click
 
-from filemem.cli.context import OPTIONS, Context, command, pass_call
-from filemem.cli.screen import Line, Output, Safe, confirmed, say, say_dim
+from filemem.cli.context import OPTIONS, Context, Output, Safe, command, confirmed, pass_call, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.files.folder import StoreFolder
 from filemem.mcp import clients, hooks, server
@@ -143,7 +141,7 @@ def check_command(call: Context) -> Output:
     "--new",
     within=mcp_command,
 )
-def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> Iterator[Line]:
+def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> Output:
     """Add this server to a client's settings.
 
     The entry is shown, and written if you agree; nothing else changes, and a copy of the settings is kept beside
@@ -235,7 +233,7 @@ def keys_group() -> None:
     "--new",
     within=keys_group,
 )
-def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Iterator[Line]:
+def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Output:
     """Make a key for a user, and print it once.
 
     A prompt that a program writes, such as one for a chat's title, is passed on without being kept or searched with.
@@ -249,14 +247,14 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Iterator
 
 
 @command("list", within=keys_group)
-def list_command(call: Context) -> Iterator[Line]:
+def list_command(call: Context) -> Output:
     """Show who has a key, and since when."""
     for one in sorted(keys.of(call.open_store().root).values(), key=lambda one: (one["user"], one["made"])):
         yield f"{one['user']}  since {one['made']}"
 
 
 @command("remove", click.argument("name"), within=keys_group)
-def remove_command(call: Context, name: str) -> Iterator[Line]:
+def remove_command(call: Context, name: str) -> Output:
     """Take all keys of a user away, from the next request on."""
     gone = keys.remove(call.open_store().root, name)
     if not gone:
