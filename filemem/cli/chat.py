@@ -16,7 +16,7 @@ import click
 from filemem import index
 from filemem.chat import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, day_of, preferences
 from filemem.cli import context
-from filemem.cli.context import Context, Output, Row, Safe, Wrapper, command, say, say_dim, split_line, usage
+from filemem.cli.context import Context, Output, Row, Safe, Wrapper, command, say, say_dim, sentence, split_line
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
@@ -88,8 +88,6 @@ class Chat:
         self._numbers: dict[str, int] = {}  # of the places that the answer cites
         self._streams = False  # is the cursor behind a piece of the answer?
         self._wrapper = Wrapper(self._numbered)
-
-    # -- running -------------------------------------------------------------------------------------------------
 
     def once(self, message: str) -> int:
         """Answer one message; exit code 2 where there was no whole answer."""
@@ -164,17 +162,15 @@ class Chat:
         except (KeyboardInterrupt, click.Abort) as stop:  # the latter at a question
             self._failed("Stopped." if isinstance(stop, KeyboardInterrupt) else "\nStopped.")
             return 130
-        except click.ClickException as error:
-            self._failed(usage(error))
-        except (FilememError, OSError) as error:
-            self._failed(in_words(error))
+        except (click.ClickException, FilememError, OSError) as error:
+            self._failed(sentence(error))
         return 2
 
-    def _failed(self, sentence: str) -> None:
+    def _failed(self, text: str) -> None:
         self._stream("", end=True)
-        if not self._tell("error", text=sentence):
+        if not self._tell("error", text=text):
             self._put("")
-            say(Safe(click.style(context.wrapped(escape_controls(sentence), sys.stderr), fg="red")), err=True)
+            say(Safe(click.style(context.wrapped(escape_controls(text), sys.stderr), fg="red")), err=True)
 
     def _answer(self, message: str) -> int:
         self._chinese = in_chinese(message)
@@ -194,8 +190,6 @@ class Chat:
             doubt = "" if self._talk.was_shown(place) else f"  {UNSHOWN[self._chinese]}"
             self._aside(f"[{number}] {day}{place}{doubt}")
         return 0
-
-    # -- showing -------------------------------------------------------------------------------------------------
 
     def _tell(self, event: str, **facts: Any) -> bool:
         """Print an event for a script; is it one that listens?"""
@@ -257,8 +251,6 @@ class Chat:
         opened = {call.arguments for call in self._calls if call.name == "open"}
         most, self._calls = max([*counts, len(opened)]), []
         return f"查了{most:,}个文件" if self._chinese else f"searched {counted(most, 'file')}"
-
-    # -- slash commands ------------------------------------------------------------------------------------------
 
     def _command(self, name: str, rest: str) -> int:
         """What a line that begins with a slash asks for: a command of filemem's as it is, for this user, or one of the chat's."""
@@ -365,8 +357,7 @@ def chat_command(
     Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds. Input that is piped in is one
     message. With --json there is one event a line: text, call, notice, answer, error.
 
-    Example: filemem chat -m "What tea does Mara like?"
-    """
+    Example: filemem chat -m 'What tea does Mara like?'"""
     message = text if message is None else message
     if how["off"] and how["log"]:
         raise FilememError("--log keeps what is said, --off-the-record does not; use one of them.")
@@ -403,13 +394,11 @@ def _prompt(talk: Conversation, message: str) -> Row:
 @contextlib.contextmanager
 def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
     """Keep the requests of a conversation in a file that only its owner can read; commit it when it ends."""
-    kept = talk.transcript
-    with contextlib.ExitStack() as stack:
+    kept, place = talk.transcript, os.devnull if log is None else log
+    opened = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with open(opened, "a", 1, "utf-8", "replace") as file, job(talk.user, "chat", talk.now(), alone=False) as commit:
         if log is not None:
-            opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            file = stack.enter_context(open(opened, "a", encoding="utf-8", errors="replace", buffering=1))
             talk.log = lambda step: file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
-        commit = stack.enter_context(job(talk.user, "chat", talk.now(), alone=False))
         try:
             yield
         finally:

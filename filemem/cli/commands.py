@@ -9,8 +9,8 @@ import sys
 
 import click
 
-from filemem.cli.context import usage, with_shared_options, wrapped
-from filemem.errors import FilememError, in_words
+from filemem.cli.context import sentence, with_shared_options, wrapped
+from filemem.errors import FilememError
 from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {  # by module, which is imported when its command is asked for: `filemem grep` does not pay for the rest
@@ -115,13 +115,11 @@ def main() -> None:
         sys.stdout.flush()
     except click.exceptions.Abort:
         sys.exit(130)
-    except click.ClickException as error:
-        _leave(usage(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else the interpreter complains when it flushes at its end
         sys.exit(141)
-    except (FilememError, OSError) as error:
-        _leave(in_words(error))
+    except (click.ClickException, FilememError, OSError) as error:
+        _leave(sentence(error))
     except (MemoryError, RecursionError):
         _leave("something here is too large or nested too deeply; nothing on disk is lost; see filemem check.")
     finally:  # nothing is under way any more, and the interpreter would print a traceback of its own end
@@ -130,6 +128,6 @@ def main() -> None:
     sys.exit(code)
 
 
-def _leave(sentence: str) -> None:
-    click.echo(wrapped(f"filemem: {' '.join(escape_controls(sentence).split())}", sys.stderr), err=True)
+def _leave(text: str) -> None:
+    click.echo(wrapped(f"filemem: {' '.join(escape_controls(text).split())}", sys.stderr), err=True)
     sys.exit(2)

@@ -1,8 +1,6 @@
 """What every command shares: `Context`, the store, user and moment of its call; the options that several take; and the one place
 that prints, where memory text is made safe, and asks. It imports little: `--help` and `grep` must be quick."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import functools
@@ -13,19 +11,16 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import click
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, in_words
 from filemem.files import trust
 from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.memory import REFERENCE
 from filemem.files.trust import REMEDY, Content, Trust
 from filemem.text.plain import escape_controls, first_few, json_visible, one_line
-
-if TYPE_CHECKING:
-    from filemem.models.endpoint import OpenAIModel
 
 
 class Context:
@@ -92,34 +87,28 @@ class Context:
         say_dim(f"As of {past.commit.at:%Y-%m-%d %H:%M}, commit {past.commit.commit[:8]}: {past.commit.subject}")
         return past
 
-    def unmistaken(self) -> Folder:
-        """The user of this call, who may be new; raises FilememError where the name is a slip away from another's."""
+    def writer(self, *, begins: bool = True) -> Folder:
+        """The user of this call, who may be new, in a store that may be new, which is said if it `begins` now. Raises FilememError
+        where the name is a slip away from another's, or a new store was not agreed to."""
         user = self.the_user(must_exist=False)
         if near := "" if self.new or user.exists() else mistyped(user.name, self.open_store().users()):
             raise FilememError(f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one.")
+        if begins and not user.exists():
+            self.open_store(begins=True)
+            user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
+            say_dim(f"New user {user.name} in {user.store}.")
         return user
 
-    def writer(self) -> Folder:
-        """The same, in a store that may be new; raises FilememError where that was not agreed to."""
-        user = self.unmistaken()
-        if user.exists():
-            return user
-        self.open_store(begins=True)
-        user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
-        say_dim(f"New user {user.name} in {user.store}.")
-        return user
-
-    def model(self, folder: Folder, name: str | None) -> OpenAIModel | None:
+    def model(self, folder: Folder, name: str | None) -> Any:  # an OpenAIModel, whose module loads YAML
         """The model that the person has named, or the settings; None, too, where the store names an endpoint that they have not
         agreed to: no other was meant. What of the settings they have not agreed to is said once."""
         from filemem.files import config  # noqa: PLC0415  loads YAML
         from filemem.models.offline import chosen_model  # noqa: PLC0415
 
-        store = self.open_store()
-        where, held = config.place(store.root), config.withheld(store.root, trust=store.trust)
+        where, held = config.place(folder.store), config.withheld(folder.store, trust=folder.trust)
         if held:
             says = ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items())
-            self.say_unused(where, config.asked(store.root), f"{says} in {one_line(where)}", folder)
+            self.say_unused(where, config.asked(folder.store), f"{says} in {one_line(where)}", folder)
         return chosen_model(config.of(folder), name) if "base_url" not in held else None
 
     def say_unused(self, where: str, content: Content, what: str, folder: Folder) -> None:
@@ -175,14 +164,13 @@ def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     return path, int(line) if line else None
 
 
-def usage(error: click.ClickException) -> str:
-    """What is wrong with a command's arguments, and where its help is."""
+def sentence(error: Exception) -> str:
+    """What went wrong; of a command's arguments with where its help is."""
+    if not isinstance(error, click.ClickException):
+        return in_words(error)
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "filemem"
     return f"{error.format_message().rstrip('.').strip()}; see {path} --help."
-
-
-# -- options -----------------------------------------------------------------------------------------------------
 
 
 def _day(value: str) -> dt.datetime:
@@ -243,6 +231,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {  # what several commands take, by n
     "--all-users": _shared("--all-users", is_flag=True, help="Every user of the store."),
     "--scheduler": _shared("--scheduler", metavar="URL", help="All users on this Dask cluster: tcp://10.0.0.5:8786."),
     "--dry-run": click.option("--dry-run", "dry", is_flag=True, help="Show what would be done, and do nothing."),
+    "--with-secrets": click.option("--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."),
     "--model": click.option("--model", metavar="NAME", help="The model [FILEMEM_MODEL, else model in filemem.yaml]."),
     "--path": click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'."),
     "--speaker": click.option("--speaker", metavar="NAME", help="Only what this person said."),

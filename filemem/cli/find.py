@@ -31,8 +31,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     --as-of DATE asks what the files said on a day; --today DATE what was true that day, by what is known now.
     Exit code 1 if nothing was found.
 
-    Example: filemem search "what tea does Mara like?"
-    """
+    Example: filemem search 'what tea does Mara like?'"""
     from filemem import index  # noqa: PLC0415  which a grep does without
     from filemem.search.searching import search_files  # noqa: PLC0415
 
@@ -41,7 +40,7 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
         index.of(user).corpus(show)
     anchor = call.today.date() if call.today else None
     found = search_files(index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters)
-    for hit in found.hits if call.json else ():
+    for hit in found.hits:
         facts = {key: getattr(hit, key) for key in _SHOWN}
         yield Row({**facts, "superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}, [])
     yield answers.searched(found, shell=True)
@@ -81,8 +80,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     Newest file first, archived files last. Case matters only if PATTERN has a capital letter. \b marks the edge of a
     word. Exit code 1 if nothing was found.
 
-    Example: filemem grep "oolong|乌龙"
-    """
+    Example: filemem grep 'oolong|乌龙'"""
     user, said_by = call.the_user(), None
     if asked["speaker"]:
         from filemem import index  # noqa: PLC0415  which a grep for words does without
@@ -93,8 +91,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
     found = grep(user, pattern, said_by=said_by, page=page, path=asked["path"], context=asked["context"], offset=offset)
     for line in found.lines if call.json else ():
         if line.matches:
-            facts = {"path": line.path, "line": line.line, "text": line.text, "archived": line.archived}
-            yield Row(facts, [])
+            yield Row({key: getattr(line, key) for key in ("path", "line", "text", "archived")}, [])
     if not call.json:
         given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
         yield answers.grepped(user, found, given, whole=True)
@@ -116,10 +113,8 @@ def open_command(call: Context, path: str, lines: int) -> Output:
     PATH:LINE reads from that line on.
 
     Example: filemem open profile.md"""
-    user = call.the_user()
-    name, line = split_line(user, path)
-    where = user.locate(name)
-    yield answers.page(user, where, line or 1, lines, 10**9, moved_from=name, whole=True)
+    name, line = split_line(user := call.the_user(), path)
+    yield answers.page(user, user.locate(name), line or 1, lines, 10**9, moved_from=name, whole=True)
 
 
 @command("list", click.argument("glob", required=False), "--limit --json --as-of")
@@ -128,8 +123,7 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
 
     GLOB names the files to list. Exit code 1 if there is none.
 
-    Example: filemem list "facts/**"
-    """
+    Example: filemem list 'facts/**'"""
     user, wanted = call.the_user(), globs.matcher(glob or "**")
     stats = sorted((stat for stat in user.files() if wanted(stat.path)), key=newest_first)
     shown = filter(None, (_row(user, stat, asked=bool(glob)) for stat in stats))

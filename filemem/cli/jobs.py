@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Generator, Sequence
 from importlib import resources
 from typing import Any
 
@@ -26,7 +26,7 @@ from filemem.files.trust import REMEDY
 from filemem.forgetting import deletion, purge, sweeper
 from filemem.forgetting.deletion import DeletionPlan, Finding
 from filemem.history import Commit, History, log, set_up, sync, undo
-from filemem.importers import ImportReport
+from filemem.importers import ImportedMemory, Skipped
 from filemem.jobs import Job
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, Proposal, Review
@@ -43,8 +43,7 @@ ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
     click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 8 by default."),
     click.option("--pinned", is_flag=True, help="Never fades."),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times."),
-    click.option("--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."),
-    "--new",
+    "--with-secrets --new",
 )
 def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output:
     """Keep one fact.
@@ -52,8 +51,7 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output
     TEXT gets its own file, dated today; a fact told twice is kept once. A fact that it contradicts stays
     until you edit or forget it. Secrets are taken out, and you are told so, unless you give --with-secrets.
 
-    Example: filemem remember "Prefers oolong tea."
-    """
+    Example: filemem remember 'Prefers oolong tea.'"""
     yield from consolidation.said(jobs.remembered(call.writer(), " ".join(text), call.now, **how))
 
 
@@ -266,12 +264,9 @@ def _run(call: Context, task: Job, **options: Any) -> Output:
         model = call.model(store.folder("all") if many else call.the_user(), options["model"])
         options["model"] = model.name if model else ""
     if many:
-        users, failed = store.users(), 0
-        for row in _for_each(call, task, users, ": ", **options):
-            failed += "error" in row.facts
-            yield row
+        failed = yield from _for_each(call, task, users := store.users(), ": ", **options)
         yield f"{len(users) - failed:,} of {len(users):,} users done."
-        return 1 if failed else 0
+        return int(failed > 0)
     user = call.the_user()
     if task is jobs.consolidate and options["model"] and not options["dry"]:
         cost = consolidation.cost(user)
@@ -283,28 +278,26 @@ def _run(call: Context, task: Job, **options: Any) -> Output:
     return 0
 
 
-def _for_each(call: Context, task: Job, users: list[str], mark: str, **options: Any) -> Iterator[Row]:
-    """What a job tells for many users, each with lines for what is news, which begin with the name and a mark; an error for each
-    for whom it failed."""
+def _for_each(call: Context, task: Job, users: list[str], mark: str, **options: Any) -> Generator[Row, None, int]:
+    """What a job tells for many users, with lines for what is news, the name and a mark before each; for how many it failed."""
+    failed = 0
     with progress(task.__name__) as show:
         told = jobs.for_each(users, call.scheduler or "", task, call.open_store(), call.now, options)
         for done, (user, all_of_it) in enumerate(told, 1):
             for one in all_of_it:
                 wrong, news = one.facts.get("error"), one.paths or one.facts.get("notes") or not one.job
+                failed += bool(wrong)
                 say(*[f"filemem: {user}: {wrong}"] if wrong and not call.json else [], err=True)
                 said = [f"{user}{mark}{line}" for line in one.said if news and not wrong]
                 yield Row({"user": user, "job": one.job, **one.facts}, said)
             show(done, len(users))
-
-
-JOB = "--scheduler --all-users --dry-run --json"  # what every job takes that changes something
+    return failed
 
 
 @command(
     "consolidate",
     click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
-    "--model",
-    JOB,
+    "--model --scheduler --all-users --dry-run --json",
 )
 def consolidate_command(call: Context, **options: Any) -> Output:
     """Have the model turn conversations into memories.
@@ -320,7 +313,7 @@ def consolidate_command(call: Context, **options: Any) -> Output:
 @command(
     "compact",
     click.option("--older-than", "days", type=click.IntRange(0), help="Sessions that old [30, or as set]."),
-    JOB,
+    "--scheduler --all-users --dry-run --json",
 )
 def compact_command(call: Context, **options: Any) -> Output:
     """Summarise old conversations by month, and archive them.
@@ -331,7 +324,7 @@ def compact_command(call: Context, **options: Any) -> Output:
     return _run(call, jobs.compact, **options)
 
 
-@command("sweep", JOB)
+@command("sweep", "--scheduler --all-users --dry-run --json")
 def sweep_command(call: Context, **options: Any) -> Output:
     """Archive what is no longer used, and bring back what is.
 
@@ -342,7 +335,7 @@ def sweep_command(call: Context, **options: Any) -> Output:
     return _run(call, jobs.sweep, **options)
 
 
-@command("maintain", "--model", JOB)
+@command("maintain", "--model --scheduler --all-users --dry-run --json")
 def maintain_command(call: Context, **options: Any) -> Output:
     """Run consolidate, compact and sweep, and update the index.
 
@@ -370,8 +363,8 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
 def status_command(call: Context, path: str | None) -> Output:
     """Show counts, sizes and what fades; or one memory's state.
 
-    That is by kind, with the tokens in the prompt. With PATH, show how that memory
-    stands: why it is where it is and when it will fade. With --all-users, show a line of counts for each user.
+    By kind, with the tokens in the prompt; for PATH, why it is where it is and when it will fade. With --all-users, a
+    line of counts for each user.
 
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md"""
     if path is None:
@@ -419,8 +412,8 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
         ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
         yield Row(one._asdict(), [Safe(said + context.dim(f"{one.path}:{one.line}"))])
-    if not events and not call.json:
-        say_dim("Nothing is of that time; filemem timeline '**', without --after and --before, shows everything.")
+    nothing = "Nothing is of that time; filemem timeline '**', without --after and --before, shows everything."
+    say_dim("" if events or call.json else nothing)
     return 0 if events else 1
 
 
@@ -460,8 +453,7 @@ def log_command(call: Context, path: str | None, limit: int | None) -> Output:
     found = log(History(user), split_line(user, path.rstrip("/"))[0] if path else "", limit or 0)
     for commit in found:
         yield Row({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, [_line(commit)])
-    if not found:
-        say_dim("There is no such commit.")
+    say_dim("" if found else "There is no such commit.")
     return 0 if found else 1
 
 
@@ -497,7 +489,6 @@ def sync_command(call: Context, remote: str | None) -> Output:
 
 # -- set-up ------------------------------------------------------------------------------------------------------
 
-SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
 
 
@@ -509,9 +500,8 @@ SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # wher
 def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     """Create a store.
 
-    It is created in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, with a file of
-    all settings, commented out. With --git (in your present store if you name no other), a commit follows each
-    conversation and job; only memories are ever committed.
+    In FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, with a file of all settings, commented
+    out. With --git (in your present store if you name no other), a commit of the memories follows each talk and job.
 
     Example: filemem init ~/memories --git"""
     used = call.folder_of_store()
@@ -519,8 +509,13 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     root = StoreFolder(place).root
     settings = os.path.join(root, config.NAME)
     if begins := not os.path.lexists(settings):
+        schema = json.loads((resources.files("filemem") / "schemas" / "settings.schema.json").read_text("utf-8"))
+        text = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
+        for key, told in schema["properties"].items():
+            says, value = told["description"], SHOWN.get(key) or json.dumps(told["default"])
+            text += f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n"
         safe.make_folder(root)
-        safe.create(settings, _settings().encode())
+        safe.create(settings, text.encode())
         yield f"Created {settings}."
         call.store = None
         if StoreFolder(call.folder_of_store()).root != root:
@@ -536,16 +531,6 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
             yield from set_up(home, (names or ["me"])[0], call.now, call.answers)
     if begins:
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
-
-
-def _settings() -> str:
-    """Every setting with its default, commented out under a sentence of what it does."""
-    schema = json.loads((resources.files("filemem") / "schemas" / "settings.schema.json").read_text(encoding="utf-8"))
-    parts = [SETTINGS]
-    for key, told in schema["properties"].items():
-        says, value = told["description"], SHOWN.get(key) or json.dumps(told["default"])
-        parts.append(f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n")
-    return "".join(parts)
 
 
 @command("users", "--json")
@@ -566,9 +551,7 @@ def users_command(call: Context) -> Output:
     "import",
     click.argument("format_", metavar="FORMAT"),
     click.argument("file", type=click.Path(exists=True)),
-    "--dry-run",
-    click.option("--with-secrets", is_flag=True, help="Also take passwords, keys and codes."),
-    "--json --new",
+    "--dry-run --with-secrets --json --new",
 )
 def import_command(call: Context, format_: str, file: str, dry: bool, with_secrets: bool) -> Output:
     """Import conversations and notes from elsewhere.
@@ -582,28 +565,27 @@ def import_command(call: Context, format_: str, file: str, dry: bool, with_secre
     store = call.open_store()
     user = call.the_user(must_exist=False) if dry else call.writer()
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
-    how = {"dry_run": dry, "with_secrets": with_secrets}
-    taken, notes = jobs.imported(store, format_, file, call.now, user.name, **how)
-    as_json = {name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}
-    yield Row(as_json, _taken_in(taken, dry=dry))
-    if not dry and not call.json and any(entry.turns for entry in (*taken.added, *taken.updated)):
+    options = {"dry_run": dry, "with_secrets": with_secrets}
+    taken, notes = jobs.imported(store, format_, file, call.now, user.name, **options)
+    yield Row({name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}, [])
+    came: list[ImportedMemory] = [*taken.added, *taken.updated]
+    lists: dict[str, Sequence[ImportedMemory | Skipped]] = {
+        "would add" if dry else "added": taken.added,
+        "would update" if dry else "updated": taken.updated,
+        "note:": taken.skipped,
+    }
+    for word, entries in lists.items():
+        for one in entries[:10]:
+            turns = "" if isinstance(one, Skipped) or not one.turns else f", {counted(one.turns, 'turn')}"
+            yield (
+                f"{word} {one.what}: {one.why}" if isinstance(one, Skipped) else f"{word} {one.user}/{one.path}{turns}"
+            )
+        if len(entries) > 10:
+            yield f"{word} {len(entries) - 10:,} more; --json lists them all"
+    counts = f"{len(taken.added):,} added, {len(taken.updated):,} updated, {len(taken.unchanged):,} unchanged"
+    total = counted(sum(one.turns for one in came), "turn")
+    yield f"{'Nothing was written: ' if dry else ''}{counts}, {total}."
+    if not dry and not call.json and any(one.turns for one in came):
         say_dim("Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision.")
     say_dim(*notes)
-    return 0 if taken.added or taken.updated or taken.unchanged else 1
-
-
-def _taken_in(taken: ImportReport, *, dry: bool) -> list[str]:
-    """The report of an import in words; of long lists the first ten."""
-    added, updated = (
-        [f"{one.user}/{one.path}" + f", {counted(one.turns, 'turn')}" * bool(one.turns) for one in entries]
-        for entries in (taken.added, taken.updated)
-    )
-    notes = [f"{one.what}: {one.why}" for one in taken.skipped]
-    lists = {"would add" if dry else "added": added, "would update" if dry else "updated": updated, "note:": notes}
-    said = list[str]()
-    for word, entries in lists.items():
-        said += [f"{word} {entry}" for entry in entries[:10]]
-        said += [f"{word} {len(entries) - 10:,} more; --json lists them all"] * (len(entries) > 10)
-    counts = f"{len(taken.added):,} added, {len(taken.updated):,} updated, {len(taken.unchanged):,} unchanged"
-    total = counted(sum(entry.turns for entry in (*taken.added, *taken.updated)), "turn")
-    return [*said, f"{'Nothing was written: ' if dry else ''}{counts}, {total}."]
+    return 0 if came or taken.unchanged else 1

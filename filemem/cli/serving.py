@@ -53,7 +53,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     store = call.open_store(begins=bool(call.named_store))
     users = server.Users(store, call.clock, write=write, connector=connector)
     if not http:
-        name = call.unmistaken().name
+        name = call.writer(begins=False).name
         if sys.stdin.isatty():
             say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
         wire = os.fdopen(os.dup(0), "rb")
@@ -88,30 +88,27 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     Example: filemem mcp hook claude-code"""
     try:
         said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
-        event, user = str(said["hook_event_name"]), call.writer()
-    except (FilememError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        why = "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check tries it."
-        why = one_line(in_words(error)) if isinstance(error, FilememError | OSError) else why
-        say(f"filemem: {why}", err=True)
-        return 1  # 2 would keep the agent from going on
-    asks = event in hooks.CLIENTS[client][:2]
-    if asks and not wait:
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-    elif not wait:
-        if os.fork():  # Claude Code ends what its hooks have started 1.5 s after a session's end, but no other session
-            return 0
-        os.setsid()
-        for stream in range(3):
-            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
-    try:
+        asks, user = str(said["hook_event_name"]) in hooks.CLIENTS[client][:2], call.writer()
+        if asks and not wait:
+            signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+        elif not wait:
+            if (
+                os.fork()
+            ):  # Claude Code ends what its hooks have started 1.5 s after a session's end, but no other session
+                return 0
+            os.setsid()
+            for stream in range(3):
+                os.dup2(os.open(os.devnull, os.O_RDWR), stream)
         if asks:
             yield from filter(None, [Safe(hooks.answer(user, client, said, call.now))])
             signal.setitimer(signal.ITIMER_REAL, 0)
         else:
             hooks.take_in(StoreFolder(user.store, user.trust), user.name, client, said["transcript_path"], call.now)
-    except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
-        say(f"filemem: {one_line(str(error) or repr(error))}", err=True)
+    except Exception as error:  # noqa: BLE001  an agent's session must not end because of it, as with 2 it would
+        why = "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check tries it."
+        wrong = isinstance(error, ValueError | KeyError | TypeError | RecursionError)
+        say(f"filemem: {why if wrong else one_line(in_words(error) or repr(error))}", err=True)
         return 1
     return 0
 
@@ -151,7 +148,7 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
         raise FilememError("--name takes up to forty letters, digits, - and _.")
     begins = not os.path.isdir(call.open_store(begins=bool(call.named_store)).root)
-    user, kind = call.unmistaken(), clients.CLIENTS[client]
+    user, kind = call.writer(begins=False), clients.CLIENTS[client]
     shared = ["--store", user.store, "--user", user.name]
     if sessions:
         if client not in hooks.CLIENTS:
@@ -193,32 +190,29 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     if click.get_current_context().invoked_subcommand:
         return
     store = call.open_store(begins=bool(call.named_store))
-    user = call.unmistaken().name if call.user else ""
+    user = call.writer(begins=False).name if call.user else ""
     if user and host not in keys.LOOPBACK:
         raise FilememError(f"--user serves without a key, so not on {host}; leave one of them out.")
     if not user and not keys.of(store.root):
-        raise FilememError(
-            "nobody has a key yet; make one with filemem serve keys add NAME, or serve one with --user NAME."
-        )
+        raise FilememError("nobody has a key yet; make one with filemem serve keys add NAME, or serve --user NAME.")
     try:
-        from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
-        from filemem.serve.chats import Chats  # noqa: PLC0415
+        from filemem.serve import app, chats, running  # noqa: PLC0415  only this command needs what the extra installs
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
     asked = call.model(store.folder(user or "anyone"), model) or OfflineModel()
 
-    def chats(user: str) -> Chats:
-        return Chats(store.folder(user), lambda: copy.copy(asked), call.clock)
-
-    def log(line: str) -> None:
-        say_dim(f"{call.clock():%H:%M:%S} {line}")
+    def chats_of(name: str) -> chats.Chats:
+        return chats.Chats(store.folder(name), lambda: copy.copy(asked), call.clock)
 
     with running.bound(host, port) as (listening, where):
         say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
         say_dim(NOTICE if isinstance(asked, OfflineModel) else "")
         who = f"{user} without a key" if user else "whoever has a key"
         say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
-        running.server(app.Service(store, chats, asked.name, log, user, origins).app()).run(sockets=[listening])
+        service = app.Service(
+            store, chats_of, asked.name, lambda line: say_dim(f"{call.clock():%T} {line}"), user, origins
+        )
+        running.server(service.app()).run(sockets=[listening])
 
 
 @serve_command.group("keys", no_args_is_help=False)
@@ -241,7 +235,7 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Output:
     Example: filemem serve keys add mara"""
     store = call.open_store(begins=bool(call.named_store))
     call.user = name
-    user = call.unmistaken().name
+    user = call.writer(begins=False).name
     yield keys.add(store.root, user, call.now, [text for text in programs if text.strip()])
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
