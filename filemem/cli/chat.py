@@ -337,11 +337,7 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE."),
     "--model",
     click.option(
-        "--resume",
-        is_flag=False,
-        flag_value="",
-        metavar="[SESSION]",
-        help="Go on with the session of that path or name [the last].",
+        "--resume", is_flag=False, flag_value="", metavar="[SESSION]", help="Go on with a session [the last]."
     ),
     click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this chat: no turn, no recall."),
     click.option("--prompt", is_flag=True, help="Print what the model would see, with its tokens, and exit."),
@@ -355,7 +351,7 @@ def chat_command(
     """Talk with an assistant that remembers.
 
     Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds. Input that is piped in is one
-    message. With --json there is one event a line: text, call, notice, answer, error.
+    message. SESSION is a path or a part of one. With --json there is one event a line: text, call, notice, answer, error.
 
     Example: filemem chat -m 'What tea does Mara like?'"""
     message = text if message is None else message

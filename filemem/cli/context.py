@@ -88,8 +88,8 @@ class Context:
         return past
 
     def writer(self, *, begins: bool = True) -> Folder:
-        """The user of this call, who may be new, in a store that may be new, which is said if it `begins` now. Raises FilememError
-        where the name is a slip away from another's, or a new store was not agreed to."""
+        """The user of this call, who may be new, in a store that may be new, which is said if it `begins` now. FilememError tells
+        of a name that is a slip away from another's, and of a new store that was not agreed to."""
         user = self.the_user(must_exist=False)
         if near := "" if self.new or user.exists() else mistyped(user.name, self.open_store().users()):
             raise FilememError(f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one.")

@@ -569,17 +569,13 @@ def import_command(call: Context, format_: str, file: str, dry: bool, with_secre
     taken, notes = jobs.imported(store, format_, file, call.now, user.name, **options)
     yield Row({name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}, [])
     came: list[ImportedMemory] = [*taken.added, *taken.updated]
-    lists: dict[str, Sequence[ImportedMemory | Skipped]] = {
-        "would add" if dry else "added": taken.added,
-        "would update" if dry else "updated": taken.updated,
-        "note:": taken.skipped,
-    }
-    for word, entries in lists.items():
+    words = ("would add", "would update") if dry else ("added", "updated")
+    lists: list[Sequence[ImportedMemory | Skipped]] = [taken.added, taken.updated, taken.skipped]
+    for word, entries in zip((*words, "note:"), lists, strict=True):
         for one in entries[:10]:
-            turns = "" if isinstance(one, Skipped) or not one.turns else f", {counted(one.turns, 'turn')}"
-            yield (
-                f"{word} {one.what}: {one.why}" if isinstance(one, Skipped) else f"{word} {one.user}/{one.path}{turns}"
-            )
+            turns = f", {counted(one.turns, 'turn')}" if isinstance(one, ImportedMemory) and one.turns else ""
+            what = f"{one.what}: {one.why}" if isinstance(one, Skipped) else f"{one.user}/{one.path}"
+            yield f"{word} {what}{turns}"
         if len(entries) > 10:
             yield f"{word} {len(entries) - 10:,} more; --json lists them all"
     counts = f"{len(taken.added):,} added, {len(taken.updated):,} updated, {len(taken.unchanged):,} unchanged"
