@@ -336,18 +336,14 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     click.argument("text", metavar="[MESSAGE]", required=False),
     click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE."),
     "--model",
-    click.option(
-        "--resume", is_flag=False, flag_value="", metavar="[SESSION]", help="Go on with a session [the last]."
-    ),
+    click.option("--resume", is_flag=False, flag_value="", metavar="[SESSION]", help="Go on with that, or the last."),
     click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this chat: no turn, no recall."),
     click.option("--prompt", is_flag=True, help="Print what the model would see, with its tokens, and exit."),
     click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line."),
     click.option("-v", "--verbose", is_flag=True, help="Show each tool call."),
     "--json --new",
 )
-def chat_command(
-    call: Context, text: str | None, message: str | None, model: str | None, resume: str | None, **how: Any
-) -> Output:
+def chat_command(call: Context, text: str | None, message: str | None, resume: str | None, **how: Any) -> Output:
     """Talk with an assistant that remembers.
 
     Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds. Input that is piped in is one
@@ -361,7 +357,7 @@ def chat_command(
     going_on = resumed(user, resume) if resume is not None else None
     if not (going_on or how["off"] or how["prompt"]):
         going_on = unanswered(user, call.clock().date())
-    talk = Conversation(user, call.model(user, model) or OfflineModel(), call.clock, going_on, ASKED)
+    talk = Conversation(user, call.model(user, how["model"]) or OfflineModel(), call.clock, going_on, ASKED)
     if how["prompt"]:
         yield _prompt(talk, message or "")
         return 0

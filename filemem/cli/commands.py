@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from typing import Any
 
 import click
 
@@ -60,9 +61,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return _command(name)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         word, rest = args[0], args[1:]
         if (found := _command(word)) or word[:1] == "-" or ctx.resilient_parsing:  # of what is still being typed
             return (word, found, rest) if found else super().resolve_command(ctx, args)

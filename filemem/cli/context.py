@@ -26,11 +26,9 @@ from filemem.text.plain import escape_controls, first_few, json_visible, one_lin
 class Context:
     """One call: the values of the options that every command may have, and what is made of them."""
 
-    store: str | None = None
-    user: str | None = None
+    store = user = scheduler = ""
     today: dt.datetime | None = None
     as_of: dt.datetime | None = None
-    scheduler: str | None = None
     trust = json = new = all_users = told = False  # told: of what is not trusted, in this call
     talking: Folder | None = None  # the user of a chat, whose commands are for nobody else
     renamed: dict[str, str] = {}  # paths that a deletion has given another name
@@ -168,9 +166,8 @@ def sentence(error: Exception) -> str:
     """What went wrong; of a command's arguments with where its help is."""
     if not isinstance(error, click.ClickException):
         return in_words(error)
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context else "filemem"
-    return f"{error.format_message().rstrip('.').strip()}; see {path} --help."
+    command = getattr(getattr(error, "ctx", None), "command_path", "filemem")
+    return f"{error.format_message().rstrip('.').strip()}; see {command} --help."
 
 
 def _day(value: str) -> dt.datetime:
@@ -197,31 +194,18 @@ def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
         if value is not None:
             setattr(ctx.ensure_object(Context), str(param.name), value)
 
-    how = {"default": None, **how}
-    return click.option(*names, expose_value=False, callback=keep, **how)
-
-
-_EVERYWHERE = (
-    _shared("--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}]."),
-    _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user]."),
-    _shared("--today", type=_day, is_eager=True, metavar="DATE", help="Take this day, or day and time, as now."),
-    _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
-)
-
-
-def with_shared_options(command: click.Command) -> click.Command:
-    """The command, and those of its group, with --store, --user, --today and --trust; of one before and one after a command's
-    name the later one counts."""
-    for option in _EVERYWHERE:
-        option(command)
-    for inner in command.commands.values() if isinstance(command, click.Group) else ():
-        with_shared_options(inner)
-    return command
+    return click.option(*names, expose_value=False, callback=keep, **{"default": None, **how})
 
 
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
-OPTIONS: dict[str, Callable[[Any], Any]] = {  # what several commands take, by name
+OPTIONS: dict[str, Callable[[Any], Any]] = {  # what all commands take, and several, by name
+    "--store": _shared(
+        "--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, ./memory_store, {data_folder()}]."
+    ),
+    "--user": _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user]."),
+    "--today": _shared("--today", type=_day, is_eager=True, metavar="DATE", help="Take this day, or moment, as now."),
+    "--trust": _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
     "PATH": click.argument("path", type=click.Path()),
     "[PATH]": click.argument("path", type=click.Path(), required=False),
     "--limit": click.option("--limit", "-n", type=click.IntRange(1, 10**9), help="Show at most this many."),
@@ -238,6 +222,16 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {  # what several commands take, by n
     "--after": click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'."),
     "--before": click.option("--before", metavar="DATE", help="Only up to this day."),
 }
+
+
+def with_shared_options(command: click.Command) -> click.Command:
+    """The command, and those of its group, with --store, --user, --today and --trust; of one before and one after a command's
+    name the later one counts."""
+    for name in ("--store", "--user", "--today", "--trust"):
+        OPTIONS[name](command)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        with_shared_options(inner)
+    return command
 
 
 def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = click) -> Callable[[Any], Any]:
@@ -286,12 +280,11 @@ def show(told: Iterator[Line], *, as_json: bool, talking: bool = False) -> int:
             one = next(told)
         except StopIteration as end:
             return int(end.value or 0)
-        if talking and isinstance(one, str):
-            one = Row({"event": "notice", "text": one}, [one])
+        row = one if isinstance(one, Row) else Row({"event": "notice", "text": one} if talking else {}, [one])
         if not as_json:
-            say(*([one] if isinstance(one, str) else one.lines))
-        elif isinstance(one, Row) and one.facts:
-            click.echo(json_visible(json.dumps(one.facts, ensure_ascii=False, default=str)))
+            say(*row.lines)
+        elif row.facts:
+            click.echo(json_visible(json.dumps(row.facts, ensure_ascii=False, default=str)))
 
 
 def say(*lines: str, err: bool = False, nl: bool = True) -> None:
@@ -349,10 +342,8 @@ _WIDE = (
 )
 _COLUMNS = re.compile(f"([{_WIDE}])|[\u0300-\u036f\u200d\ufe0f]")  # two of a wide character, none of one that combines
 _STOPS = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u0300-\u036f"  # open no line, as brackets end none
-_WORD = re.compile(  # blanks stay with what follows them
-    f"\n|[^\\S\n]*(?:[（「『【《〈“‘]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+"
-)
-# Up to where a word or clause has ended.
+# A word with the blanks before it; up to where a word or clause has ended.
+_WORD = re.compile(f"\n|[^\\S\n]*(?:[（「『【《〈“‘]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+")
 _WHOLE = re.compile(f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_STOPS}]))")
 
 

@@ -166,8 +166,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     That is a memory, a PATH:LINE, or everything that contains some words. The turns that it came from go too (their
     lines stay and say [forgotten]), with facts, lines of summaries and of the profile that rest on it. Words match
     whole words; in Chinese, anywhere. --user NAME alone forgets the whole user. It shows a list and asks first, then
-    searches every file for the words and lists what still contains them. Exit code 1 if nothing was found or deleted,
-    or something could not be.
+    lists what still contains the words. Exit code 1 if nothing was found or deleted, or something could not be.
 
     Example: filemem forget Bergen --dry-run"""
     given, purges = [words for words in (what, about) if words is not None], how["purge_history"]
@@ -282,7 +281,7 @@ def _for_each(call: Context, task: Job, users: list[str], mark: str, **options: 
     """What a job tells for many users, with lines for what is news, the name and a mark before each; for how many it failed."""
     failed = 0
     with progress(task.__name__) as show:
-        told = jobs.for_each(users, call.scheduler or "", task, call.open_store(), call.now, options)
+        told = jobs.for_each(users, call.scheduler, task, call.open_store(), call.now, options)
         for done, (user, all_of_it) in enumerate(told, 1):
             for one in all_of_it:
                 wrong, news = one.facts.get("error"), one.paths or one.facts.get("notes") or not one.job
@@ -303,8 +302,7 @@ def consolidate_command(call: Context, **options: Any) -> Output:
     """Have the model turn conversations into memories.
 
     Every conversation is read once, several per request; what it says becomes facts, lessons and lines of the
-    profile, each with its source. The cost is shown before it begins, and by --dry-run. Without a model,
-    conversations wait. With --review, or review: true in filemem.yaml, you get proposals first.
+    profile, each with its source. The cost is shown first, and by --dry-run. Without a model, conversations wait.
 
     Example: filemem consolidate --dry-run"""
     return _run(call, jobs.consolidate, **options)
@@ -517,7 +515,7 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
         safe.make_folder(root)
         safe.create(settings, text.encode())
         yield f"Created {settings}."
-        call.store = None
+        call.store = ""
         if StoreFolder(call.folder_of_store()).root != root:
             yield f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE."
     elif not with_git:

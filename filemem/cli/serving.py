@@ -43,9 +43,8 @@ def program() -> str:
 def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool, write: bool) -> None:
     """Serve an agent that speaks MCP, or set up a client.
 
-    Your client starts this itself once you have run filemem mcp install. It gets the four tools, the memories
-    as resources and the profile as a prompt; with --write, also tools that write. Over HTTP a key
-    tells the user: filemem serve keys add NAME.
+    Your client starts this itself once you have run filemem mcp install. It gets the four tools, the memories as
+    resources and the profile as a prompt. Over HTTP a key tells the user: filemem serve keys add NAME.
 
     Example: filemem mcp install claude-code"""
     if click.get_current_context().invoked_subcommand:
@@ -93,9 +92,8 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
             signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
             signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         elif not wait:
-            if (
-                os.fork()
-            ):  # Claude Code ends what its hooks have started 1.5 s after a session's end, but no other session
+            # Claude Code ends what its hooks have started 1.5 s after a session's end, but no other session.
+            if os.fork():
                 return 0
             os.setsid()
             for stream in range(3):
@@ -201,7 +199,7 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         raise missing_extra(str(error.name), "serve") from None
     asked = call.model(store.folder(user or "anyone"), model) or OfflineModel()
 
-    def chats_of(name: str) -> chats.Chats:
+    def talks(name: str) -> chats.Chats:
         return chats.Chats(store.folder(name), lambda: copy.copy(asked), call.clock)
 
     with running.bound(host, port) as (listening, where):
@@ -209,10 +207,8 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         say_dim(NOTICE if isinstance(asked, OfflineModel) else "")
         who = f"{user} without a key" if user else "whoever has a key"
         say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
-        service = app.Service(
-            store, chats_of, asked.name, lambda line: say_dim(f"{call.clock():%T} {line}"), user, origins
-        )
-        running.server(service.app()).run(sockets=[listening])
+        made = app.Service(store, talks, asked.name, lambda line: say_dim(f"{call.clock():%T} {line}"), user, origins)
+        running.server(made.app()).run(sockets=[listening])
 
 
 @serve_command.group("keys", no_args_is_help=False)
