@@ -32,8 +32,7 @@ from filemem.text.plain import count_tokens, counted, escape_controls, first_few
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline  # noqa: F401  lines are edited and called back, and what is pasted stays whole
 
-HELP = (
-    """\
+HELP = """\
 /search WORDS   the best passages for some words or a question
 /open PATH      read a memory; also PATH:LINE
 /remember TEXT  keep one fact
@@ -44,8 +43,8 @@ HELP = (
 /memory         what is in the prompt, with token counts
 /model [NAME]   which model answers, or have another one answer; offline quotes only
 /off            keep nothing of what is said from here on
-/quit           end; so does Ctrl-D; Ctrl-C stops an answer""",
-    """\
+/quit           end; so does Ctrl-D; Ctrl-C stops an answer"""
+HELP_IN_CHINESE = """\
 /search 词语     找出与词语或问题最相符的段落
 /open 路径       阅读一条记忆；也可写 路径:行号
 /remember 内容   记下一条事实
@@ -56,8 +55,7 @@ HELP = (
 /memory          提示词里有什么，各占多少词元
 /model [名称]    由哪个模型回答，或换一个；offline 只引用记忆
 /off             从这里起什么都不保存
-/quit            结束；也可按 Ctrl-D；Ctrl-C 停止正在输出的回答""",
-)
+/quit            结束；也可按 Ctrl-D；Ctrl-C 停止正在输出的回答"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
 COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a chat has under their own names
@@ -77,9 +75,7 @@ class Chat:
     """One conversation, whose answers stream to a terminal, or as JSON events; else an answer is printed when it is whole."""
 
     def __init__(self, call: Context, talk: Conversation, *, verbose: bool) -> None:
-        self._call = call
-        self._talk = talk
-        self._verbose = verbose
+        self._call, self._talk, self._verbose = call, talk, verbose
         self._live = sys.stdout.isatty() and not call.json  # do answers stream?
         self._chinese = False  # is the answer to a message in Chinese?
         self._at_work = False  # does the terminal show the sign of work?
@@ -208,7 +204,10 @@ class Chat:
             return
         if isinstance(event, Text):
             if self._calls and event.text.strip():
-                self._aside(self._looked_at())
+                counts = [int(one.replace(",", "")) for call in self._calls for one in _OF_FILES.findall(call.brief)]
+                opened = {call.arguments for call in self._calls if call.name == "open"}
+                most, self._calls = max([*counts, len(opened)]), []
+                self._aside(f"查了{most:,}个文件" if self._chinese else f"searched {counted(most, 'file')}")
             if self._live:
                 self._stream(event.text)
         else:
@@ -245,13 +244,6 @@ class Chat:
 
         return text if self._talk.offline else _QUOTED.sub(number, text)
 
-    def _looked_at(self) -> str:
-        """How many files the unreported calls looked at, in the person's language."""
-        counts = [int(one.replace(",", "")) for call in self._calls for one in _OF_FILES.findall(call.brief)]
-        opened = {call.arguments for call in self._calls if call.name == "open"}
-        most, self._calls = max([*counts, len(opened)]), []
-        return f"查了{most:,}个文件" if self._chinese else f"searched {counted(most, 'file')}"
-
     def _command(self, name: str, rest: str) -> int:
         """What a line that begins with a slash asks for: a command of filemem's as it is, for this user, or one of the chat's."""
         talk, options = self._talk, list[str]()
@@ -280,7 +272,7 @@ class Chat:
             talk.go_off_the_record()
             said = OFF[self._chinese]
         elif name == "help":
-            said = HELP[self._chinese]
+            said = HELP_IN_CHINESE if self._chinese else HELP
         else:
             raise FilememError(f"there is no command /{name}; /help lists them.")
         if not self._tell("notice", text=said):

@@ -200,9 +200,7 @@ def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {  # what all commands take, and several, by name
-    "--store": _shared(
-        "--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, ./memory_store, {data_folder()}]."
-    ),
+    "--store": _shared("--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, ./memory_store, {data_folder()}]"),
     "--user": _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user]."),
     "--today": _shared("--today", type=_day, is_eager=True, metavar="DATE", help="Take this day, or moment, as now."),
     "--trust": _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
@@ -254,8 +252,6 @@ def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = cl
 
 
 # -- what a person sees and is asked -------------------------------------------------------------------------------
-
-MOMENT = 0.5  # seconds of work without a bar
 
 
 class Safe(str):
@@ -317,7 +313,7 @@ def dim(text: str) -> Safe:
 
 @contextlib.contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar on standard error, on a terminal only and for what takes a moment."""
+    """A function of (done, total) that draws a bar on standard error, on a terminal only and for what takes half a second."""
     with contextlib.ExitStack() as shown:
         drawn: Any = None
         began = 0.0  # when what is counted now began
@@ -325,7 +321,7 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         def show(done: int, total: int) -> None:
             nonlocal drawn, began
             began = began or time.monotonic()
-            if drawn is None and sys.stderr.isatty() and done < total and time.monotonic() - began > MOMENT:
+            if drawn is None and sys.stderr.isatty() and done < total and time.monotonic() - began > 0.5:
                 made: Any = click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
                 drawn = shown.enter_context(made)
             if drawn is not None:

@@ -64,8 +64,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
     asked again next time. Answers may be piped in. --json only lists the proposals. Exit code 1 if nothing waits.
 
     Example: filemem review"""
-    folder = call.the_user()
-    review = Review(folder)
+    review = Review(call.the_user())
     waiting = list(review.proposals())
     if not waiting:
         yield "Nothing waits for review."
@@ -74,7 +73,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         yield from (_proposal(found, "") for found in waiting)
         return 0
     decisions, paths, answer = list[Decision](), list[str](), "l" if accept_all else ""
-    with jobs.job(folder, "review", call.now, alone=False) as commit:
+    with jobs.job(review.folder, "review", call.now, alone=False) as commit:
         try:
             for number, found in enumerate(waiting, 1):
                 text = ""
@@ -251,9 +250,6 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     yield Row({"event": "done", "deleted": done.gone, "stayed": done.stayed, "said": said}, said)
     say_dim(done.note)
     return int(bool(done.stayed or held))
-
-
-# -- jobs ---------------------------------------------------------------------------------------------------------
 
 
 def _run(call: Context, task: Job, **options: Any) -> Output:
@@ -437,9 +433,6 @@ def report_command(call: Context, output: str | None) -> Output:
         webbrowser.open(pathlib.Path(where).as_uri())
 
 
-# -- git ---------------------------------------------------------------------------------------------------------
-
-
 @command("log", "[PATH] --limit --json")
 def log_command(call: Context, path: str | None, limit: int | None) -> Output:
     """Show the diary that git keeps of the memories.
@@ -485,11 +478,6 @@ def sync_command(call: Context, remote: str | None) -> Output:
     yield from sync(history, remote, call.now)
 
 
-# -- set-up ------------------------------------------------------------------------------------------------------
-
-SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
-
-
 @command(
     "init",
     click.argument("folder", required=False, type=click.Path()),
@@ -508,9 +496,10 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     settings = os.path.join(root, config.NAME)
     if begins := not os.path.lexists(settings):
         schema = json.loads((resources.files("filemem") / "schemas" / "settings.schema.json").read_text("utf-8"))
+        examples = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
         text = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
         for key, told in schema["properties"].items():
-            says, value = told["description"], SHOWN.get(key) or json.dumps(told["default"])
+            says, value = told["description"], examples.get(key) or json.dumps(told["default"])
             text += f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n"
         safe.make_folder(root)
         safe.create(settings, text.encode())
@@ -563,8 +552,7 @@ def import_command(call: Context, format_: str, file: str, dry: bool, with_secre
     store = call.open_store()
     user = call.the_user(must_exist=False) if dry else call.writer()
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
-    options = {"dry_run": dry, "with_secrets": with_secrets}
-    taken, notes = jobs.imported(store, format_, file, call.now, user.name, **options)
+    taken, notes = jobs.imported(store, format_, file, call.now, user.name, dry_run=dry, with_secrets=with_secrets)
     yield Row({name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}, [])
     came: list[ImportedMemory] = [*taken.added, *taken.updated]
     words = ("would add", "would update") if dry else ("added", "updated")
