@@ -784,8 +784,8 @@ def _apart(history: History, base: str, ours: str, theirs: str, at: dt.datetime)
     trees = [repository.tree(tree) for tree in (base, ours, theirs)]
     was, mine, there = ({_name(path): path for path in tree} for tree in trees)
     for name in sorted({*mine} & {*there} - {*was}):
-        begun, both = _BEGUN.fullmatch(name), {trees[1][mine[name]].oid, trees[2][there[name]].oid}
-        if begun and len({_begun(begun[2], data or b"") for data in repository.contents(both)}) > 1:
+        begun = _BEGUN.fullmatch(name)
+        if begun and _are_two(repository, begun[2], {trees[1][mine[name]].oid, trees[2][there[name]].oid}):
             free = next(one for one in numbered(name) if not any(one in tree for tree in (was, mine, there)))
             users.add(begun[1])
             names[begun[2]] = free.removeprefix(begun[1])
@@ -802,10 +802,10 @@ def _apart(history: History, base: str, ours: str, theirs: str, at: dt.datetime)
     return repository.commit_tree(repository.tree_with(ours, changes), [ours], subject, at) if names else ours, said
 
 
-def _begun(path: str, data: bytes) -> object:
-    """What tells a memory from another of its name: of a conversation when it began, else its text."""
-    memory = Memory(path, data)
-    return memory.front.get("date") if memory.kind == "sessions" else memory.body.strip() or data
+def _are_two(repository: Repository, path: str, oids: set[str]) -> bool:
+    """Are these two memories of one name? A conversation is told by when it began, another memory by its text."""
+    read = [Memory(path, data or b"") for data in repository.contents(oids if len(oids) > 1 else ())]
+    return len({one.front.get("date") if one.kind == "sessions" else one.body.strip() or one.data for one in read}) > 1
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------
