@@ -548,7 +548,6 @@ def _without_user(folder: Folder, found: DeletionPlan) -> DeletionReport:
     for name in {*os.listdir(folder.place), *LOGS} - {BOOKKEEPING, *[".git"] * (not found.purge)}:
         with contextlib.suppress(NotFound):
             safe.remove(f"{folder.place}/{name}")
-    safe.sync_folder(folder.root)
     said = f"Deleted {one_line(folder.name)}, {counted(len(found.items), 'memory', 'memories')}."
     return DeletionReport([], [], [said], "Forget the memories of one user", [item.path for item in found.items])
 
@@ -571,7 +570,7 @@ def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
 
 def end(folder: Folder, found: DeletionPlan) -> None:
     """Forget the plan, which has come to its end; a user who is gone loses the folder too, unless a repository stays there."""
-    for above in {os.path.dirname(f"{folder.place}/{item.path}") for item in found.items}:
+    for above in {folder.place, *(os.path.dirname(f"{folder.place}/{item.path}") for item in found.items)}:
         safe.sync_folder(above)
     with contextlib.suppress(NotFound):
         safe.delete(folder.bookkeeping(MARK))
