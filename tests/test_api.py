@@ -76,6 +76,8 @@ def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
 
 def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:
     nora.add_conversation(said("I'm allergic to walnuts, properly so.", "Noted."), at=AT)
+    with pytest.raises(FilememError, match="message is empty"):
+        nora.conversation().say(" \n")
     assert nora.consolidate(at=AT) == [], "without a model it waits"
     reader = Reader(note("Nora is allergic to [[walnuts]].", "allergic to walnuts", section="health"))
     changes = nora.consolidate(reader, at=AT)

@@ -182,9 +182,8 @@ def test_who_asks_or_tells_of_remembering_asks_for_no_fact(mara: Life, text: str
 
 
 def test_a_secret_that_is_to_be_remembered_is_not_and_that_is_said(mara: Life) -> None:
-    assert mara.say("Remember that my wifi password is Tulip-42-x!").startswith(
-        ("Kept as a fact: ", "Not kept as a fact: ")
-    )
+    said = mara.say("Remember that my wifi password is Tulip-42-x!")
+    assert said.startswith(("Kept as a fact: ", "Not kept as a fact: "))
     assert b"Tulip-42-x" not in mara.all_bytes()
 
 
@@ -194,13 +193,10 @@ def test_a_secret_that_is_to_be_remembered_is_not_and_that_is_said(mara: Life) -
 def test_a_message_that_begins_so_is_in_no_file(mara: Life, text: str) -> None:
     """And the conversation goes on with what was said before and after it."""
     mara.say("I live in Ghent.")
-    assert mara.say(text, "2026-11-02", "--resume") in (
-        "Off the record: nothing of this is kept.\n",
-        "不留记录：这些话不会保存。\n",
-    )
+    off = ("Off the record: nothing of this is kept.\n", "不留记录：这些话不会保存。\n")
+    assert mara.say(text, "2026-11-02", "--resume") in off
     mara.say("I like rain.", "2026-11-02", "--resume")
-    off = mara.say("记住 quokka", "2026-11-02", "--off-the-record")
-    assert b"quokka" not in mara.all_bytes() and off == "不留记录：这些话不会保存。\n"
+    assert mara.say("记住 quokka", "2026-11-02", "--off-the-record") == off[1] and b"quokka" not in mara.all_bytes()
     [talk] = mara.kept("sessions").values()
     assert "I live in Ghent." in talk and "I like rain." in talk
 

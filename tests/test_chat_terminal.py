@@ -217,9 +217,8 @@ def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(store
     def told(*words: str) -> str:
         return filemem(*words, env=clean(store), cwd=store).stdout
 
-    assert path.name not in told("list") + told("timeline") and path.name in told("list", "sessions/**") + told(
-        "grep", "tea"
-    )
+    assert path.name not in told("list") + told("timeline")
+    assert path.name in told("list", "sessions/**") + told("grep", "tea")
     assert "Nothing new to read" in told("consolidate", "--dry-run")
     assert path.stem not in told("compact", "--dry-run", "--today", "2030-01-01")
     assert run(store, server, "-m", "I moved to Oslo.").returncode == 2

@@ -252,7 +252,6 @@ def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_
 
 @pytest.mark.parametrize("how", ["update", "supersede"])
 def test_what_others_or_an_assistant_say_changes_no_wish_and_no_word_of_the_person_s(user: Folder, how: str) -> None:
-    """Whatever kind of note it is."""
     brief = note("Nora wants brief answers.", "Answer briefly", kind="lesson")
     assert kept(user, "Answer briefly. I live in Ghent.", brief, GHENT)
     before = tree(user)
