@@ -164,7 +164,7 @@ class Conversation:
         """Keep what the person said: unless it begins by asking that it be not, or was said before and not answered. Raises
         FilememError for an empty message."""
         if not text.strip():
-            raise FilememError("the message is empty.")
+            raise FilememError("the message is empty; say something.")
         if self.kept and unrecorded(text):
             self._paused = self.transcript
             self.go_off_the_record()
