@@ -102,7 +102,7 @@ def rank(
     ranked = [found for _, number, entry, worth in some if (found := scorer.scored(number, entry, worth))]
     ranked.sort(key=lambda one: (-one.score, -corpus.file(one.number).date, corpus.file(one.number).path, one.number))
     matching = sum(number not in corpus.uncounted for _, number, *_ in promising)
-    return _in_company(corpus, ranked)[:limit], matching
+    return _in_company(corpus, ranked[:limit]), matching
 
 
 def _in_company(corpus: Corpus, ranked: list[Scored]) -> list[Scored]:
