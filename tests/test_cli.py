@@ -99,11 +99,12 @@ def command(name: str) -> click.Command:
 
 
 def test_the_list_of_commands_is_that_of_the_commands() -> None:
-    """In groups, the daily six first; a screen of forty lines and eighty columns holds it."""
+    """In groups, the daily six first; a screen of forty lines and eighty columns holds it. As a module Python has it, too."""
     shown = run("--help").output
     assert re.findall(r"(?m)^  (\w+)  ", shown) == list(COMMANDS)
     assert re.findall(r"(?m)^(\w[\w ]*):\n", shown) == ["Every day", "Talk", "Find", "Care", "History", "Set up"]
-    assert len(COMMANDS) <= 27
+    as_module = subprocess.run([sys.executable, "-m", "filemem"], capture_output=True, encoding="utf-8", check=True)
+    assert as_module.stdout.partition("\n")[2] == shown.partition("\n")[2] and len(COMMANDS) <= 27
     assert shown.count("\n") < 40 and max(map(len, shown.splitlines())) <= 80
 
 

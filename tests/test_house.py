@@ -16,7 +16,7 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
 
 
-MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__main__.py"}
 
 
 @functools.cache

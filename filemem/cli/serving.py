@@ -29,7 +29,8 @@ _PORT = click.IntRange(0, 65535)
 
 def program() -> str:
     """Where this program is, for another one to call it."""
-    return shutil.which(sys.argv[0]) or shutil.which("filemem") or os.path.abspath(sys.argv[0])
+    beside = os.path.join(os.path.dirname(sys.executable), "filemem")  # which python -m filemem runs, too
+    return shutil.which(sys.argv[0]) or shutil.which(beside) or shutil.which("filemem") or os.path.abspath(sys.argv[0])
 
 
 @click.group("mcp", invoke_without_command=True)
