@@ -1,10 +1,8 @@
 """The jobs, each by its name, and the one way to run them: `job` takes the user's lock, and what was written is committed.
 
-One job at a time works on a user's memories. It ends with what it did in words, in numbers, and as the paths that it wrote
-or moved. A conversation going on meanwhile is not disturbed: jobs hold the user's lock for moments only. A job for many users
-does each on their own: one after the other here, or on the workers of a Dask cluster. What was cut off anywhere is done again
-to the same end, so the same command again does no harm.
-"""
+One job at a time works on a user's memories; a conversation going on meanwhile is not disturbed, as jobs hold the user's lock for
+moments only. A job for many users does each on their own, one after the other here, or on the workers of a Dask cluster. What was
+cut off anywhere is done again to the same end, so the same command again does no harm."""
 
 import contextlib
 import datetime as dt
@@ -58,9 +56,6 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True, dry: bo
         yield commit
 
 
-# -- remembering -------------------------------------------------------------------------------------------------
-
-
 def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> Applied:
     """Keep one fact, with the options `how` of `consolidation.remember`, and commit it. `source`: who asked for it, where it was
     not the person."""
@@ -112,9 +107,6 @@ def imported(
         return report, commit(subject, paths, Source=f"{format_}:{name}")
 
 
-# -- forgetting --------------------------------------------------------------------------------------------------
-
-
 def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
     """Delete what a plan names, and commit that; it is written down before it begins."""
     done = delete(user, deletion.start(user, found), at)
@@ -125,9 +117,8 @@ def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport
 def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
     """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
     with job(user, "forget", at) as commit:
-        owned = os.path.lexists(os.path.join(user.root, ".git"))
+        gone = found.everything and found.purge and os.path.lexists(os.path.join(user.root, ".git"))
         done = deletion.carry_out(user, found)
-        gone = owned and found.everything and found.purge
         # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
         new = {path for path in History(user).new() if path.startswith("sessions/")} - {*found.names.values()}
         paths = [path for path in done.paths if path not in new]
@@ -139,8 +130,7 @@ def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[s
     return done.decisions[0].path, done.paths, done.notes
 
 
-ASKED = Does(_remember, consolidation.take_back)
-"""What a chat has done when a person asks for it; the commit is that of the chat."""
+ASKED = Does(_remember, consolidation.take_back)  # what a chat has done where a person asks for it, and commits itself
 
 
 # -- what keeps a memory in order ----------------------------------------------------------------------------------------
@@ -314,8 +304,6 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
 
 # -- for one user or for many --------------------------------------------------------------------------------------------
 
-JOIN = 10  # seconds for the scheduler to answer
-
 
 def consolidate(
     folder: Folder, at: dt.datetime, progress: Progress, model: Model | None, dry: bool, review: bool, requests: int = 0
@@ -384,7 +372,7 @@ def for_each(
     except ImportError:
         raise missing_extra("what --scheduler needs", "dask") from None
     try:
-        client = distributed.Client(scheduler, timeout=JOIN, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=10, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         reason = one_line(str(error), 200)
         raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.") from None
@@ -396,9 +384,9 @@ def for_each(
             if future.status == "finished":
                 yield user, future.result()
             elif future.status == "error":
-                yield user, _failed(one_line(repr(future.exception()), 300))
+                yield user, [JobDone("", [], {"error": one_line(repr(future.exception()), 300)})]
             else:
-                yield user, _failed("the scheduler has gone; give the same command again.")
+                yield user, [JobDone("", [], {"error": "the scheduler has gone; give the same command again."})]
 
 
 def _work(task: Job, store: str, at: dt.datetime, options: dict[str, Any], trusted: bool, user: str) -> list[JobDone]:
@@ -408,8 +396,4 @@ def _work(task: Job, store: str, at: dt.datetime, options: dict[str, Any], trust
             raise FilememError(f"{socket.gethostname()} does not see {store}; mount it there by that name.")
         return do(task, StoreFolder(store, Trust(given=trusted)).folder(user), at, **options)
     except (FilememError, OSError) as error:
-        return _failed(in_words(error))
-
-
-def _failed(why: str) -> list[JobDone]:
-    return [JobDone("", [why], {"error": why})]
+        return [JobDone("", [], {"error": in_words(error)})]

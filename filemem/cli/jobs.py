@@ -283,7 +283,7 @@ def _for_each(call: Context, task: Job, users: list[str], mark: str, **options: 
                 wrong, news = one.facts.get("error"), one.paths or one.facts.get("notes") or not one.job
                 failed += bool(wrong)
                 say(*[f"filemem: {user}: {wrong}"] if wrong and not call.json else [], err=True)
-                said = [f"{user}{mark}{line}" for line in one.said if news and not wrong]
+                said = [f"{user}{mark}{line}" for line in one.said if news]
                 yield Row({"user": user, "job": one.job, **one.facts}, said)
             show(done, len(users))
     return failed
