@@ -105,7 +105,7 @@ class Chat:
             self._aside(f"Going on with {talk.transcript.path}, {counted(len(turns), 'turn')}.")
         for turn in turns[-LAST_TURNS:]:
             self._aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
-        self._aside("/help lists the commands, Ctrl-D ends.")
+        self._aside("/help (帮助) lists the commands, Ctrl-D ends.")
         reads = not talk.offline and config.of(talk.user).consolidate
         if reads and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
             threading.Thread(target=self._read_earlier, args=[talk.model], daemon=True).start()

@@ -151,7 +151,7 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
     shared = ["--store", user.store, "--user", user.name]
     if sessions:
         if client not in hooks.CLIENTS:
-            raise FilememError(f"{client} has no hooks; take its sessions in with filemem import.")
+            raise FilememError(f"{client} has no hooks that import sessions; {' and '.join(HOOKS)} have.")
         say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
         yield hooks.settings(client, shlex.join([program(), "mcp", "hook", client, *shared, "--new"]))
         return
