@@ -277,8 +277,8 @@ def show(told: Iterator[Line], *, as_json: bool, talking: bool = False) -> int:
         except StopIteration as end:
             return int(end.value or 0)
         row = one if isinstance(one, Row) else Row({"event": "notice", "text": one} if talking else {}, [one])
-        if not as_json:
-            say(*row.lines)
+        if not as_json:  # a page, of several lines, stays as it is
+            say(*(one if isinstance(one, Safe) or "\n" in one else wrapped(one, sys.stdout) for one in row.lines))
         elif row.facts:
             click.echo(json_visible(json.dumps(row.facts, ensure_ascii=False, default=str)))
 
