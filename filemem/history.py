@@ -768,18 +768,18 @@ def joined(history: History, ours: str, theirs: str, subject: str, at: dt.dateti
         if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
             return one, []
     base = repository.ask("merge-base", ours, theirs).out.decode().strip()
-    mine, said = _apart(history, base, ours, theirs, at)
-    changes, doubled, met = merge(repository, base, mine, theirs, union=True)
+    mine, apart, said = _apart(history, base, ours, theirs, at)
+    changes, doubled, met = merge(repository, base, apart, theirs, union=True)
     said += [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in met]
     both = "was changed on both machines in the same lines; it now holds both versions"
     said += [f"{one_line(path)} {both}." for path in doubled]
-    tree = repository.tree_with(mine, changes)
+    tree = repository.tree_with(apart, changes)
     return repository.commit_tree(tree, [mine, theirs], message(subject, {"Job": "sync"}), at), said
 
 
-def _apart(history: History, base: str, ours: str, theirs: str, at: dt.datetime) -> tuple[str, list[str]]:
-    """Our commit, or one on it, in which each memory that was begun on both sides under one name, and is another there, has a
-    free one, by which what is new here names it; and a sentence on each."""
+def _apart(history: History, base: str, ours: str, theirs: str, at: dt.datetime) -> tuple[str, str, list[str]]:
+    """Our commit, or one on it, in which each memory that was begun on both sides under one name, and is another there, stands
+    under a free one as well, by which what is new here names it; its tree without the others; and a sentence on each."""
     repository, names, users, said = history.repository, dict[str, str](), set[str](), list[str]()
     trees = [repository.tree(tree) for tree in (base, ours, theirs)]
     was, mine, there = ({_name(path): path for path in tree} for tree in trees)
@@ -790,16 +790,18 @@ def _apart(history: History, base: str, ours: str, theirs: str, at: dt.datetime)
             users.add(begun[1])
             names[begun[2]] = free.removeprefix(begun[1])
             said.append(f"{one_line(name)} was begun on both machines; what was kept here is {one_line(free)} now.")
-    changes = dict[str, GitFile | None]()
+    stands, goes = dict[str, GitFile | None](), dict[str, GitFile | None]()
     for path, file in trees[1].items():
         if path.startswith((*users,)) and file != trees[0].get(path):
             own, [data] = _BEGUN.sub(r"\2", _name(path)), repository.contents([file.oid])
             blob = repository.put("blob", renamed(data or b"", names))
-            changes |= {path: None, path.replace(own, names.get(own, own)): GitFile(file.mode, blob)}
+            stands[path.replace(own, names.get(own, own))] = GitFile(file.mode, blob)
+            goes |= {path: None} if own in names else {}
     with contextlib.suppress(FilememError, OSError):  # else the turns kept here are missed in another conversation
         safe.edit(history.folder.bookkeeping(journal.SAID), functools.partial(renamed, names=names))
     subject = message("Keep apart what two machines began under one name", {})
-    return repository.commit_tree(repository.tree_with(ours, changes), [ours], subject, at) if names else ours, said
+    commit = repository.commit_tree(repository.tree_with(ours, stands), [ours], subject, at) if names else ours
+    return commit, repository.tree_with(commit, goes), said
 
 
 def _are_two(repository: Repository, path: str, oids: set[str]) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from repositories import START, git, job, named, plain_git, state, store, supersede, write  # noqa: F401
 
-from filemem import FilememError, Store, User, overview
+from filemem import FilememError, Store, User, jobs, overview
 from filemem.files import config
 from filemem.files.folder import Folder
-from filemem.history import History, set_up, sync
+from filemem.history import History, log, set_up, sync
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -100,6 +100,8 @@ def test_what_each_machine_began_under_one_name_is_two_memories(machines: list[F
             assert user.read(f"{fact}{end}.yaml").decode() == f"text: {tea}\nsource: {talk}{end}.md:5\n"
             assert f"- {tea} <!-- {fact}{end}.yaml -->" in user.memory("profile.md").lines
         assert f"{same}-2.md" not in user.paths() and not overview.problems(user)
+        os.unlink(user.absolute(f"{talk}.md"))  # which then is missed, and not called by the other's name
+        assert log(History(user), f"{talk}-2.md") and not jobs.follow_renames(user, START).said
 
 
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
