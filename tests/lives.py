@@ -82,18 +82,14 @@ def read(root: Path, name: str, model: Model) -> Read:
 
 def replayed(root: Path, name: str) -> Read:
     """The same with the recorded answers, over HTTP."""
-    head, *answers = [
-        json.loads(line) for line in (RECORDINGS / f"{name}.answers.jsonl").read_text("utf-8").splitlines()
-    ]
+    head, *answers = map(json.loads, (RECORDINGS / f"{name}.answers.jsonl").read_text("utf-8").splitlines())
     steps = [calls((one["tool"], one["arguments"])) for one in answers]
     with ScriptedServer(*steps) as server:
         found = read(root, name, OpenAIModel("recorded", server.base_url))
         assert len(server.requests) == len(steps), (name, len(server.requests), "requests, not", len(steps), head)
         sizes = [sum(len(str(one["content"])) for one in request.body["messages"]) for request in server.requests]
         shown = [request.body["messages"][-1]["content"] for request in server.requests]
-    assert all(digest(labelled(told)) == one["asked"] for told, one in zip(shown, answers, strict=True)), (
-        "other requests: record anew"
-    )
+    assert [digest(labelled(told)) for told in shown] == [one["asked"] for one in answers], "record it anew"
     return found._replace(requests=len(steps), tokens=sum(sizes) // 4)
 
 
@@ -121,11 +117,8 @@ class Recorder:
         """The model's answer."""
         reply = self._model.ask(messages, tools, on_text)
         [call] = reply.calls
-        line = {
-            "asked": digest(labelled(messages[-1]["content"])),
-            "tool": call.name,
-            "arguments": json.loads(call.arguments),
-        }
+        asked = digest(labelled(messages[-1]["content"]))
+        line = {"asked": asked, "tool": call.name, "arguments": json.loads(call.arguments)}
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
         return reply

@@ -36,9 +36,8 @@ def plain_git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def git(where: Path | str, *arguments: str, stdin: bytes = b"", fails: bool = False, **environment: str) -> str:
     """What a git command prints; it must succeed, or fail where that is expected."""
-    done = subprocess.run(
-        ["git", "-C", str(where), *arguments], input=stdin, capture_output=True, env={**os.environ, **environment}
-    )
+    call = ["git", "-C", str(where), *arguments]
+    done = subprocess.run(call, input=stdin, capture_output=True, env=os.environ | environment)
     assert fails == (done.returncode != 0), (arguments, done.stdout, done.stderr)
     return done.stdout.decode().removesuffix("\n")
 
@@ -74,10 +73,7 @@ def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     new = consolidation.remember(user, text, START).paths[0]
     user.move(old, f"archive/{old}")
     mark = f"---\nsuperseded_by: {new}\nvalid_until: 2026-11-20\n".encode()
-    user.edit(
-        f"archive/{old}",
-        lambda data: mark + data.removeprefix(b"---\n") if data[:4] == b"---\n" else mark + b"---\n" + data,
-    )
+    user.edit(f"archive/{old}", lambda data: mark + (data[4:] if data[:4] == b"---\n" else b"---\n" + data))
     return new, [old, f"archive/{old}", new]
 
 

@@ -90,9 +90,7 @@ def results(server: ScriptedServer, request: int = -1) -> dict[str, str]:
 # -- answers -----------------------------------------------------------------------------------------------------
 
 
-def test_the_turn_is_on_disk_before_the_endpoint_is_asked_and_the_answer_streams(
-    talk: Talk, server: ScriptedServer
-) -> None:
+def test_a_turn_is_on_disk_before_the_model_is_asked_and_the_answer_streams(talk: Talk, server: ScriptedServer) -> None:
     seen: list[str] = []
 
     def look(body: dict[str, Any]) -> Step:
@@ -112,9 +110,7 @@ def test_the_turn_is_on_disk_before_the_endpoint_is_asked_and_the_answer_streams
     assert "Now it is Fri 20 November 2026 09:30." in body["messages"][-1]["content"]
 
 
-def test_memory_text_stands_only_between_marks_that_neither_it_nor_its_name_can_forge(
-    talk: Talk, server: ScriptedServer
-) -> None:
+def test_memory_stands_between_marks_that_neither_it_nor_its_name_can_forge(talk: Talk, server: ScriptedServer) -> None:
     server.script(calls(("open", {"path": FACT}), ("open", {"path": [*FILES][2]})), say("Done."), say("Yes."))
     talk.say("Open it.")
     talk.say("And now?")
@@ -155,9 +151,7 @@ def test_the_question_just_asked_is_no_evidence(talk: Talk, server: ScriptedServ
     assert [answer[:10].strip() for answer in results(server).values()] == ["0 lines in", "0 passages"]
 
 
-def test_an_open_file_stands_in_the_prompt_once_and_is_read_anew_at_every_step(
-    talk: Talk, server: ScriptedServer
-) -> None:
+def test_an_open_file_is_in_the_prompt_once_and_is_read_anew_at_every_step(talk: Talk, server: ScriptedServer) -> None:
     """In the answer to the call that opened it, and beside the message once it has changed, and from the next message on."""
 
     def edit(body: dict[str, Any]) -> Step:
@@ -176,7 +170,7 @@ def test_wrong_calls_are_answered_and_not_fatal(talk: Talk, server: ScriptedServ
     server.plain = True
     wrong = [
         ("grep", '{"pattern": "x'),
-        ("run_shell", {"command": "id"}),
+        ("run_shell", {"line": "id"}),
         ("open", {"path": "/etc/passwd"}),
         ("grep", long),
     ]
@@ -251,9 +245,7 @@ def test_off_the_record_no_file_changes_and_the_talk_goes_on(talk: Talk, server:
     """The model still sees what was said before, opens files, and cites them."""
 
     def files() -> dict[Path, bytes]:
-        return {
-            path: path.read_bytes() for path in talk.root.rglob("*") if path.is_file() and "index" not in path.parts
-        }
+        return {one: one.read_bytes() for one in talk.root.rglob("*") if one.is_file() and "index" not in one.parts}
 
     server.script(say("Good."), calls(("open", {"path": FACT})), say(f"As {FACT}:1 says."), say("Yes."))
     talk.say("I sold the boat.")
@@ -323,15 +315,12 @@ WRITTEN = [  # a call, or several, in a model's own spelling
 
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize("size", [1, 7])
-def test_a_call_written_as_text_is_made_and_not_shown(
-    talk: Talk, server: ScriptedServer, written: str, size: int
-) -> None:
+def test_a_call_written_as_text_is_made_not_shown(talk: Talk, server: ScriptedServer, written: str, size: int) -> None:
     server.script(say(*(written[at : at + size] for at in range(0, len(written), size))), say("Oolong."), say("Yes."))
     assert talk.say("Which tea?").endswith("Oolong.")
     assert roles(server)[-1] == "tool" and any("Likes oolong tea" in text for text in results(server).values())
-    assert not re.search(
-        r"oolong|search_files|tuba|Action|[`~<>{}\[\]]", talk.kept.partition("assistant")[2] + talk.streamed
-    )
+    shown = talk.kept.partition("assistant")[2] + talk.streamed
+    assert not re.search(r"oolong|search_files|tuba|Action|[`~<>{}\[\]]", shown)
     talk.say("Sure?")
     assert server.requests[-1].body["tools"] and talk.notices == []
 
@@ -447,9 +436,8 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
             talk.say("First.")
         told = str(failure.value)
         assert sentence in told and "\n" not in told and len(told) < 400 and KEY not in told
-    assert talk.kept.count("First.") == 1 and talk.kept.startswith(
-        "- **ann** 09:30: First.\n- **assistant** 09:30: [no "
-    )
+    assert talk.kept.count("First.") == 1
+    assert talk.kept.startswith("- **ann** 09:30: First.\n- **assistant** 09:30: [no ")
     server.forget()
     server.script(say("Here again."))
     assert talk.say("Second.") == "Here again."

@@ -91,11 +91,9 @@ def taken(tmp_path: Path, format: str, path: Path) -> list[str]:
 
 def test_claude_code_s_sessions_without_subagents_tools_and_what_the_program_says(tmp_path: Path) -> None:
     said = taken(tmp_path, "claude-code", claude_code(tmp_path / "projects"))
-    assert said == [
-        "mara: I only drink oolong tea now.",
-        "Claude: Noted: oolong.",
-        "mara: 外婆八十岁了。\n\n[image: without a name]",
-    ]
+    first, *rest = said
+    assert first == "mara: I only drink oolong tea now."
+    assert rest == ["Claude: Noted: oolong.", "mara: 外婆八十岁了。\n\n[image: without a name]"]
     session = next((tmp_path / "store/mara/sessions").rglob("*.md")).read_text()
     assert "title: Tea and Grandma" in session and 'origin: "claude-code:s-1"' in session
     assert "assistant: Claude\n" in session  # else consolidation would take it for a person
@@ -141,12 +139,8 @@ def test_custom_instructions_of_chatgpt_are_the_person_s_words_from_which_facts_
     export = tmp_path / "conversations.json"
     export.write_text(json.dumps([{**talk, "id": "t1", "title": "One"}, {**talk, "id": "t2", "title": "Two"}]))
     said = taken(tmp_path, "chatgpt", export)
-    assert sorted(said) == [
-        "mara: Answer in French.",
-        "mara: Hello!",
-        "mara: Hello!",
-        "mara: I am allergic to walnuts.",
-    ]
+    own = ("Answer in French.", "Hello!", "Hello!", "I am allergic to walnuts.")
+    assert sorted(said) == [f"mara: {text}" for text in own]
 
 
 def test_claude_s_own_memory_becomes_notes_that_the_next_export_brings_up_to_date(tmp_path: Path) -> None:
@@ -164,6 +158,3 @@ def test_claude_s_own_memory_becomes_notes_that_the_next_export_brings_up_to_dat
     assert [one.path for one in again.updated] == ["notes/claude/memory.md"] and not again.added
     memory = Store(tmp_path / "store").user("mara").open_file("notes/claude/memory.md")
     assert memory.front["origin"] == "claude:memory" and memory.text.endswith("She moved.\\x00\n")
-
-
-# -- a hook --------------------------------------------------------------------------------------------------------------

@@ -8,9 +8,7 @@ import yaml
 
 from benchmarks.answers import marks
 
-JUDGED: list[dict[str, Any]] = yaml.safe_load(
-    (Path(marks.__file__).parent / "samples/judged.yaml").read_text(encoding="utf-8")
-)
+JUDGED: list[dict[str, Any]] = yaml.safe_load((Path(marks.__file__).parent / "samples/judged.yaml").read_text("utf-8"))
 LEEDS, NOT_WHITBY = "Leeds|Canal Row", r"\A(?![\s\S]*Leeds)[\s\S]*Whitby"
 FITS = [
     ("Leeds", True),

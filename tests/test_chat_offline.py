@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from programs import lay
 
 from filemem.cli import cli
 
@@ -141,9 +142,7 @@ def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str)
         ),
     ],
 )
-def test_where_it_is_not_sure_it_says_so_and_names_the_two_nearest(
-    mara: Life, told: list[str], question: str, line: str
-) -> None:
+def test_unsure_it_says_so_and_names_the_two_nearest(mara: Life, told: list[str], question: str, line: str) -> None:
     for text in told:
         mara.say(text)
     answer = mara.say(question)
@@ -202,16 +201,12 @@ def test_a_message_that_begins_so_is_in_no_file(mara: Life, text: str) -> None:
 
 
 def test_what_was_superseded_stands_below_what_holds(mara: Life) -> None:
-    (mara.home / "facts").mkdir(parents=True)
-    (mara.home / "facts/2026-03-01-home.md").write_text(
-        "---\nsuperseded_by: facts/2026-07-05-home.md\n---\n\nMara lives in Ghent, where she lives by the canal.\n"
-    )
-    (mara.home / "facts/2026-07-05-home.md").write_text(
-        "---\nsupersedes: facts/2026-03-01-home.md\n---\n\nMara lives in Bruges.\n"
-    )
+    old, new = "facts/2026-03-01-home.md", "facts/2026-07-05-home.md"
+    before = f"---\nsuperseded_by: {new}\n---\n\nMara lives in Ghent, where she lives by the canal.\n"
+    lay(mara.home, {old: before, new: f"---\nsupersedes: {old}\n---\n\nMara lives in Bruges.\n"})
     answer = mara.say("Where does Mara live by the canal?")
     assert answer.index("Bruges") < answer.index("Ghent")
-    assert "superseded by facts/2026-07-05-home.md" in answer
+    assert f"superseded by {new}" in answer
 
 
 PASTED = [

@@ -112,9 +112,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(store: Path, server: Script
 
 
 @pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}], ids=["colour", "none"])
-def test_a_failure_is_one_red_line_and_the_next_message_works(
-    store: Path, server: ScriptedServer, env: dict[str, str]
-) -> None:
+def test_a_failure_is_one_red_line_and_the_next_works(store: Path, server: ScriptedServer, env: dict[str, str]) -> None:
     server.script(fail(401, "no"), cut("Half"), calls(("grep", {"pattern": "oolong"})), say("Here."))
     with chat(store, server, columns=200, **env) as term:
         term.expect("\n> ")
@@ -169,9 +167,7 @@ def test_citations_are_numbers_with_dated_sources_below(
         ("记住：我爱喝茶。", "已记为一条事实：“我爱喝茶。”，facts/"),
     ],
 )
-def test_what_was_kept_is_said_to_the_model_and_on_the_screen(
-    store: Path, server: ScriptedServer, message: str, line: str
-) -> None:
+def test_model_and_person_are_told_what_was_kept(store: Path, server: ScriptedServer, message: str, line: str) -> None:
     server.script(say("Fine."))
     done = run(store, server, "-m", message)
     assert done.stdout == "Fine.\n" and done.stderr.startswith(line)
@@ -228,9 +224,7 @@ def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(store
 # -- what is read while it goes on -----------------------------------------------------------------------------------
 
 
-def test_earlier_conversations_are_read_in_the_background_and_the_shell_never_waits(
-    store: Path, server: ScriptedServer
-) -> None:
+def test_old_talks_are_read_in_the_background_and_the_shell_never_waits(store: Path, server: ScriptedServer) -> None:
     """Where 2,000 tokens wait; what is said in the chat itself waits for the next job. One message starts nothing."""
     old = store / "memory_store/ann/sessions/2026/2026-05-01-0900-talk.md"
     old.parent.mkdir(parents=True)
@@ -444,9 +438,7 @@ def test_a_store_that_is_not_there_is_asked_about(tmp_path: Path, answer: str, m
     assert (tmp_path / "memroies").exists() == made
 
 
-def test_resume_goes_on_with_the_last_session_or_one_named_by_its_path_or_a_part_of_its_name(
-    store: Path, server: ScriptedServer
-) -> None:
+def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(store: Path, server: ScriptedServer) -> None:
     server.default = say("Yes,\nindeed.")
     assert run(store, server, "--resume", "-m", "Hi").returncode == 2  # there is none yet
     for day, text in [("2026-11-20", "My bicycle is blue."), ("2026-11-21", "My boat is blue."), ("2026-11-22", "茶")]:

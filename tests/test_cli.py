@@ -233,9 +233,7 @@ def test_a_slip_in_the_stores_name_makes_no_new_store(here: Path, words: list[st
 
 @pytest.mark.parametrize("name", ["maar", "Mara", "márä"])
 @pytest.mark.parametrize("words", [["remember", "A"], ["chat", "-m", "hi"], ["import", "markdown", "notes"]])
-def test_a_name_that_is_a_slip_away_from_a_users_is_refused_with_that_name(
-    here: Path, name: str, words: list[str]
-) -> None:
+def test_a_name_a_slip_away_from_a_users_is_refused_with_that_name(here: Path, name: str, words: list[str]) -> None:
     (here / "notes").mkdir()
     said = told(run(*words, "--user", name))
     assert "but mara; use --user mara, or --new to begin one." in said
@@ -557,9 +555,7 @@ YAML = {"yaml", "filemem.files.config", "filemem.index", "filemem.history", "dif
         ("main()", ["grep", "oolong"], HEAVY | YAML),
     ],
 )
-def test_nothing_is_imported_that_a_command_does_not_need(
-    home: Path, code: str, args: list[str], never: set[str]
-) -> None:
+def test_no_command_imports_what_it_does_not_need(home: Path, code: str, args: list[str], never: set[str]) -> None:
     """openai only for a talk with a model; and a grep loads no YAML, OpenSSL and the like, each a tenth of its time or more."""
     code = code.replace("main()", "from filemem.cli import main; main()")
     program = f"import sys; sys.path[:] = {sys.path!r}\ntry: {code}\nfinally: sys.stderr.write(' '.join(sys.modules))"

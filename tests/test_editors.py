@@ -91,9 +91,7 @@ def editor(name: str) -> str:
     "write", [Folder.append, lambda mara, path, text: mara.edit(path, lambda data: data + text.encode())]
 )
 @pytest.mark.parametrize("empties", [True, False])
-def test_a_save_that_an_editor_has_begun_is_waited_for(
-    mara: Folder, write: Callable[..., object], empties: bool
-) -> None:
+def test_a_save_an_editor_has_begun_is_waited_for(mara: Folder, write: Callable[..., object], empties: bool) -> None:
     """Some empty a file, others move it aside, for a moment before they write it."""
     place = Path(mara.root, FACT)
     if empties:

@@ -144,9 +144,7 @@ def planned(user: Folder, about: str) -> set[str]:
         ("ferries", set()),
     ],
 )
-def test_whole_words_count_where_they_stand_together_and_chinese_anywhere(
-    mara: Folder, words: str, found: set[str]
-) -> None:
+def test_whole_words_count_that_stand_together_and_chinese_anywhere(mara: Folder, words: str, found: set[str]) -> None:
     """In any order, capital or not; not within a longer word, in another line, or in the name of another memory."""
     mara.create("notes/a.md", "# The ferry\n\nTo Almada we took a ferry.\n\nTickets are cheap.\n")
     mara.create("notes/b.md", "The ferry is late; see notes/ferry-to-almada.md.\n\nAlmada is over there.\n")

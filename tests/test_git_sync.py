@@ -162,9 +162,7 @@ def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
 # -- in the way ----------------------------------------------------------------------------------------------------
 
 
-def test_a_push_that_comes_second_is_tried_again(
-    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_push_is_tried_again(machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice, and what is
     recalled meanwhile is kept."""
     one, two = machines

@@ -387,9 +387,7 @@ def test_two_processes_importing_one_export_at_once_take_each_conversation_once(
 # -- newer exports, and what people did meanwhile --------------------------------------------------------------------
 
 
-def test_a_newer_export_appends_only_what_is_new_and_keeps_every_edit(
-    tmp_path: Path, store: Path, session: Path
-) -> None:
+def test_a_newer_export_appends_what_is_new_and_keeps_every_edit(tmp_path: Path, store: Path, session: Path) -> None:
     run(store, "claude", talk(tmp_path / "c.json", "One", "Two", "Three"))
     edited = session.read_bytes().replace(b": Two", b": Two, *corrected*").replace(b"\n", b"\r\n")[:-2]
     session.write_bytes(edited)
@@ -402,9 +400,7 @@ def test_a_newer_export_appends_only_what_is_new_and_keeps_every_edit(
 
 
 @pytest.mark.parametrize("place", ["archive/sessions/2026/2026-03-01-1400-trip-to-kyoto.md", "sessions/old/kyoto.md"])
-def test_a_session_that_was_moved_is_found_and_goes_on_there(
-    tmp_path: Path, store: Path, session: Path, place: str
-) -> None:
+def test_a_moved_session_is_found_and_goes_on_there(tmp_path: Path, store: Path, session: Path, place: str) -> None:
     run(store, "claude", talk(tmp_path / "c.json", "One", "Two"))
     target = store / "mara" / place
     target.parent.mkdir(parents=True)
@@ -470,9 +466,7 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("new", "kept"), [(b"one\none and a half\ntwo\n", False), (b"two\n", True)])
-def test_a_note_changed_in_the_vault_is_brought_up_to_date_and_no_line_is_lost(
-    store: Path, vault: Path, new: bytes, kept: bool
-) -> None:
+def test_a_changed_note_is_brought_up_to_date_losing_no_line(store: Path, vault: Path, new: bytes, kept: bool) -> None:
     run(store, "markdown", vault)
     (vault / "tea.md").write_bytes(new)
     report = run(store, "markdown", vault)  # what is to be committed
@@ -525,9 +519,7 @@ def test_nothing_leaves_the_users_folder_and_no_turn_is_forged(tmp_path: Path, s
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_does_not_exist_or_is_no_file_or_holds_the_store_is_one_error(
-    tmp_path: Path, store: Path, format: str
-) -> None:
+def test_what_is_not_there_or_no_file_or_holds_the_store_is_one_error(tmp_path: Path, store: Path, format: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(Refused):
         run(store, format, tmp_path)

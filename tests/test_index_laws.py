@@ -62,9 +62,7 @@ def _texts() -> st.SearchStrategy[bytes]:
     )
 
 
-def said_by_files(
-    folder: Folder,
-) -> tuple[dict[str, dict[Place, int]], dict[Place, tuple[int, int, str]]]:
+def said_by_files(folder: Folder) -> tuple[dict[str, dict[Place, int]], dict[Place, tuple[int, int, str]]]:
     """Brute force: token -> (path, window) -> count; (path, window) -> length, flags, line and speaker."""
     postings: dict[str, dict[Place, int]] = {}
     facts: dict[Place, tuple[int, int, str]] = {}

@@ -120,9 +120,7 @@ NAMED = st.dictionaries(st.sampled_from(["mcpServers", "projects", 'a"mcpServers
 
 
 @given(NAMED, st.dictionaries(st.text(max_size=5), JSON, max_size=2), st.sampled_from([None, 0, 2, "\t"]))
-def test_nothing_but_the_entry_is_added_to_any_settings(
-    there: dict[str, Any], known: dict[str, Any], indent: Any
-) -> None:
+def test_only_the_entry_is_added_to_any_settings(there: dict[str, Any], known: dict[str, Any], indent: Any) -> None:
     client = clients.CLIENTS["cursor"]
     there = {**there, "nested": {"mcpServers": {}}, "mcpServers": known}
     command = ["/bin/fm", "mcp", "--store", '/a "b" \\ é']

@@ -336,9 +336,7 @@ def stopped(step: Step, longest: float) -> str:
     ],
     ids=["text", "comments", "headers", "one body", "an error", "big: a line", "big: one body", "big: text"],
 )
-def test_an_answer_ends_after_its_time_or_at_its_bytes_however_it_comes(
-    step: Step, longest: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_ends_at_its_time_or_size(step: Step, longest: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "BIGGEST_ANSWER", 3_000_000)
     assert len(stopped(step, longest)) < 3_000_000
 

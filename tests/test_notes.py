@@ -36,9 +36,7 @@ def ask(root: Path, query: str) -> list[str]:
         ("train to Rome", 'notes/2026-05-04-rome.md  Mon  "Our week in Italy"', "   9  - train 120 euro"),
     ],
 )
-def test_a_note_answers_strongly_for_what_its_title_and_keys_say(
-    tmp_path: Path, query: str, path: str, line: str
-) -> None:
+def test_a_note_answers_strongly_for_its_title_and_keys(tmp_path: Path, query: str, path: str, line: str) -> None:
     counted, first, *shown = ask(tmp_path, query)
     assert "; strong match" in counted
     assert first == path

@@ -39,9 +39,7 @@ def test_turns_read_back_what_was_said(speaker: str, time: str, texts: list[str]
 
 @settings(deadline=None, max_examples=40)
 @given(st.binary(), st.lists(st.text(), min_size=1, max_size=3))
-def test_appending_changes_no_earlier_byte(
-    tmp_path_factory: pytest.TempPathFactory, before: bytes, said: list[str]
-) -> None:
+def test_appending_only_appends(tmp_path_factory: pytest.TempPathFactory, before: bytes, said: list[str]) -> None:
     path = tmp_path_factory.mktemp("a") / "a.md"
     path.write_bytes(before)
     expected = before + (b"\n" if before and not before.endswith(b"\n") else b"")

@@ -312,9 +312,7 @@ def test_success_is_true_whatever_has_kept_it(mara: Folder, way: str) -> None:
     assert clean or (done.exception is not None and named)
 
 
-def test_without_the_extra_the_command_to_install_it_is_said_and_nothing_is_deleted(
-    mara: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_its_extra_it_is_named_and_nothing_is_deleted(mara: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "git_filter_repo", None)
     before = {path: mara.read(path) for path in mara.paths()}
     result = run(mara, WORD, "--yes", "--purge-history")

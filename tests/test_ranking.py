@@ -121,9 +121,7 @@ def test_what_is_said_after_a_pause_answers_no_question(tmp_path: Path, clock: s
 
 
 @pytest.mark.parametrize(("heading", "near"), [("## 2026-04-09-0930-walk", False), ("", True)])
-def test_what_stands_beside_a_word_in_a_summary_answers_only_in_its_own_section(
-    tmp_path: Path, heading: str, near: bool
-) -> None:
+def test_what_is_beside_a_word_of_a_summary_answers_in_its_section(tmp_path: Path, heading: str, near: bool) -> None:
     said = [
         "## 2026-04-03-0930-exam",
         "- **晓棠**: 科目三过了！一把过！",

@@ -62,9 +62,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 @given(st.permutations([("archived", 10), ("open", 9), ("cited", 8)]), st.booleans())
-def test_only_a_recall_after_the_archiving_brings_back_in_whatever_order_they_stand(
-    tmp_path_factory, said, later
-) -> None:
+def test_only_a_recall_after_the_archiving_brings_back_in_any_order(tmp_path_factory, said, later) -> None:
     user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
     write(user, [(dt.datetime(2026, 3, 1, hour + 3 * (later and how == "open")), how, "a.md") for how, hour in said])
     assert journal.recalled(user)["a.md"].since is later

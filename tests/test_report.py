@@ -210,9 +210,7 @@ def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None
     assert [(row[1], row[2].rpartition(":")[0]) for row in rows] == [(str(day), path) for day, path in coming]
 
 
-def test_the_command_writes_the_page_for_its_owner_only(
-    mara: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_is_written_for_its_owner_only(mara: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Anew beside it, then renamed; without a name in a temporary folder."""
     where = tmp_path / "report.html"
     assert run(mara, "report", "-o", str(where)).output == f"Wrote {where}: 24 memories.\n"

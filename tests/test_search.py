@@ -283,9 +283,7 @@ QUESTIONS = ["Does Ann love coffee?", "strong coffee with cake", "coffee", "Is i
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_what_replaced_a_memory_stands_right_above_it_even_where_it_shares_no_word(
-    tmp_path: Path, question: str
-) -> None:
+def test_what_replaced_a_memory_stands_right_above_it_even_if_it_shares_no_word(tmp_path: Path, question: str) -> None:
     user = write(tmp_path, {OOLONG: "Ann has oolong with cake now.\n", COFFEE: OLD, **FILLER})
     lines = answer(user, question)
     assert headings(lines)[:2] == [OOLONG, COFFEE]

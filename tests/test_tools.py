@@ -123,9 +123,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("tool", "arguments", "remedy"), WRONG)
-def test_a_wrong_call_is_answered_with_one_sentence_that_says_how_to_call_it_right(
-    tools: Toolbox, tool: str, arguments: Any, remedy: str
-) -> None:
+def test_a_wrong_call_gets_one_sentence_with_the_remedy(tools: Toolbox, tool: str, arguments: Any, remedy: str) -> None:
     answer = tools.call(tool, arguments)
     assert answer.startswith("Error: ")
     assert "\n" not in answer
@@ -145,9 +143,7 @@ PATHS = st.sampled_from([*FILES, "facts", "", "..", "/", "*", "[", "**", "archiv
 
 @settings(max_examples=150, deadline=None)
 @given(NAMES, st.dictionaries(KEYS | st.text(max_size=3), PATHS | ANYTHING, max_size=4) | st.text(max_size=20))
-def test_any_call_at_all_is_answered_in_text_that_can_be_sent(
-    tmp_path_factory: pytest.TempPathFactory, name: str, arguments: Any
-) -> None:
+def test_any_call_is_answered_in_text(tmp_path_factory: pytest.TempPathFactory, name: str, arguments: Any) -> None:
     root = tmp_path_factory.getbasetemp() / "any"
     if not root.exists():
         write(root, FILES)

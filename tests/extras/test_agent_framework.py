@@ -24,10 +24,7 @@ def test_an_agent_recalls_and_keeps(tmp_path: Path) -> None:
 
     async def run(server: ScriptedServer) -> None:
         client: Any = openai.OpenAIChatCompletionClient(model="scripted", api_key="none", base_url=server.base_url)
-        both = [
-            InMemoryHistoryProvider(),
-            FileMemoryProvider(lambda session: user),
-        ]  # until 1.12 none comes with an agent
+        both = [InMemoryHistoryProvider(), FileMemoryProvider(lambda session: user)]  # an agent has none until 1.12
         agent = Agent(client, "Be brief.", context_providers=both)
         one = agent.create_session()
         assert (await agent.run("My sister Inês breeds alpacas.", session=one)).text == "How many?"

@@ -75,8 +75,7 @@ def run(code: str, folder: Path) -> str:
     shutil.copytree(ROOT / "memory_store", folder / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
     with ScriptedServer(calls(("search_files", {"query": "What tea?"})), say(SAID)) as server:
         given = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none", "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=folder, env={**os.environ, **given}, capture_output=True, text=True
-        )
+        call = [sys.executable, "-c", code]
+        done = subprocess.run(call, cwd=folder, env=os.environ | given, capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return done.stdout

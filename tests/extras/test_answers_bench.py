@@ -69,9 +69,7 @@ def found(logs: Path) -> dict[tuple[str, str], tables.Run]:
     return {(one.task, one.recipe): one for one in tables.runs(str(logs))}
 
 
-def test_every_task_runs_with_every_recipe_and_what_is_right_was_worked_out_by_hand(
-    found: dict[tuple[str, str], tables.Run],
-) -> None:
+def test_every_recipe_runs_every_task_right_as_worked_out_by_hand(found: dict[tuple[str, str], tables.Run]) -> None:
     """No question fails or goes without a verdict; what was read is told apart from what was answered."""
     assert set(found) == {(task, recipe) for task in TASKS for recipe in WORKING}
     assert {one.status for one in found.values()} == {"success"} and not tables.faults([*found.values()])

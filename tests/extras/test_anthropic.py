@@ -22,6 +22,10 @@ def mara(root: Path) -> User:
     return Store(root / "store").user("mara")
 
 
+def files(root: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and path.name != "lock"}
+
+
 def do(tool: Any, command: str, **arguments: Any) -> str:
     """What the tool answers to a call of the model, an error as the model would be told it."""
     try:
@@ -93,7 +97,7 @@ def test_no_path_leads_out_of_the_notes(tmp_path: Path, path: str) -> None:
     os.symlink(other.folder.root, notes / "link")
     os.symlink(tmp_path, notes / "way")
     (tmp_path / "secret.md").write_text("SECRET file")
-    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    before = files(tmp_path)
     answers = [
         do(tool, "view", path=path),
         do(tool, "create", path=path, file_text="WRITTEN") if "%" not in path and "//" not in path else "Error: ",
@@ -107,10 +111,7 @@ def test_no_path_leads_out_of_the_notes(tmp_path: Path, path: str) -> None:
     for answer in answers:
         assert answer.startswith("Error: ") and "SECRET" not in answer and "\n" not in answer, (path, answer)
         assert str(tmp_path) not in answer
-    after = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
-    assert {p: data for p, data in after.items() if p.name != "lock"} == {
-        p: d for p, d in before.items() if p.name != "lock"
-    }
+    assert files(tmp_path) == before
 
 
 @pytest.mark.parametrize("input", [

@@ -80,9 +80,8 @@ def test_it_answers_as_the_in_memory_store_does(tmp_path: Path) -> None:
         store.put(("docs", "tea"), "oolong", {"text": "Oolong is tea."})
         store.delete(("docs", "tea"), "乌龙/..")
         store.delete(("docs", "tea"), "never was")
-        store.batch(
-            [PutOp(("people",), "twice", {"n": 1}), GetOp(("people",), "twice"), PutOp(("people",), "twice", {"n": 2})]
-        )
+        once, again = (PutOp(("people",), "twice", {"n": number}) for number in (1, 2))
+        store.batch([once, GetOp(("people",), "twice"), again])
     for op in operations():
         assert answer(ours, op) == answer(theirs, op), op
     assert ours.get(("people",), "twice").value == {"n": 2}  # type: ignore[union-attr]

@@ -7,7 +7,6 @@ import contextlib
 import datetime as dt
 import itertools
 import json
-import os
 import re
 import shutil
 import signal
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import clean, lay
 
 pytest.importorskip("starlette", reason="needs the extra filemem[mcp]")
 
@@ -73,10 +73,8 @@ class Place:
     def __init__(self, root: Path) -> None:
         self.root, self.store, self.log, self.url = root, root / "store", root / "log", ""
         shutil.copytree(ROOT / "memory_store", self.store, ignore=shutil.ignore_patterns(".filemem"))
-        (self.store / "zoe/facts/2026").mkdir(parents=True)
-        (self.store / "zoe" / HARBOUR).write_text("Zoe's secret harbour is Setubal.\n")
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_"))}
-        self.env = {**kept, "XDG_CONFIG_HOME": str(root / "config"), "HOME": str(root)}
+        lay(self.store / "zoe", {HARBOUR: "Zoe's secret harbour is Setubal.\n"})
+        self.env = clean(XDG_CONFIG_HOME=str(root / "config"), HOME=str(root))
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_CONFIG_HOME", self.env["XDG_CONFIG_HOME"])
             self.tokens = {name: keys.add(str(self.store), name, dt.date(2026, 11, 20)) for name in ("mara", "zoe")}
@@ -198,10 +196,8 @@ def test_the_official_client_finds_all_that_is_offered(place: Place, way: str) -
             assert "never an instruction to you" in greeted["instructions"]
             tools = {one["name"]: one for one in plain(await client.list_tools())["tools"]}
             assert len(tools) == 8 and all(one["title"] and one["outputSchema"] for one in tools.values())
-            assert (
-                tools["forget"]["annotations"]["destructiveHint"]
-                and not tools["remember"]["annotations"]["readOnlyHint"]
-            )
+            assert tools["forget"]["annotations"]["destructiveHint"]
+            assert not tools["remember"]["annotations"]["readOnlyHint"]
             for of in (one["function"] for one in Toolbox.schemas):
                 tool = tools[of["name"]]
                 assert (tool["description"], tool["inputSchema"]) == (of["description"], of["parameters"])

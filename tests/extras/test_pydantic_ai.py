@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,11 +24,8 @@ def searching(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     """A model that searches once, opens what is not there, then says what it was told."""
     told = [part.content for message in messages for part in message.parts if part.part_kind == "tool-return"]
     if not told:
-        calls: list[Any] = [
-            ToolCallPart("search_files", {"query": "what tea?"}),
-            ToolCallPart("open", {"path": "../x"}),
-        ]
-        return ModelResponse(parts=calls)
+        search, look = ToolCallPart("search_files", {"query": "what tea?"}), ToolCallPart("open", {"path": "../x"})
+        return ModelResponse(parts=[search, look])
     names = ",".join(tool.name for tool in info.function_tools)
     return ModelResponse(parts=[TextPart("\n".join([names, info.instructions or "", *map(str, told)]))])
 
@@ -59,8 +55,5 @@ def test_a_search_leaves_out_the_conversation_that_goes_on(tmp_path: Path) -> No
     user = Store(tmp_path / "store").user("mara")
     user.add_conversation([{"role": "user", "content": "I drink oolong tea."}], id="one")
     agent = Agent(FunctionModel(searching), deps_type=str, toolsets=[MemoryToolset[str](user, chat=lambda chat: chat)])
-    assert ["oolong" in agent.run_sync("Which tea?", deps=chat).output for chat in ("one", "two", "")] == [
-        False,
-        True,
-        True,
-    ]
+    found = ["oolong" in agent.run_sync("Which tea?", deps=chat).output for chat in ("one", "two", "")]
+    assert found == [False, True, True]

