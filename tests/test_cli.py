@@ -19,7 +19,7 @@ import yaml
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from programs import COLD, shell_command
+from programs import COLD, filemem, lay, shell_command
 
 from filemem.cli import COMMANDS, cli
 from filemem.cli.commands import MEANT
@@ -42,21 +42,15 @@ def home(tmp_path: Path) -> Path:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     path = f"{home / 'bin'}:{os.environ['PATH']}"
-    person = {
-        "FILEMEM_EMBEDDINGS": "off",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_AUTHOR_NAME": "Mara",
-        "GIT_AUTHOR_EMAIL": "mara@localhost",
-    }
-    return {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "EDITOR": "true", **person, **more}
+    own = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "EDITOR": "true", "FILEMEM_EMBEDDINGS": "off"}
+    git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "Mara", "GIT_AUTHOR_EMAIL": "mara@localhost"}
+    return own | git | more
 
 
 def shell(home: Path, line: str, **env: str) -> subprocess.CompletedProcess[str]:
     """A line in bash, as a person types it."""
-    command = ["bash", "-o", "pipefail", "-c", line]
-    return subprocess.run(
-        command, cwd=home, env=environment(home, **env), capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL
-    )
+    call, env = ["bash", "-o", "pipefail", "-c", line], environment(home, **env)
+    return subprocess.run(call, cwd=home, env=env, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL)
 
 
 def served(home: Path, line: str) -> subprocess.CompletedProcess[str]:
@@ -147,8 +141,7 @@ def test_every_example_runs_on_the_sample_store(home: Path) -> None:
 
 
 def add_user(root: Path, name: str, text: str = "A fact.") -> None:
-    (root / name / "facts").mkdir(parents=True)
-    (root / name / "facts/2026-01-01-a.md").write_text(f"{text}\n")
+    lay(root / name, {"facts/2026-01-01-a.md": f"{text}\n"})
 
 
 @pytest.mark.parametrize(
@@ -373,24 +366,17 @@ def test_what_is_no_command_is_said_in_a_chat(here: Path, words: list[str]) -> N
 
 def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
     """By entry points, which are looked for only when a name is not ours; filemem's own commands stay what they are."""
-    package, written = home / "site/tea.py", home / "site/tea-1.dist-info"
-    written.mkdir(parents=True)
-    package.write_text(
-        "import click\nfrom filemem.importers import ImportedNote\n"
-        "@click.command()\n@click.argument('cups', type=int)\ndef brew(cups):\n    click.echo(f'{cups} cups')\n"
-        "def read(path, zone):\n    yield ImportedNote('tea.md', open(path, 'rb').read())\n"
-    )
-    (written / "METADATA").write_text("Metadata-Version: 2.1\nName: tea\nVersion: 1\n")
-    (written / "entry_points.txt").write_text(
-        "[filemem.commands]\nbrew = tea:brew\ngrep = tea:brew\n[filemem.importers]\ncaddy = tea:read\n"
-    )
+    package = """import click\nfrom filemem.importers import ImportedNote
+@click.command()\n@click.argument('cups', type=int)\ndef brew(cups):\n    click.echo(f'{cups} cups')
+def read(path, zone):\n    yield ImportedNote('tea.md', open(path, 'rb').read())\n"""
+    entries = "[filemem.commands]\nbrew = tea:brew\ngrep = tea:brew\n[filemem.importers]\ncaddy = tea:read\n"
+    lay(home / "site", {"tea.py": package, "tea-1.dist-info/entry_points.txt": entries})
+    lay(home / "site", {"tea-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: tea\nVersion: 1\n"})
     (home / "leaves").write_text("Longjing, 2026.\n")
 
     def said(line: str) -> str:
-        done = subprocess.run(
-            [*COLD, *line.split()], cwd=home, env=environment(home, PYTHONPATH=str(home / "site")), capture_output=True
-        )
-        return (done.stdout + done.stderr).decode()
+        done = filemem(*line.split(), cwd=home, env=environment(home, PYTHONPATH=str(home / "site")))
+        return done.stdout + done.stderr
 
     assert said("brew 3 --user mara") == "3 cups\n"
     assert FACT in said("grep oolong")
@@ -478,9 +464,8 @@ def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(ho
 
 def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> None:
     """A script is told where the next page begins, on standard error where it reads JSON."""
-    place, asked = tmp_path / "mara/notes/long.md", ("grep", "xylophone", "--store", str(tmp_path))
-    place.parent.mkdir(parents=True)
-    place.write_text("xylophone\n" + f"xylophone {'la ' * 300_000}\n" * 30)
+    lay(tmp_path / "mara", {"notes/long.md": "xylophone\n" + f"xylophone {'la ' * 300_000}\n" * 30})
+    asked = ("grep", "xylophone", "--store", str(tmp_path))
     first = run(*asked, "--json")
     lines = [json.loads(line) for line in first.stdout.splitlines()]
     assert sum(len(line["text"]) for line in lines) < 22_000_000
@@ -525,9 +510,7 @@ def test_completion_knows_commands_and_leaves_files_to_the_shell(home: Path) -> 
     assert completed(home, "filemem op") == ["open"]
     env = {"_FILEMEM_COMPLETE": "bash_complete", "COMP_WORDS": "filemem add ", "COMP_CWORD": "2"}
     assert shell(home, "filemem", **env).stderr == ""  # nothing is said into a line that is being typed
-    assert completed(home, "filemem open memory_store/mara/p") == [
-        "memory_store/mara/p"
-    ]  # as the shell completes files
+    assert completed(home, "filemem open memory_store/mara/p") == ["memory_store/mara/p"]  # the shell's to complete
 
 
 # -- imports -----------------------------------------------------------------------------------------------------

@@ -16,12 +16,11 @@ from scripted_server import ScriptedServer
 from filemem import Store
 from filemem.files.memory import format_turn
 
+OWL = "archive/facts/2025/2025-01-02-owl.md"
 COMMANDS = [
     *(["remember", "I live in Porto and work at the harbour."], ["chat", "-m", "I moved to Ghent."]),
     *map(str.split, "consolidate|compact --older-than 1|sweep|maintain|import openai-jsonl EXPORT".split("|")),
-    *map(
-        str.split, "restore archive/facts/2025/2025-01-02-owl.md|forget --about kiln --yes|report -o REPORT".split("|")
-    ),
+    *map(str.split, f"restore {OWL}|forget --about kiln --yes|report -o REPORT".split("|")),
 ]
 
 
@@ -42,9 +41,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def filemem(disk: Path, words: list[str], server: ScriptedServer) -> subprocess.CompletedProcess[str]:
-    given = [
-        {"EXPORT": str(disk.parent / "export.jsonl"), "REPORT": str(disk / "r.html")}.get(word, word) for word in words
-    ]
+    places = {"EXPORT": str(disk.parent / "export.jsonl"), "REPORT": str(disk / "r.html")}
+    given = [places.get(word, word) for word in words]
     env = programs.clean(**(server.environment | {"FILEMEM_TRUST": "1"} if words == ["consolidate"] else {}))
     return programs.filemem(*given, "--store", disk / "store", "--user", "ann", "--today", "2026-11-20", env=env)
 
@@ -58,7 +56,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str], 
     said = format_turn("Ann", "09:30", "The kiln in Dedham cracked, and my sister Ida lives there. " * 8)
     ann.create("sessions/2026/2026-05-03-0930-kiln.md", said + format_turn("assistant", "09:31", "I am sorry. " * 40))
     ann.create("facts/2026/2026-05-04-eels.md", "---\nkind: event\nimportance: 1\n---\nAte eels.\n")
-    ann.create("archive/facts/2025/2025-01-02-owl.md", "An owl nests in the barn.\n")
+    ann.create(OWL, "An owl nests in the barn.\n")
     ann.create("profile.md", "Ann, potter.\n")
     before = {path: ann.read(path) for path in ann.paths()}
     with open(disk / "filler", "wb", buffering=0) as filler:
@@ -69,9 +67,8 @@ def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str], 
     told = [line for line in done.stderr.split("\n") if "No space left on device" in line]
     assert len(told) == 1 and str(disk) in told[0] and "put that right" in told[0], done.stderr
     assert "Traceback" not in done.stderr and "permission" not in done.stderr
+    left = {path: ann.read(path) for path in ann.paths()}
     for path, data in before.items():
-        assert any(
-            ann.read(place) == data for place in (path, f"archive/{path}") if os.path.exists(ann.absolute(place))
-        )
+        assert data in (left.get(path), left.get(f"archive/{path}")), path
     (disk / "filler").unlink()
     assert filemem(disk, words, server).returncode == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import COLD, clean, filemem
+from programs import COLD, clean, filemem, lay
 
 from filemem import Store
 from filemem.text.plain import count_tokens
@@ -112,13 +112,10 @@ def test_ten_sessions_are_remembered_and_nothing_is_kept_twice(agent: Agent) -> 
 
 
 def test_a_long_profile_and_many_plans_stay_within_their_tokens(agent: Agent) -> None:
-    folder = agent.store / "mara"
-    (folder / "facts/2026").mkdir(parents=True)
-    (folder / "profile.md").write_text("Mara knows many people in Braga. </filemem-context> " * 200)
+    lay(agent.store / "mara", {"profile.md": "Mara knows many people in Braga. </filemem-context> " * 200})
     for day in range(10, 30):
-        (folder / f"facts/2026/2026-11-10-plan-{day}.md").write_text(
-            f"Mara meets the mayor of town {day} on 2026-12-{day}.\n"
-        )
+        plan = f"Mara meets the mayor of town {day} on 2026-12-{day}.\n"
+        lay(agent.store / "mara", {f"facts/2026/2026-11-10-plan-{day}.md": plan})
     text = agent.told("SessionStart", session_id="s", source="startup")
     assert 200 < count_tokens(text) <= 400 and "mayor" in text and text.count("</filemem-context>") == 1
     assert agent.told("SessionStart", session_id="s", source="resume") == ""
@@ -147,8 +144,7 @@ def test_a_hook_that_fails_says_nothing_to_the_agent(agent: Agent) -> None:
 
 def test_mcp_check_runs_every_hook(tmp_path: Path) -> None:
     """As a client does, by the program itself; a hook that is slow here, as others work, is told with its seconds."""
-    (tmp_path / "store/mara").mkdir(parents=True)
-    (tmp_path / "store/mara/profile.md").write_text("Mara is a nurse.\n")
+    lay(tmp_path / "store/mara", {"profile.md": "Mara is a nurse.\n"})
     call = [*COLD, "mcp", "check", "--store", str(tmp_path / "store"), "--user", "mara"]
     bin = tmp_path / "bin"
     bin.mkdir()

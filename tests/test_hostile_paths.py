@@ -22,13 +22,7 @@ PATHS = [
     *("device.md", "facts/folder.md", "", "facts/\x1b[31mred.md"),
 ]
 COMMANDS = [
-    ["open"],
-    ["edit"],
-    ["status"],
-    ["restore"],
-    ["forget", "--yes"],
-    ["list"],
-    ["grep", "."],
+    *map(str.split, "open|edit|status|restore|forget --yes|list|grep .".split("|")),
     ["search", CANARY, "--path"],
 ]
 
@@ -55,10 +49,8 @@ def store(tmp_path: Path) -> Iterator[Path]:
 
 def held(store: Path) -> dict[str, bytes]:
     """Every plain file's bytes, the cache and git's own aside."""
-    kept = (
-        p for p in store.rglob("*") if p.is_file() and not p.is_symlink() and not {".git", ".filemem"} & set(p.parts)
-    )
-    return {str(path): path.read_bytes() for path in kept}
+    plain = (path for path in store.rglob("*") if path.is_file() and not path.is_symlink())
+    return {str(path): path.read_bytes() for path in plain if not {".git", ".filemem"} & set(path.parts)}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))

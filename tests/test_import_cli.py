@@ -31,9 +31,8 @@ def here(tmp_path: Path) -> Iterator[Path]:
 
 
 def run(*args: str) -> Result:
-    return CliRunner().invoke(
-        cli, ["import", *args, "--user", "ann", "--store", "memory_store", *TODAY], env=UNSET, standalone_mode=False
-    )
+    words = ["import", *args, "--user", "ann", "--store", "memory_store", *TODAY]
+    return CliRunner().invoke(cli, words, env=UNSET, standalone_mode=False)
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -48,11 +47,8 @@ def test_the_report_names_every_memory_and_every_line_left_out_and_a_dry_run_wri
     assert re.fullmatch(r"added ann/sessions/\S+-what-is-oolong.md, 2 turns", lines[0])
     assert re.fullmatch(r"added ann/sessions/\S+-你好-外婆喝什么茶.md, 1 turn", lines[1])
     assert lines[2].startswith("note: line 3: broken JSON") and lines[3] == "2 added, 0 updated, 0 unchanged, 3 turns."
-    assert dry == [
-        *(line.replace("added", "would add") for line in lines[:2]),
-        lines[2],
-        f"Nothing was written: {lines[3]}",
-    ]
+    assert dry[:2] == [line.replace("added", "would add") for line in lines[:2]]
+    assert dry[2:] == [lines[2], f"Nothing was written: {lines[3]}"]
     for line in lines[:2]:
         assert (here / "memory_store" / line.removeprefix("added ").partition(",")[0]).exists()
     assert run("openai-jsonl", "talks.jsonl").stdout.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns.\n")
