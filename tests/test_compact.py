@@ -106,13 +106,8 @@ def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user):
     assert due(user) == {}
     later = AT + dt.timedelta(days=30)
     assert list(due(user, later)) == ["summaries/2026/2026-11-conversations.md"]
-    lay(
-        user.root,
-        {
-            "sessions/2026/2026-09-10-0930-a-found-page.md": FRONT.format("2026-09-10")
-            + FILL.format("Ruth sold her boat.", "To a Dane.")
-        },
-    )
+    found = FRONT.format("2026-09-10") + FILL.format("Ruth sold her boat.", "To a Dane.")
+    lay(user.root, {"sessions/2026/2026-09-10-0930-a-found-page.md": found})
     compact(user)
     august, september = sorted(summaries)
     assert read(user, august) == summaries[august]
@@ -125,11 +120,8 @@ def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user):
 def test_what_a_person_changed_in_a_summary_stays_whatever_is_compacted_again(user):
     compact(user)
     summary, path = "summaries/2026/2026-09-conversations.md", "archive/sessions/2026/2026-09-03-0930-the-eel.md"
-    mine = (
-        read(user, summary)
-        .replace("We caught an eel", "Ruth caught an eel")
-        .replace("\n## 2026-09-17", "\nMy own note.\n\n## 2026-09-17")
-    )
+    mine = read(user, summary).replace("We caught an eel", "Ruth caught an eel")
+    mine = mine.replace("\n## 2026-09-17", "\nMy own note.\n\n## 2026-09-17")
     lay(user.root, {summary: mine})
     lay(user.root, {path: read(user, path).replace("named it Bartholomew", "named it Ethelred")})
     compact(user)

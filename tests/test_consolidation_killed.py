@@ -60,10 +60,8 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
         for path, data in before.items():
             if path not in (NAME, "profile.md"):
                 last = data.splitlines()[-1:]  # what was superseded is marked, and lies in the archive
-                assert any(text.splitlines()[-1:] == last for text in killed.values() if isinstance(text, bytes)), (
-                    number,
-                    path,
-                )
+                left = [text.splitlines()[-1:] for text in killed.values() if isinstance(text, bytes)]
+                assert last in left, (number, path)
         user = Store(folder / str(number)).user("ann").folder
         JOBS["consolidate"](user)
         assert tree(folder / str(number)) == wanted, number

@@ -4,6 +4,7 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from programs import lay
 
 from filemem import Store
 from filemem.tools.toolbox import Toolbox
@@ -18,10 +19,9 @@ SESSIONS = {
 
 
 def answer(folder: Path, query: str, **more: object) -> str:
-    for day, text in SESSIONS.items():
-        path = folder / "ann" / "sessions" / day[:4] / f"{day}-1000-talk.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"- **Ann** 10:00: {text}\n- **Ben** 10:01: How nice to hear, the weather was fine here.\n")
+    reply = "- **Ben** 10:01: How nice to hear, the weather was fine here.\n"
+    talks = {f"{day}-1000-talk.md": f"- **Ann** 10:00: {text}\n{reply}" for day, text in SESSIONS.items()}
+    lay(folder / "ann/sessions/2026", talks)
     with Store(folder) as store:
         return Toolbox(store.user("ann").folder, lambda: TODAY).call("search_files", {"query": query, **more})
 
@@ -46,27 +46,19 @@ def test_only_what_is_of_the_days_asked_for_is_shown(tmp_path: Path, query: str,
     assert [day for day in SESSIONS if f"/{day}" in text] == days
 
 
-def test_going_outside_the_days_is_said(tmp_path: Path) -> None:
-    assert (
-        " of 9 May 2026, so of other days too" in answer(tmp_path, "Which boat was red on 9 May 2026?").split("\n")[0]
-    )
-    around = answer(tmp_path, "What did I paint on 26 March 2026?").split("\n")
-    assert (
-        around[0].endswith(" of 26 March 2026 and 7 days around it")
-        and around[1] == "No memory is dated 26 March 2026."
-    )
-
-
-def test_days_without_an_end_are_said_so(tmp_path: Path) -> None:
-    assert (
-        answer(tmp_path, "What have I painted since April 2026?")
-        .split("\n")[0]
-        .endswith("; of 1 April 2026 and later alone")
-    )
-    assert (
-        "; of 31 March 2026 and earlier alone"
-        in answer(tmp_path, "What had I painted until March 2026?").split("\n")[0]
-    )
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("Which boat was red on 9 May 2026?", " of 9 May 2026, so of other days too"),
+        ("What did I paint on 26 March 2026?", " of 26 March 2026 and 7 days around it\n"),
+        ("What have I painted since April 2026?", "; of 1 April 2026 and later alone\n"),
+        ("What had I painted until March 2026?", "; of 31 March 2026 and earlier alone"),
+    ],
+)
+def test_the_first_line_says_of_which_days_it_is(tmp_path: Path, query: str, said: str) -> None:
+    """Going outside those asked for is said, that there is nothing of them, and that they have no end."""
+    first, rest = answer(tmp_path, query).split("\n", 1)
+    assert said in first + "\n" and rest.startswith("No memory is dated 26 March 2026.\n") == ("26 March" in query)
 
 
 def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:

@@ -44,15 +44,12 @@ def mara(tmp_path: Path) -> Folder:
     shutil.copytree(PROJECT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
     user = Store(tmp_path / "memory_store").user("mara").folder
     user.create(TALK, "---\ndate: 2026-11-18T09:00:00\n---\n\n" + "".join(format_turn(*turn) for turn in TURNS))
-    user.create(
-        "facts/2026/2026-11-18-the-word.md", f"---\nsource: {TALK}:7\n---\n\nMara's word is {WORD}, from beetles.\n"
-    )
-    user.create(
-        "lessons/2026/2026-11-18-the-word.md", f"---\nsource: [{TALK}:7, profile.md:1]\n---\n\nNever say {WORD}.\n"
-    )
-    user.create(
-        "facts/2026/2026-11-18-the-cat.md", f"---\nsource: {TALK}:10\n---\n\nThe cat sleeps in the tuba case.\n"
-    )
+    for path, source, text in (
+        ("facts/2026/2026-11-18-the-word.md", f"{TALK}:7", f"Mara's word is {WORD}, from beetles."),
+        ("lessons/2026/2026-11-18-the-word.md", f"[{TALK}:7, profile.md:1]", f"Never say {WORD}."),
+        ("facts/2026/2026-11-18-the-cat.md", f"{TALK}:10", "The cat sleeps in the tuba case."),
+    ):
+        user.create(path, f"---\nsource: {source}\n---\n\n{text}\n")
     lines = f"- **mara**: Her word is {WORD}. ({TALK}:7,8)\n- **mara**: The cat is in the case. ({TALK}:10)\n"
     user.create("summaries/2026/2026-11-conversations.md", f"## 2026-11-18-0900-a-beetle\n\n{lines}")
     quoted = f"You said:\n- Mara's word is {WORD}, from beetles.\n  facts/2026/2026-11-18-the-word.md:5"
@@ -85,9 +82,8 @@ def bytes_of(user: Folder) -> dict[str, bytes]:
 
 
 def run(user: Folder, *args: str, **given: str) -> Result:
-    return CliRunner().invoke(
-        cli, ["--store", user.store, "--user", user.name, "forget", *args], env={"HOME": user.root}, **given
-    )
+    words = ["--store", user.store, "--user", user.name, "forget", *args]
+    return CliRunner().invoke(cli, words, env={"HOME": user.root}, **given)
 
 
 def test_a_fact_goes_with_its_source_and_all_that_cites_it(mara: Folder) -> None:
@@ -98,11 +94,8 @@ def test_a_fact_goes_with_its_source_and_all_that_cites_it(mara: Folder) -> None
     after = bytes_of(mara)
     assert before.keys() - after.keys() == {"facts/2026/2026-11-18-the-word.md", "lessons/2026/2026-11-18-the-word.md"}
     changed = {path for path in after if after[path] != before[path]}
-    assert changed == {
-        TALK,
-        "summaries/2026/2026-11-conversations.md",
-        "archive/sessions/2026/2026-10-01-0800-earlier.md",
-    }
+    earlier = "archive/sessions/2026/2026-10-01-0800-earlier.md"
+    assert changed == {TALK, "summaries/2026/2026-11-conversations.md", earlier}
     assert "Nothing in mara's folder says it any more." in result.output
     assert [problem for problem in problems(mara) if problem.path in after] == []
 

@@ -51,9 +51,8 @@ def made(top: Path) -> Path:
 
 def run(store: Path) -> Result:
     words = ["--store", str(store), "--user", "mara", "forget", "--about", WORD, "--yes", "--purge-history"]
-    return CliRunner().invoke(
-        cli, words, env={"HOME": str(store), "FILEMEM_TRUST": str(store)}
-    )  # a copy is named by nobody
+    trusting = {"HOME": str(store), "FILEMEM_TRUST": str(store)}  # a copy is named by nobody
+    return CliRunner().invoke(cli, words, env=trusting)
 
 
 def saying(store: Path, *, bare: bool = False) -> list[str]:

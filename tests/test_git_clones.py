@@ -151,6 +151,5 @@ class Clones(RuleBasedStateMachine):
 
 
 TestClones = Clones.TestCase
-TestClones.settings = settings(
-    max_examples=4, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
-)
+SLOW = list(HealthCheck)
+TestClones.settings = settings(max_examples=4, stateful_step_count=12, deadline=None, suppress_health_check=SLOW)

@@ -68,9 +68,8 @@ def _texts() -> st.SearchStrategy[str]:
 @st.composite
 def _cases(draw: st.DrawFn) -> tuple[dict[str, str], str]:
     """Files, and a pattern cut out of one of their lines, or of two pieces of it."""
-    texts = {
-        path: draw(_texts()) for path in draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=4, unique=True))
-    }
+    paths = draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=4, unique=True))
+    texts = {path: draw(_texts()) for path in paths}
     line = draw(st.sampled_from([line for text in texts.values() for line in text.split("\n")]))
     start = draw(st.integers(0, len(line)))
     end = draw(st.integers(start, min(len(line), start + 12)))
