@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from programs import filemem, shell_command
+from programs import clean, filemem, shell_command
 
 from filemem.cli import COMMANDS
 
@@ -77,20 +77,10 @@ def environment(folder: Path) -> dict[str, str]:
     (folder / "gitconfig").write_text(GIT)
     when = "2026-11-21T08:00:00+00:00"
     given = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
-    kept = {
-        key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_", "GIT_", "XDG_"))
-    }
-    path = f"{tools}{os.pathsep}{kept.get('PATH', '')}"
-    return {
-        **kept,
-        **given,
-        "PATH": path,
-        "FILEMEM_EMBEDDINGS": "off",  # the documents show what words alone find
-        "HOME": str(folder),
-        "TZ": "UTC",
-        "NO_COLOR": "1",
-        "GIT_CONFIG_NOSYSTEM": "1",
-    }
+    kept = {key: value for key, value in clean().items() if not key.startswith(("GIT_", "XDG_"))}
+    own = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    shown = {"TZ": "UTC", "NO_COLOR": "1", "FILEMEM_EMBEDDINGS": "off"}  # the documents show what words alone find
+    return kept | given | own | shown
 
 
 @pytest.mark.parametrize("story", list(stories()), ids=lambda story: story.name)
@@ -110,15 +100,8 @@ def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
         command = step.command
         for shown, name in real.items():
             command = command.replace(shown, name)
-        done = subprocess.run(
-            ["sh", "-c", command],
-            cwd=work,
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-        )
-        said = done.stdout.decode()
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        said = subprocess.run(["sh", "-c", command], cwd=work, env=env, **streams).stdout.decode()
         said += "\n" if said and not said.endswith("\n") else ""
         match = pattern(step.expected).fullmatch(said)
         wanted = "\n".join(step.expected)
@@ -163,9 +146,8 @@ def test_every_command_is_in_the_readme() -> None:
 
 def test_every_constant_that_explains_the_ranking_is_one() -> None:
     """So that a reader finds it, and a renamed one is noticed."""
-    named = set(
-        re.findall(r"`((?!OPENAI_)[A-Z]{2,}\w*|K1|B)(?: in `[\w.]+)?`", (ROOT / "docs" / "search.md").read_text())
-    )
+    text = (ROOT / "docs/search.md").read_text()
+    named = set(re.findall(r"`((?!OPENAI_)[A-Z]{2,}\w*|K1|B)(?: in `[\w.]+)?`", text))
     code = "\n".join(path.read_text() for path in (ROOT / "filemem").rglob("*.py"))
     assert [name for name in sorted(named) if not re.search(rf"^(?:\w+, )*{name}(?:, \w+)* = ", code, re.M)] == []
 
