@@ -47,12 +47,9 @@ def places(corpus: Corpus, token: str) -> Counter[tuple[str, int]]:
 
 def answers(corpus: Corpus) -> object:
     """Everything that a corpus says of its files, but for the numbers that it gives them."""
-    tokens = sorted(
-        {token for text in (TURNS, "walked hours prefers lives new york city coffee") for token in terms.tokens(text)}
-    )
-    return [(token, places(corpus, token), corpus.frequency(token)) for token in tokens], sorted(
-        one.path for one in corpus.entries()
-    )
+    tokens = sorted({*terms.tokens(TURNS), *terms.tokens("walked hours prefers lives new york city coffee")})
+    held = [(token, places(corpus, token), corpus.frequency(token)) for token in tokens]
+    return held, sorted(one.path for one in corpus.entries())
 
 
 def test_what_ranking_asks_of_a_file(folder: Folder) -> None:
@@ -161,9 +158,8 @@ for number in range(int(sys.argv[3])):
 
 
 def _child(folder: Folder, word: str, times: int) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-c", _CHILD, folder.root, word, str(times)], stdout=subprocess.PIPE, text=True
-    )
+    call = [sys.executable, "-c", _CHILD, folder.root, word, str(times)]
+    return subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
 
 
 def test_two_processes_use_it_at_once(folder: Folder) -> None:

@@ -184,11 +184,9 @@ def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_t
 )
 def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> None:
     assert when_of(path) == when
-    assert memory("---\ndate: 2001-02-03T04:05:06\n---\nx\n", path).when == (
-        when or FileDate(dt.date(2001, 2, 3), False, "04:05")
-    )
-    created = memory("---\ndate:\ncreated: 2001-02-03 04:05\n---\nx\n", path)
-    assert created.when == (when or FileDate(dt.date(2001, 2, 3), False, "04:05"))
+    for key in ("date: 2001-02-03T04:05:06", "date:\ncreated: 2001-02-03 04:05"):
+        found = memory(f"---\n{key}\n---\nx\n", path).when
+        assert found == (when or FileDate(dt.date(2001, 2, 3), False, "04:05")), key
 
 
 @pytest.mark.parametrize("day", ["2026-11-20", "'2026-11-20'", "2026-11-20T09:30", "2026-11-20 09:30:00 +0100"])
@@ -201,9 +199,8 @@ def test_a_date_that_disagrees_with_the_name_is_a_problem() -> None:
     text = "---\ntags: [a]\ndate: 2026-11-21\n---\nx\n"
     assert problems(memory(text)) == [(3, "date is 2026-11-21, but the file's name says 2026-11-20")]
     assert problems(memory(text, "summaries/2026-11.md")) == []
-    assert problems(memory(text, "summaries/2026-10.md")) == [
-        (3, "date is 2026-11-21, but the file's name says 2026-10")
-    ]
+    [problem] = problems(memory(text, "summaries/2026-10.md"))
+    assert problem == (3, "date is 2026-11-21, but the file's name says 2026-10")
     assert problems(memory("x\n", "facts/2026-02-30-x.md"))[0][0] == 1
 
 
@@ -238,10 +235,8 @@ def test_paragraphs_items_and_headings_are_the_passages_of_notes() -> None:
 
 def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
     text = "---\ndate: 2026-11-20\ntext: |\n  Oolong.\n\n  Always.\n\ntags:\n- tea\n- 'hot: drinks'\n# end\nempty:\n"
-    assert places(memory(text, "facts/2026-11-20-tea.yaml")) == [
-        (3, 6, "Oolong.\n\nAlways."),
-        (8, 11, "tags: tea, hot: drinks"),
-    ]
+    found = places(memory(text, "facts/2026-11-20-tea.yaml"))
+    assert found == [(3, 6, "Oolong.\n\nAlways."), (8, 11, "tags: tea, hot: drinks")]
     for text in (" text: indented", "{text: flow}", "# a comment alone", "- a\n- b", "importance: 7"):
         assert "".join(passage.text for passage in memory(text, "facts/tea.yaml").passages).endswith(text.lstrip("{"))
 

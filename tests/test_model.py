@@ -20,9 +20,8 @@ from filemem.models.endpoint import Draft, ModelError, OpenAIModel, Reply, ToolC
 
 KEY = "sk-a-secret-that-nobody-may-see"
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
-TOOLS: list[dict[str, Any]] = [
-    {"type": "function", "function": {"name": "grep", "parameters": {"type": "object", "properties": {}}}}
-]
+GREP = {"name": "grep", "parameters": {"type": "object", "properties": {}}}
+TOOLS: list[dict[str, Any]] = [{"type": "function", "function": GREP}]
 
 
 class Session:
@@ -53,21 +52,14 @@ def test_text_streams_piece_by_piece() -> None:
     assert session.pieces == ["乌龙", "茶 🍵, as ", "always."]
     (request,) = server.requests
     assert request.headers["authorization"] == f"Bearer {KEY}"
-    assert request.body == {
-        "model": "gpt-x",
-        "messages": MESSAGES,
-        "tools": TOOLS,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
+    sent = {"model": "gpt-x", "messages": MESSAGES, "tools": TOOLS}
+    assert request.body == {**sent, "stream": True, "stream_options": {"include_usage": True}}
 
 
 def test_several_calls_in_one_step_keep_their_arguments_as_written() -> None:
     reply, _, _ = asked(calls(("grep", {"pattern": "茶"}), ("open", '{"path": "facts/'), text="Let me look."))
-    assert reply.calls == (
-        ToolCall("call_a", "grep", '{"pattern": "茶"}'),
-        ToolCall("call_b", "open", '{"path": "facts/'),
-    )
+    grep, broken = ToolCall("call_a", "grep", '{"pattern": "茶"}'), ToolCall("call_b", "open", '{"path": "facts/')
+    assert reply.calls == (grep, broken)
     assert (reply.text, reply.finish) == ("Let me look.", "tool_calls")
 
 
@@ -161,9 +153,8 @@ def test_an_endpoint_that_does_not_stream_answers_in_one_piece(refuses: bool) ->
         session = Session(server.base_url)
         first = session.ask()
         assert refuses == ("does not stream" in first.notice)
-        assert first._replace(notice="") == Reply(
-            "Look:", (ToolCall("call_a", "grep", '{"pattern": "茶"}'),), Usage(100, 10), "tool_calls"
-        )
+        call = ToolCall("call_a", "grep", '{"pattern": "茶"}')
+        assert first._replace(notice="") == Reply("Look:", (call,), Usage(100, 10), "tool_calls")
         assert session.pieces == ["Look:"]
         assert session.ask().text == "Oolong."
         streams = [bool(request.body.get("stream")) for request in server.requests]

@@ -86,9 +86,8 @@ def values(draw: st.DrawFn) -> str:
 
 @st.composite
 def mappings(draw: st.DrawFn) -> str:
-    keys = draw(
-        st.lists(st.sampled_from([*KEYS, '"importance"', "other", "importance_of", "x importance"]), unique=True)
-    )
+    names = [*KEYS, '"importance"', "other", "importance_of", "x importance"]
+    keys = draw(st.lists(st.sampled_from(names), unique=True))
     gap = draw(st.sampled_from(["", "# first\n", "\n"]))
     return gap + "".join(f"{key}{draw(st.sampled_from(['', ' ']))}:{draw(values())}" for key in keys)
 

@@ -122,12 +122,8 @@ def test_what_is_said_after_a_pause_answers_no_question(tmp_path: Path, clock: s
 
 @pytest.mark.parametrize(("heading", "near"), [("## 2026-04-09-0930-walk", False), ("", True)])
 def test_what_is_beside_a_word_of_a_summary_answers_in_its_section(tmp_path: Path, heading: str, near: bool) -> None:
-    said = [
-        "## 2026-04-03-0930-exam",
-        "- **晓棠**: 科目三过了！一把过！",
-        heading,
-        "- **晓棠**: 西兰花有没有不用油的做法",
-    ]
+    passed, asked = "- **晓棠**: 科目三过了！一把过！", "- **晓棠**: 西兰花有没有不用油的做法"
+    said = ["## 2026-04-03-0930-exam", passed, heading, asked]
     found = Memories(tmp_path, ("summaries/2026/2026-04-conversations.md", said)).best("科目三最后是哪天考的？")
     assert any("西兰花" in text for text in found) == near
 
@@ -226,9 +222,8 @@ def test_the_order_in_which_files_come_changes_nothing(tmp_path: Path, talks: li
         other.hits("boat")
         (Path(other.user.folder.root) / path).touch()
     asked = "When did we sail the boat and drink 茶?"
-    assert [(hit.path, hit.line, hit.score) for hit in one.hits(asked)] == [
-        (hit.path, hit.line, hit.score) for hit in other.hits(asked)
-    ]
+    first, second = ([(hit.path, hit.line, hit.score) for hit in some.hits(asked)] for some in (one, other))
+    assert first == second
 
 
 def test_on_a_large_store_frequent_words_still_decide_between_the_files_of_rare_ones(tmp_path: Path) -> None:

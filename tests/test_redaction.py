@@ -112,10 +112,8 @@ def test_a_token_of_letters_alone_is_one() -> None:
     chance = random.Random(28)
     tokens = ["hf_" + "".join(chance.choices(string.ascii_letters + string.digits, k=34)) for _ in range(500)]
     tokens += ["hf_" + "".join(chance.choices(string.ascii_letters, k=34)) for _ in range(500)]
-    missed = [
-        token for token in tokens if redact(f"mine is {token}, keep it")[0] != "mine is [redacted: token], keep it"
-    ]
-    assert len(missed) <= 10
+    kept = [redact(f"mine is {token}, keep it")[0] for token in tokens]
+    assert kept.count("mine is [redacted: token], keep it") >= len(tokens) - 10
 
 
 @pytest.mark.parametrize("text", NEAR_MISSES)
@@ -156,9 +154,8 @@ def check_digit(digits: str) -> str:
 
 @st.composite
 def grouped_cards(draw: st.DrawFn) -> str:
-    prefix, size = draw(
-        st.sampled_from([("4", 16), ("51", 16), ("2221", 16), ("37", 15), ("62", 16), ("62", 19), ("6011", 16)])
-    )
+    makes = [("4", 16), ("51", 16), ("2221", 16), ("37", 15), ("62", 16), ("62", 19), ("6011", 16)]
+    prefix, size = draw(st.sampled_from(makes))
     body = prefix + draw(st.text("0123456789", min_size=size - 1 - len(prefix), max_size=size - 1 - len(prefix)))
     number = body + check_digit(body)
     cuts = sorted(draw(st.sets(st.integers(1, size - 1), max_size=6)))
@@ -184,13 +181,9 @@ def test_a_number_without_the_check_digit_of_a_card_stays(digits: str) -> None:
 
 
 HOSTILE = [
-    *'a|1| |\n|"|“|1 |4 |4111 |1-|a |a@|eyJaaaaaaaaaa.|eyJaaaaaaaaaa.a|sk-|SG.aaaaaaaaaaaaaaaa|ssn |DE89 |api_|bearer |://a:'.split(
-        "|"
-    ),
-    *'password |password is |password for a |password: "|change a |is my |密码|密码是|验证码|PIN |login |mysql '.split(
-        "|"
-    ),
-    *"mnemonic: word |river stone paper |recovery codes a1b2 |the code for the ".split("|"),
+    *'a|1| |\n|"|“|1 |4 |4111 |1-|a |a@|eyJaaaaaaaaaa.|eyJaaaaaaaaaa.a|sk-|SG.aaaaaaaaaaaaaaaa|ssn |DE89 '.split("|"),
+    *'api_|bearer |://a:|password |password is |password for a |password: "|change a |is my |密码|密码是'.split("|"),
+    *"验证码|PIN |login |mysql |mnemonic: word |river stone paper |recovery codes a1b2 |the code for the ".split("|"),
     *(pem("BEGIN") + "\n", pem("END"), mixed(64) + "\n"),
 ]
 
@@ -200,7 +193,7 @@ def test_no_long_text_holds_it_up(texts: list[str]) -> None:
     """Worse than linear, and the search would take minutes: a process of its own can be stopped."""
     size = 12_000 if len(texts) > 1 else 100_000
     program = (
-        "import json, sys; from filemem.text.redaction import redact\nfor text in json.load(sys.stdin): redact(text)"
+        "import json, sys; from filemem.text.redaction import redact\nfor one in json.load(sys.stdin): redact(one)"
     )
     long = [(piece * size)[:size] + "x" for piece in texts]
     assert filemem("-c", program, given=json.dumps(long)).returncode == 0
