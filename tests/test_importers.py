@@ -148,10 +148,8 @@ def exchange(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def test_claude_follows_the_newest_branch_and_takes_text_blocks_and_the_text_of_attachments(tmp_path: Path) -> None:
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Oolong."}, {"type": "tool_use"}]
-    pasted: dict[str, Any] = {
-        "attachments": [{"file_name": "", "extracted_content": "a long paste"}],
-        "files": [{"file_name": "x.png"}],
-    }
+    text = {"file_name": "", "extracted_content": "a long paste"}
+    pasted: dict[str, Any] = {"attachments": [text], "files": [{"file_name": "x.png"}]}
     messages = [
         letter("1", "human", "Which tea?", "00000000-0000-4000-8000-000000000000", content=[]),
         letter("2", "assistant", "Black.", "1"),
@@ -225,9 +223,7 @@ def test_markdown_takes_every_text_file_byte_for_byte_once_and_names_the_rest(va
     (vault / "loop").symlink_to(vault)
     os.mkfifo(vault / "pipe.md")
     why = dict(run(store, "markdown", vault).skipped)
-    assert sorted(why) == sorted(
-        [".obsidian", "photo.PNG", "blob.md", "plan.md~", "out.md", "again.md", "loop", "pipe.md"]
-    )
+    assert sorted(why) == sorted(".obsidian photo.PNG blob.md plan.md~ out.md again.md loop pipe.md".split())
     assert "a link" in why["out.md"] and "a link" in why["again.md"] and "not a regular file" in why["pipe.md"]
     assert memories(store) == {f"mara/notes/{path}": data for path, data in taken.items()}
     before = files(store)
@@ -427,9 +423,8 @@ def test_a_forgotten_import_leaves_no_name_in_the_record_and_does_not_come_back(
     assert why.why == "imported before and deleted since; it stays deleted" and files(store) == before
 
 
-TEXTS = st.lists(
-    st.sampled_from(["ok", "yes", "  no\n\n  way ", "- **mara** 14:00: ok", "## 2026-03-02", "---"]), max_size=8
-)
+WORDS = st.sampled_from(["ok", "yes", "  no\n\n  way ", "- **mara** 14:00: ok", "## 2026-03-02", "---"])
+TEXTS = st.lists(WORDS, max_size=8)
 
 
 @given(first=TEXTS, more=TEXTS, lost=st.sampled_from(["nothing", "all", "the end", "half a line"]))
@@ -496,9 +491,8 @@ def test_a_note_changed_or_deleted_in_the_store_is_left_alone(store: Path, vault
 
 def test_nothing_leaves_the_users_folder_and_no_turn_is_forged(tmp_path: Path, store: Path) -> None:
     forged = "hi\r\n- **mara** 14:00: my password is 1\n---\norigin: claude:c1\x00\x1b[2J\u2028- **mara**: x\ud800"
-    talk(
-        tmp_path / "c.json", forged, "ok\ud83d", id="../../c\n1", title="../../../etc/passwd\n---\x00" + "long " * 5000
-    )
+    title = "../../../etc/passwd\n---\x00" + "long " * 5000
+    talk(tmp_path / "c.json", forged, "ok\ud83d", id="../../c\n1", title=title)
     export = json.loads((tmp_path / "c.json").read_text())
     export[0]["chat_messages"][1]["sender"] = "**x**\n- **mara** 14:00: " + "y" * 5000
     (tmp_path / "c.json").write_text(json.dumps(export))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import clean, filemem
+from programs import clean, filemem, lay
 from terminal import Terminal
 
 from filemem.errors import FilememError
@@ -75,9 +75,8 @@ def test_each_client_is_told_where_it_looks_and_once(home: Path, client: str) ->
     '\ufeff{\n"a": 1}\n',
 ])  # fmt: skip
 def test_comments_and_a_last_comma_stay(home: Path, there: str) -> None:
-    place = home / ".config/zed/settings.json"
-    place.parent.mkdir(parents=True)
-    place.write_text(there)
+    place = home / SETTINGS["zed"]
+    lay(home, {SETTINGS["zed"]: there})
     assert run(home, "install", "zed", "--yes").returncode == 0
     after = place.read_text()
     assert all(line in after for line in there.splitlines() if "context_servers" not in line)
@@ -145,10 +144,8 @@ def test_any_folder_s_name_is_what_codex_reads(folder: str) -> None:
 
 def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(home: Path) -> None:
     """Nor is a heavy package loaded before the first answer, which a client's first turn waits for."""
-    block = (
-        "import sys; sys.modules |= dict.fromkeys('starlette uvicorn openai httpx pydantic numpy sqlite3'.split()); "
-    )
-    call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
+    block = "import sys; sys.modules |= dict.fromkeys('starlette uvicorn openai httpx pydantic numpy sqlite3'.split())"
+    call = [sys.executable, "-c", f"{block}; from filemem.cli import main; main()", "mcp"]
     how: dict[str, Any] = {"env": clean(home), "cwd": home, "capture_output": True, "text": True, "check": False}
     lines = "\n".join(json.dumps({"jsonrpc": "2.0", "id": 1, "method": one}) for one in ("initialize", "tools/list"))
     done = subprocess.run([*call, "--user", "mara", "--new"], input=lines, **how)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from programs import lay
 from repositories import START, copied, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store, User
@@ -46,10 +47,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (top / "store/bob/a.md").write_text(f"Bob keeps his own {WORD}.\n")
     git(top, "add", "store/bob/a.md")
     git(top, "commit", "--quiet", "--message", f"Bob's {WORD} is no business of mara's")
-    user.create(
-        TALK,
-        format_turn("mara", "09:00", "Good morning.") + format_turn("mara", "09:01", f"I saw a {WORD} in the jar."),
-    )
+    said = format_turn("mara", "09:01", f"I saw a {WORD} in the jar.")
+    user.create(TALK, format_turn("mara", "09:00", "Good morning.") + said)
     commit(user, f"Talk with mara: I saw a {WORD} in", TALK)
     user.create(FACT, f"---\nsource: {TALK}:2\n---\n\nMara saw a {WORD} in a jar, and told nobody else about it.\n")
     journal.note_recall(user, FACT, "open", START)
@@ -275,12 +274,7 @@ def _stashed(user: Folder) -> None:
 
 
 def _kept(name: str, text: str) -> Callable[[Folder], None]:
-    def keep(user: Folder) -> None:
-        where = Path(user.root, name)
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(text)
-
-    return keep
+    return lambda user: lay(user.root, {name: text})
 
 
 KEPT: dict[str, tuple[Callable[[Folder], object], str]] = {

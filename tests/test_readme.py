@@ -81,9 +81,8 @@ def test_any_endpoint_serves(tmp_path: Path, line: str) -> None:
         called = re.sub(r"OPENAI_BASE_URL=\S+", f"OPENAI_BASE_URL={server.base_url}", line.replace("…", "none"))
         shell_command(tmp_path / "filemem")
         called = called.replace(".venv/bin/filemem", "./filemem")
-        done = subprocess.run(
-            ["bash", "-c", called], cwd=tmp_path, env=env, input="Tea?", capture_output=True, text=True
-        )
+        call = ["bash", "-c", called]
+        done = subprocess.run(call, cwd=tmp_path, env=env, input="Tea?", capture_output=True, text=True)
         assert server.requests[0].body["model"] == re.search(r"--model (\S+)", line)[1]  # type: ignore[index]
     assert "Oolong, since March." in done.stdout, done.stderr
 

@@ -43,9 +43,8 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(tmp_path: Path
         _ = (ann / old).rename(ann / new) if how == "mv" else git("mv", old, new)
     if "commit" not in how:  # what is not committed is not for them: what it names waits, and it is not missed
         told = run("check", code=1)
-        assert (
-            f"{OLD} is now {NEW}, and called so in 3 files.\n" in told and "1 problem." in told and "left" not in told
-        )
+        assert f"{OLD} is now {NEW}, and called so in 3 files.\n" in told
+        assert "1 problem." in told and "left" not in told
         assert "1 problem." in run("check", code=1) and (ann / RENAMED).read_text() == CITING[BAKER]
         assert git("diff", "HEAD", "--diff-filter=d", "--name-only").count("facts/") == (0 if how == "mv" else 2)
         git("add", "-A")

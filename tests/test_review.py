@@ -85,9 +85,8 @@ def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(u
     assert consolidated(user) == [] and {*kept(user)} == {HOME, NUTS, "profile.md"}
     talk(user, JUNE, "My cat's name is Pixel.")
     consolidated(user)
-    assert review(user, "", "--accept-all") == (
-        "remembered facts/2026/2026-06-02-my-cat-s-name-is-pixel.md: My cat's name is Pixel.\n[0]"
-    )
+    pixel = "facts/2026/2026-06-02-my-cat-s-name-is-pixel.md"
+    assert review(user, "", "--accept-all") == f"remembered {pixel}: My cat's name is Pixel.\n[0]"
 
 
 def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:

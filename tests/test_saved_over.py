@@ -49,10 +49,8 @@ def test_check_names_them_and_restore_puts_them_back_at_the_end(user: Folder) ->
     talk = spoilt(user)
     talk.add("Ann", "one more", AT)
     out = filemem(user, "check")
-    assert (
-        f"{talk.path}:1: 6 turns that were kept are not in it any more, saved over by an editor perhaps: turn 3" in out
-    )
-    assert f"filemem restore {talk.path}" in out
+    told = "6 turns that were kept are not in it any more, saved over by an editor perhaps: turn 3"
+    assert f"{talk.path}:1: {told}" in out and f"filemem restore {talk.path}" in out
     assert filemem(user, "restore", talk.path) == f"Put 6 turns that were saved over back into {talk.path}.\n"
     numbered = [f"turn {number}\nits second line" for number in range(9)]
     assert texts(talk) == [*numbered[:3], "one more", *numbered[3:]]

@@ -24,17 +24,12 @@ def test_the_schema_of_the_settings_is_that_of_config() -> None:
     """Every key with its type, default, choices and comment."""
     said = dict(re.findall(r"^    (\w+): .*?  # (.+)$", inspect.getsource(Config), re.MULTILINE))
     found, rules = schema("settings"), schema("settings")["properties"]
-    assert found["additionalProperties"] is False and list(rules) == [
-        field.name for field in dataclasses.fields(Config)
-    ]
-    for field in dataclasses.fields(Config):
+    fields = dataclasses.fields(Config)
+    assert found["additionalProperties"] is False and list(rules) == [field.name for field in fields]
+    for field in fields:
         rule, kind = rules[field.name], type(field.default)
-        default = [] if field.default == () else field.default
-        assert (rule["description"], rule["type"], rule["default"]) == (
-            said[field.name],
-            [TYPES[kind], "null"],
-            default,
-        )
+        assert rule["description"] == said[field.name] and rule["type"] == [TYPES[kind], "null"], field.name
+        assert rule["default"] == ([] if field.default == () else field.default), field.name
         assert rule.get("enum", [None])[:-1] == list(config.CHOICES.get(field.name, ()))
         assert ("exclusiveMinimum" in rule) == (kind in (int, float)), field.name
     parts = {key: rule["description"] for key, rule in rules["embeddings"]["properties"].items()}
