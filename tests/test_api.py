@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from programs import lay
 from reader import Reader, note
 
 import filemem
@@ -137,9 +138,8 @@ def test_a_store_serves_many_threads(tmp_path: Path) -> None:
 def test_the_manual_runs(tmp_path: Path, number: int) -> None:
     """Each Python block of docs/python.md, as a program beside a copy of the sample store."""
     block = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/python.md").read_text("utf-8"), re.M | re.S)[number]
-    Path(tmp_path, "memory_store/mara/facts/2026").mkdir(parents=True)
-    Path(tmp_path, "memory_store/mara/facts/2026/2026-01-02-tea.md").write_text("Mara likes oolong tea.\n")
-    Path(tmp_path, "memory_store/mara/facts/2026/2026-01-02-birthday.md").write_text("外婆的生日是腊月初八。\n")
+    facts = {"2026-01-02-tea.md": "Mara likes oolong tea.\n", "2026-01-02-birthday.md": "外婆的生日是腊月初八。\n"}
+    lay(tmp_path / "memory_store/mara/facts/2026", facts)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

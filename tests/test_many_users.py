@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import filemem
+from programs import filemem, lay
 
 from filemem import Store
 
@@ -18,9 +18,8 @@ TOWNS = {"ann": "Bruges", "bea": "Ghent", "cho": "Porto", "dan": "Diss"}
 def store(tmp_path: Path) -> Path:
     for name, town in TOWNS.items():
         for day in ("2026-01-05-0930", "2026-11-19-0930"):
-            place = tmp_path / "store" / name / f"sessions/2026/{day}-talk.md"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text((OLD if "-01-" in day else TALK).format(town))
+            said = (OLD if "-01-" in day else TALK).format(town)
+            lay(tmp_path / "store" / name, {f"sessions/2026/{day}-talk.md": said})
     return tmp_path / "store"
 
 

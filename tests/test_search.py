@@ -82,14 +82,8 @@ def test_the_first_line_says_what_was_looked_at_and_no_more_than_that_it_is_stro
 
 
 def test_chinese_words_are_named_whole_and_a_right_answer_is_strong(tmp_path: Path) -> None:
-    user = write(
-        tmp_path,
-        {
-            "facts/2026-06-20-外婆.md": "外婆最喜欢的茶是惠明茶。\n",
-            "facts/2026-06-21-妹妹.md": "妹妹喜欢游泳。外婆在青田。\n",
-            **FILLER,
-        },
-    )
+    tea, swims = "外婆最喜欢的茶是惠明茶。\n", "妹妹喜欢游泳。外婆在青田。\n"
+    user = write(tmp_path, {"facts/2026-06-20-外婆.md": tea, "facts/2026-06-21-妹妹.md": swims, **FILLER})
     first = answer(user, "外婆喜欢什么茶？")[0]
     assert first.endswith("; strong match")
     [lacking, nowhere, *_] = answer(user, "外婆会弹钢琴吗？")
@@ -168,9 +162,8 @@ def test_of_a_very_long_passage_the_part_around_the_words_is_shown(tmp_path: Pat
 
 
 def test_a_speaker_is_known_by_a_part_of_a_name_which_is_no_unknown_word(tmp_path: Path) -> None:
-    user = write(
-        tmp_path, {TEA: "- **平安保险小赵** 14:05: 您的下个月十八号到期。\n- **李建国** 14:05: 去年多少钱？\n"}
-    )
+    said = "- **平安保险小赵** 14:05: 您的下个月十八号到期。\n- **李建国** 14:05: 去年多少钱？\n"
+    user = write(tmp_path, {TEA: said})
     assert {hit.speaker for hit in search(user, "到期", speaker="小赵")} == {"平安保险小赵"}
     for question in ("平安保险 雷达", "要去雷达"):  # what any question may contain is part of no unknown word
         assert answer(user, question)[1] == "Nowhere in memory: 雷达."
@@ -218,11 +211,9 @@ def test_a_fact_that_only_retells_its_turn_leaves_the_room_to_it_and_a_corrected
 
 def test_a_fact_stays_where_it_leans_on_several_turns_and_none_of_them_retells_it(tmp_path: Path) -> None:
     """The first says what it is about, the last what came of it."""
-    turns = {
-        TEA: "- **ann**: Wren's gala is on the 16th.\n",
-        "sessions/2026/2026-10-17-1000-a.md": "- **ann**: Second!\n",
-    }
-    fact = f"---\nsource: [{':1, '.join(turns)}:1]\n---\n\nWren came second in the backstroke at her gala.\n"
+    after = "sessions/2026/2026-10-17-1000-a.md"
+    turns = {TEA: "- **ann**: Wren's gala is on the 16th.\n", after: "- **ann**: Second!\n"}
+    fact = f"---\nsource: [{TEA}:1, {after}:1]\n---\n\nWren came second in the backstroke at her gala.\n"
     user = write(tmp_path, turns | {OOLONG: fact} | FILLER)
     assert headings(answer(user, "How did Wren get on at the gala?"))[0] == OOLONG
 
@@ -230,17 +221,14 @@ def test_a_fact_stays_where_it_leans_on_several_turns_and_none_of_them_retells_i
 @pytest.mark.parametrize("said", ["I gave up coffee for oolong tea, roasted.", "我戒了咖啡，改喝乌龙茶 (coffee)。"])
 def test_a_quotation_stands_in_the_place_of_its_turn_and_the_turn_where_it_says_more(tmp_path: Path, said: str) -> None:
     """Never both; what was replaced is told by its turn, under what replaced it."""
+    new = "facts/2026/2026-10-01-b.md"
     for more, front, shown in (
         ("", "", [OOLONG]),
         (" And it rained.", "", [TEA]),
-        ("", "superseded_by: facts/2026/2026-10-01-b.md\n", ["facts/2026/2026-10-01-b.md", TEA]),
+        ("", f"superseded_by: {new}\n", [new, TEA]),
     ):
         fact = f"---\nsource: {TEA}:1\n{front}---\n\n- **Ann**: {said}\n"
-        files = {
-            TEA: f"- **Ann** 09:30: {said}{more}\n",
-            OOLONG: fact,
-            "facts/2026/2026-10-01-b.md": "Nothing but water.\n",
-        }
+        files = {TEA: f"- **Ann** 09:30: {said}{more}\n", OOLONG: fact, new: "Nothing but water.\n"}
         found = answer(write(tmp_path, files | FILLER), "Ann coffee")
         assert headings(found)[: len(shown)] == shown
         assert sum(said[:16] in line for line in found) == 1
@@ -268,11 +256,9 @@ def test_keeping_facts_changes_nothing_in_what_the_turns_score(tmp_path: Path) -
 
 def test_a_line_of_the_profile_leaves_the_room_to_its_fact_and_a_persons_own_does_not(tmp_path: Path) -> None:
     fact = {OOLONG: "Ann prefers oolong tea, the roasted one.\n"}
-    for line, shown in (
-        (f"- Ann prefers oolong tea. <!-- {OOLONG} -->\n- Ann lives in Ghent.\n", False),
-        ("- Ann prefers oolong tea.\n", True),
-    ):
-        found = headings(answer(write(tmp_path, fact | {"profile.md": line} | FILLER), "oolong tea"))
+    for mark, shown in ((f" <!-- {OOLONG} -->\n- Ann lives in Ghent.", False), ("", True)):
+        profile = {"profile.md": f"- Ann prefers oolong tea.{mark}\n"}
+        found = headings(answer(write(tmp_path, fact | profile | FILLER), "oolong tea"))
         assert OOLONG in found and ("profile.md" in found) is shown
 
 
@@ -315,9 +301,8 @@ def test_a_day_of_its_own_is_answered_with_what_was_true_on_it(tmp_path: Path) -
     user = write(tmp_path, files)
     for day, first, said in ((30, old, "holds from 2026-05-02"), (32, new, f"superseded by {new}")):
         today = dt.date(2026, 4, 1) + dt.timedelta(days=day - 1)
-        answer = Toolbox(user, lambda today=today: dt.datetime.combine(today, dt.time(12))).call(
-            "search_files", '{"query": "Where is the garage?"}'
-        )
+        box = Toolbox(user, lambda today=today: dt.datetime.combine(today, dt.time(12)))
+        answer = box.call("search_files", {"query": "Where is the garage?"})
         assert headings(answer.split("\n"))[0] == first and said in answer
 
 
@@ -338,16 +323,12 @@ def test_what_is_to_come_holds_on_the_days_asked_for_and_leaves_its_turn_alone(
 
 
 def test_archived_memories_stand_below_live_ones_and_expired_ones_below_these(tmp_path: Path) -> None:
-    files = {
-        "archive/facts/2026-01-01-a.md": "Parks in the garage.\n",
-        "facts/2025-01-01-b.md": "Parks in the garage.\n",
-    }
-    files["facts/2026-01-02-c.md"] = "---\nvalid_until: 2026-05-01\n---\n\nParks in the garage.\n"
-    user = write(tmp_path, files)
     live, archived, expired = "facts/2025-01-01-b.md", "archive/facts/2026-01-01-a.md", "facts/2026-01-02-c.md"
+    parks = "Parks in the garage.\n"
+    user = write(tmp_path, {archived: parks, live: parks, expired: f"---\nvalid_until: 2026-05-01\n---\n\n{parks}"})
     assert headings(answer(user, "garage")) == [live, archived, expired]
     assert "held until 2026-05-01" in "\n".join(answer(user, "garage"))
-    assert headings(answer(user, "garage", path="archive/**")) == ["archive/facts/2026-01-01-a.md"]
+    assert headings(answer(user, "garage", path="archive/**")) == [archived]
 
 
 # -- days that a question names ----------------------------------------------------------------------------------
@@ -403,9 +384,8 @@ def test_a_day_that_no_memory_is_of_is_said_as_it_was_read(tmp_path: Path) -> No
 
 # -- in time -----------------------------------------------------------------------------------------------------
 
-TRIPS = {
-    f"sessions/202{n}/202{n}-07-01-0900-trip.md": talk(f"The ferry trip number {n}.", "Nice.") for n in range(1, 6)
-}
+TRIP = "sessions/202{0}/202{0}-07-01-0900-trip.md"
+TRIPS = {TRIP.format(n): talk(f"The ferry trip number {n}.", "Nice.") for n in range(1, 6)}
 
 
 @pytest.mark.parametrize(
@@ -456,9 +436,8 @@ def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: 
 
 
 def test_the_first_and_the_last_day_asked_for_count(tmp_path: Path) -> None:
-    user = write(
-        tmp_path, {f"facts/2026/2026-05-0{day}-x.md": f"Took the kayak number {day}.\n" for day in range(1, 6)}
-    )
+    files = {f"facts/2026/2026-05-0{day}-x.md": f"Took the kayak number {day}.\n" for day in range(1, 6)}
+    user = write(tmp_path, files)
     found = answer(user, "kayak", after="2026-05-02", before="2026-05-04")
     assert [day for day in range(1, 6) if any(f"number {day}" in line for line in found)] == [2, 3, 4]
 
@@ -509,9 +488,8 @@ def test_an_answer_from_talks_with_an_assistant_has_room_for_more_long_turns(tmp
     def shown(other: str) -> int:
         turn = f"- **ann** 09:30: {{}}. {'The kiln in the barn. ' * 20}\n- **{other}** 09:31: Ok.\n"
         files = {f"sessions/2026-03-{n:02}-0930-kiln.md": turn.format(n) for n in range(1, 30)}
-        return len(
-            headings(answer(write(tmp_path / other, files), "Which colour had the kiln of the potter in Delft?"))
-        )
+        found = answer(write(tmp_path / other, files), "Which colour had the kiln of the potter in Delft?")
+        return len(headings(found))
 
     assert shown("assistant") > 1.5 * shown("ben") > 0
 
@@ -519,9 +497,8 @@ def test_an_answer_from_talks_with_an_assistant_has_room_for_more_long_turns(tmp
 def test_after_a_strong_first_block_the_tail_ends_sooner(tmp_path: Path) -> None:
     """What holds less of the question and has under half of the best score is left to whoever asks for more."""
     files = {TEA: talk("I painted the rowing boat in ochre.", "Nice."), **FILLER}
-    files |= {
-        f"sessions/2026/2026-05-{n:02}-0900-boat.md": talk(f"A boat of {n} feet lay there.", "So?") for n in range(1, 9)
-    }
+    boats = {f"2026-05-{n:02}-0900-boat.md": talk(f"A boat of {n} feet lay there.", "So?") for n in range(1, 9)}
+    files |= {f"sessions/2026/{name}": said for name, said in boats.items()}
     lines = answer(write(tmp_path, files), "painted the rowing boat in ochre")
     assert "strong match" in lines[0] and headings(lines) == [TEA]
     assert lines[-1].endswith("shows more.")
@@ -529,12 +506,8 @@ def test_after_a_strong_first_block_the_tail_ends_sooner(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("greeting", ["good morning! how are you?", "你好", "Thanks, see you soon!"])
 def test_what_greets_or_thanks_is_neither_a_question_nor_an_answer(tmp_path: Path, greeting: str) -> None:
-    said = talk(
-        "Good morning, Ben! How are you?",
-        "谢谢，早上好！你好！",
-        "Thanks, see you soon!",
-        "This morning I see the ferry.",
-    )
+    greetings = ("Good morning, Ben! How are you?", "谢谢，早上好！你好！", "Thanks, see you soon!")
+    said = talk(*greetings, "This morning I see the ferry.")
     user = write(tmp_path, {TEA: said, **FILLER})
     assert answer(user, greeting)[0].endswith("; a greeting")
     lines = "\n".join(answer(user, "What of the morning, Ben?"))

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import COLD, clean, filemem
+from programs import COLD, clean, filemem, lay
 from scripted_server import ScriptedServer, hang
 
 from filemem import Store
@@ -31,12 +31,10 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         day = f"2026-0{1 + number % 9}-{10 + number % 19}"
         said = f"My friend Tom{number} moved to Ghent in May and I bought {number} lamps there for my new flat."
         turns = format_turn("Ann", "09:30", said) + format_turn("assistant", "09:31", "That sounds lovely. " * 30)
-        talk = folder / f"store/ann/sessions/2026/{day}-09{number % 60:02}-talk-{number}.md"
-        fact = folder / f"store/ann/facts/2026/{day}-lamp-{number}.md"
         lamp = f"---\nkind: event\nimportance: 1\n---\nBought lamp {number}.\n"
-        for place, text in ((fact, lamp), (talk, turns))[: 2 if number < 10 else 1]:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text)
+        lay(folder / "store/ann/facts/2026", {f"{day}-lamp-{number}.md": lamp})
+        if number < 10:
+            lay(folder / "store/ann/sessions/2026", {f"{day}-09{number:02}-talk-{number}.md": turns})
     lines = [json.dumps({"messages": [{"role": "user", "content": f"I painted lamp {n}."}]}) for n in range(10)]
     (folder / "export.jsonl").write_text("\n".join(lines))
     return folder
@@ -80,9 +78,8 @@ def test_a_chat_ends_cleanly_while_the_model_is_silent(tmp_path: Path) -> None:
     with ScriptedServer(hang()) as server:
         words = ["chat", "-m", "I like tea.", "--store", str(tmp_path), "--user", "ann", "--new"]
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        chat = subprocess.Popen(
-            [*COLD, *words], env=clean(FILEMEM_TRUST="1", **server.environment), text=True, cwd=tmp_path, **pipes
-        )
+        env = clean(FILEMEM_TRUST="1", **server.environment)
+        chat = subprocess.Popen([*COLD, *words], env=env, text=True, cwd=tmp_path, **pipes)
         while chat.poll() is None and not server.requests:
             pass
         chat.send_signal(signal.SIGTERM)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from programs import filemem
+from programs import filemem, lay
 
 from filemem.files import config
 
@@ -45,14 +45,13 @@ CHANGING = [
 def store(tmp_path: Path) -> Iterator[Path]:
     """Mara's memories and Vera's."""
     root = tmp_path / "store"
-    for path, text in {
+    files = {
         "mara/profile.md": "# Mara\n\n- Lives in Lisbon.\n",
         "mara/facts/2026/2026-11-20-tea.md": "Prefers oolong tea.\n",
         "mara/sessions/2026/2026-11-20-0930-tea.md": "- **Mara** 09:30: I am allergic to peanuts.\n",
         "vera/facts/2026-11-20-coffee.md": "Likes coffee.\n",
-    }.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+    }
+    lay(root, files)
     yield root
     subprocess.run(["rm", "-r", root], check=True)  # pytest's own way of deleting goes no thousand folders deep
 

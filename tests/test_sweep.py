@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from programs import clean, filemem
+from programs import clean, filemem, lay
 
 from filemem import Store, Toolbox, jobs, overview
 from filemem.errors import NotFound
@@ -24,9 +24,7 @@ def user(tmp_path):
 
 def write(user, path, text="Likes tea.\n"):
     """A file as a person would drop it in."""
-    where = Path(user.root, path)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    where.write_bytes(text.encode())
+    lay(user.root, {path: text})
 
 
 def going(user, today=TODAY):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from programs import lay
 
 from filemem import Store
 from filemem.cli import cli
@@ -40,10 +41,7 @@ WHOLE = f"""\
 def user(tmp_path: Path) -> Folder:
     nora = Store(tmp_path).user("nora").folder
     nora.make()
-    for path, text in FILES.items():
-        place = Path(nora.root, path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+    lay(nora.root, FILES)
     return nora
 
 

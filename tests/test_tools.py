@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import lay
 
 from filemem import Store, Toolbox, User
 
@@ -35,10 +36,7 @@ CALL = re.compile(r"(grep|search_files|open) (\{.*?\}) shows")
 
 
 def write(root: Path, files: dict[str, str], user: str = "ann") -> None:
-    for path, text in files.items():
-        place = root / user / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, newline="")
+    lay(root / user, files)
 
 
 @pytest.fixture
@@ -68,9 +66,6 @@ def numbered(answer: str) -> list[tuple[str, int]]:
         elif heading := re.match(r"(\S+\.\w+)(  |$)", line):
             path = heading[1]
     return out
-
-
-# -- schemas -----------------------------------------------------------------------------------------------------
 
 
 def test_the_arguments_are_those_of_the_design() -> None:
@@ -349,13 +344,9 @@ def test_open_and_grep_show_a_line_alike(root: Path, tools: Toolbox) -> None:
 
 def test_relative_dates_are_resolved_in_what_is_shown_and_never_in_the_file(root: Path, tools: Toolbox) -> None:
     before = (root / "ann" / TALK).read_bytes()
-    shown = "I gave up coffee yesterday [13 March 2026]."
-    for tool, arguments in [
-        ("open", {"path": TALK}),
-        ("grep", {"pattern": "gave up"}),
-        ("search_files", {"query": "When did I give up coffee?"}),
-    ]:
-        assert shown in tools.call(tool, arguments)
+    query = {"query": "When did I give up coffee?"}
+    for tool, asked in (("open", {"path": TALK}), ("grep", {"pattern": "gave up"}), ("search_files", query)):
+        assert "I gave up coffee yesterday [13 March 2026]." in tools.call(tool, asked)
     assert (root / "ann" / TALK).read_bytes() == before
 
 
@@ -371,9 +362,6 @@ def test_no_control_character_of_a_file_reaches_an_answer(root: Path, tools: Too
         answer = tools.call(tool, arguments)
         assert "backwards" in answer
         assert all(char.isprintable() or char in "\n\t" for char in answer)
-
-
-# -- a file of any size ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -393,11 +381,8 @@ def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_numbe
         assert shown[0].endswith("  230,000 lines") and shown[1].endswith(f"{number}  {lines[number - 1]}")
     assert "from 1 to 230000" in tools.call("open", {"path": "notes/tides.md", "line": 230_001})
     around = tools.call("grep", {"pattern": "a zeppelin, 2776", "context": 1}).split("\n")
-    assert [line.strip() for line in around[2:]] == [
-        f"2776- {lines[2775]}",
-        f"2777  {lines[2776]}",
-        f"2778- {lines[2777]}",
-    ]
+    shown = [f"{number}{sign} {lines[number - 1]}" for number, sign in ((2776, "-"), (2777, " "), (2778, "-"))]
+    assert [line.strip() for line in around[2:]] == shown
 
 
 # -- grep, where the same is told more than once, and by whom --------------------------------------------------------

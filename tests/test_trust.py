@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from programs import clean, filemem
+from programs import clean, filemem, lay
 from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
@@ -32,8 +32,7 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def home(tmp_path: Path, server: ScriptedServer) -> Path:
     """A folder with a store in it that would have the conversation, and the key with it."""
-    (tmp_path / "memory_store/ann").mkdir(parents=True)
-    (tmp_path / "memory_store/ann/profile.md").write_text("Ann, 41, lives in Diss.\n")
+    lay(tmp_path, {"memory_store/ann/profile.md": "Ann, 41, lives in Diss.\n"})
     settings(tmp_path, model="gpt-x", base_url=server.base_url)
     return tmp_path
 
@@ -77,9 +76,8 @@ def test_a_copied_store_says_once_in_one_line_what_it_does_not_trust(tmp_path: P
     (tmp_path / "mine/filemem.yaml").write_text("model: gpt-x\nbase_url: http://127.0.0.1:9/v1\n")
     shutil.copytree(tmp_path / "mine", tmp_path / "memory_store")
     said = run(tmp_path, "chat", "-m", "Hello").stderr
-    assert said.count("\n") == 1 and all(
-        what in said for what in ("gpt-x", "127.0.0.1:9", "memory_store/.git", "--trust")
-    ), said
+    assert said.count("\n") == 1
+    assert all(what in said for what in ("gpt-x", "127.0.0.1:9", "memory_store/.git", "--trust")), said
     for words in (["remember", "Has a boat."], ["maintain"], ["consolidate"], ["remember", "Has a tent."]):
         assert (done := run(tmp_path, *words)).stderr == "" and "git: " not in done.stdout, words
     assert "boat" not in git(tmp_path / "memory_store", "ls-files")

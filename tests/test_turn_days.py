@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import lay
 
 from filemem import Store, Toolbox, User
 from filemem.files.folder import Folder
@@ -29,9 +30,7 @@ def days(text: str, path: str = TALK) -> list[str]:
 
 
 def tools(root: Path, files: dict[str, str]) -> Toolbox:
-    for path, text in files.items():
-        (root / "ann" / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / "ann" / path).write_text(text)
+    lay(root / "ann", files)
     return Toolbox(Store(root).user("ann").folder, lambda: NOW)
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from filemem.cli.context import Wrapper, columns, wrapped
 
 WORD = st.text("abcdefg", min_size=1, max_size=12) | st.text("外婆最喜欢茶，。（）", min_size=1, max_size=8)
-TEXT = st.lists(
-    st.sampled_from([" ", "  ", "\n", "\n\n", "- ", "  - ", "1. ", "e\u0301", "🍵", "```\n"]) | WORD, max_size=40
-).map("".join)
+SIGN = st.sampled_from([" ", "  ", "\n", "\n\n", "- ", "  - ", "1. ", "e\u0301", "🍵", "```\n"])
+TEXT = st.lists(SIGN | WORD, max_size=40).map("".join)
 
 
 class Tty(io.StringIO):
