@@ -168,12 +168,7 @@ def test_an_open_file_is_in_the_prompt_once_and_is_read_anew_at_every_step(talk:
 @pytest.mark.parametrize("long", ["[" * 100_000, '{"pattern": "' + "x" * 900_000 + '"}'], ids=["lists", "a pattern"])
 def test_wrong_calls_are_answered_and_not_fatal(talk: Talk, server: ScriptedServer, long: str) -> None:
     server.plain = True
-    wrong = [
-        ("grep", '{"pattern": "x'),
-        ("run_shell", {"line": "id"}),
-        ("open", {"path": "/etc/passwd"}),
-        ("grep", long),
-    ]
+    wrong = [("grep", '{"pattern": "x'), ("run", {"line": "id"}), ("open", {"path": "/etc/passwd"}), ("grep", long)]
     server.script(calls(*wrong), say("Sorry."))
     assert talk.say("Try.") == "Sorry."
     answers = results(server)

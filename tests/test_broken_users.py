@@ -39,9 +39,7 @@ ODD = {  # users with odd files beside which all goes on
     },
     "odd-logs": {
         SESSION: TALK,
-        ".filemem/recalls.log": "\t\t\n"
-        + "a" * 9000
-        + "\n99999-01-01T00:00\topen\tx\n2026-01-01T00:00\tarchived\t../../x\n",
+        ".filemem/recalls.log": f"\t\t\n{'a' * 9000}\n99999-01-01T00:00\topen\tx\n2026-01-01T00:00\tarchived\t../../x\n",
         ".filemem/compacted.log": "a\tb\tc\nd\n",
         ".filemem/consolidated.jsonl": '{"read":1}\n[[[[\n{"wrote":null}\n',
         ".filemem/consolidating.json": "[1,2",

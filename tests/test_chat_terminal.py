@@ -215,9 +215,6 @@ def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(store
     assert path.name in told("list") and "1 conversation" in told("consolidate", "--dry-run")
 
 
-# -- what is read while it goes on -----------------------------------------------------------------------------------
-
-
 def test_old_talks_are_read_in_the_background_and_the_shell_never_waits(store: Path, server: ScriptedServer) -> None:
     """Where 2,000 tokens wait; what is said in the chat itself waits for the next job. One message starts nothing."""
     told = "".join(f"- **ann** 09:{n:02}: I told my sister of the harbour, {'and the sea ' * 40}\n" for n in range(20))
@@ -243,9 +240,6 @@ def test_old_talks_are_read_in_the_background_and_the_shell_never_waits(store: P
         assert "wait for a model: 3." in re.sub(r"\s+", " ", term.screen)
 
 
-# -- typing ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "keys",
     ["first\nsecond\n\nfourth\n", "\x1b[200~first\nsecond\n\nfourth\x1b[201~\r", "first\nsecond\n\nfourth\r"],
@@ -259,9 +253,6 @@ def test_lines_pasted_together_are_one_message(store: Path, server: ScriptedServ
         term.expect("Read.\n> ")
     assert said(server) == "first\nsecond\n\nfourth"
     assert len(server.requests) == 1
-
-
-# -- slash commands ----------------------------------------------------------------------------------------------
 
 
 def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer) -> None:

@@ -513,9 +513,6 @@ def test_completion_knows_commands_and_leaves_files_to_the_shell(home: Path) -> 
     assert completed(home, "filemem open memory_store/mara/p") == ["memory_store/mara/p"]  # the shell's to complete
 
 
-# -- imports -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
 def test_every_script_is_printed_whatever_the_locale_and_a_reader_may_leave_early(home: Path, lang: str) -> None:
     assert "最喜欢的茶是景宁的[[惠明茶]]" in shell(home, "filemem grep 惠明茶", LANG=lang).stdout
@@ -524,6 +521,8 @@ def test_every_script_is_printed_whatever_the_locale_and_a_reader_may_leave_earl
         done = shell(home, f"{line} | head -1", LANG=lang)
         assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
+
+# -- imports -----------------------------------------------------------------------------------------------------
 
 HEAVY = {"openai", "httpx", "pydantic", "sqlite3"}
 YAML = {"yaml", "filemem.files.config", "filemem.index", "filemem.history", "difflib", "_hashlib", "subprocess"}

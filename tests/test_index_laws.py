@@ -31,6 +31,7 @@ PATHS = [
 WORDS = [*"oolong Oolongs tea walked the 2026 乌龙茶 烏龍 café KAFE\u0301 ıstanbul".split(), "x" * 70]
 
 Place = tuple[str, int]
+Postings, Facts = dict[str, dict[Place, int]], dict[Place, tuple[int, int, str]]
 PICKS = st.integers(0, 20)
 
 
@@ -54,10 +55,10 @@ def _texts() -> st.SearchStrategy[bytes]:
     return st.one_of(whole, whole, st.sampled_from([b"", b"\0", b"caf\xe9 tea", "茶".encode("utf-16")]))
 
 
-def said_by_files(folder: Folder) -> tuple[dict[str, dict[Place, int]], dict[Place, tuple[int, int, str]]]:
+def said_by_files(folder: Folder) -> tuple[Postings, Facts]:
     """Brute force: token -> (path, window) -> count; (path, window) -> length, flags, line and speaker."""
-    postings: dict[str, dict[Place, int]] = {}
-    facts: dict[Place, tuple[int, int, str]] = {}
+    postings: Postings = {}
+    facts: Facts = {}
     for stat in folder.files():
         memory = folder.memory(stat.path)
         paused = pauses([passage.time for passage in memory.passages])
@@ -84,7 +85,7 @@ def retells(memory: Memory, text: str) -> bool:
     return marked or linked or "a.md:3" in str(memory.particular("source"))
 
 
-def said_by_index(corpus: Corpus, tokens: set[str]) -> dict[str, dict[Place, int]]:
+def said_by_index(corpus: Corpus, tokens: set[str]) -> Postings:
     """What the index has of the tokens, in the same form."""
     found = {}
     for token in tokens:
@@ -123,9 +124,7 @@ def check(corpus: Corpus, folder: Folder) -> None:
         assert entry.date == (date.toordinal() if date else 0)
 
 
-def check_counts(
-    corpus: Corpus, postings: dict[str, dict[Place, int]], facts: dict[Place, tuple[int, int, str]]
-) -> None:
+def check_counts(corpus: Corpus, postings: Postings, facts: Facts) -> None:
     """What retells others is left out of what makes a word rare as long as it is the smaller half."""
     told = {at for at, (_, flags, _) in facts.items() if not flags & terms.IS_DERIVED}
     counted = told if 2 * len(told) >= len(facts) else set(facts)

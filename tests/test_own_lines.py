@@ -131,9 +131,9 @@ def test_setting_a_key_changes_nothing_else(
     )
     for kept in [line for line in data.split(b"\n") if b"comment" in line or b"# first" in line or b"Body" in line]:
         assert after.count(kept) == data.count(kept) or b"no comment" in kept
-    start = next((n for n, (a, b) in enumerate(zip(data, after, strict=False)) if a != b), min(len(data), len(after)))
-    tail = next(
-        (n for n, (a, b) in enumerate(zip(data[::-1], after[::-1], strict=False)) if a != b), min(len(data), len(after))
+    start, tail = (
+        next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+        for one, other in ((data, after), (data[::-1], after[::-1]))
     )
     taken = data[start : len(data) - tail].decode(errors="ignore")
     others = [other for other in before_front if other != key and other in KEYS]

