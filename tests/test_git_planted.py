@@ -29,7 +29,7 @@ KINDS: dict[str, tuple[dict[str, str], str]] = {
     "a helper for passwords": ({"credential.helper": "!RAN"}, "credential fill"),
     "a program that signs": ({"gpg.program": "PROGRAM", "commit.gpgSign": "true"}, "commit --allow-empty -m x"),
     "another file of settings": ({"include.path": "INCLUDED"}, "add ."),
-    "a remote that is a command": (
+    "a command as remote": (
         {"remote.origin.url": "ext::sh -c RAN%", "protocol.ext.allow": "always"},
         "ls-remote origin",
     ),
@@ -37,10 +37,8 @@ KINDS: dict[str, tuple[dict[str, str], str]] = {
 }
 COMMANDS = [
     *(["remember", "Has a boat."], ["chat", "-m", "What tea?"], ["grep", "tea", "--as-of", "2026-11-20"]),
-    *map(
-        str.split, "search tea|maintain|consolidate|sync|sync near|check|edit profile.md|undo|log profile.md".split("|")
-    ),
-    ["forget", "--about", "boat", "--yes", "--purge-history"],
+    *map(str.split, "search tea|maintain|consolidate|sync|sync near|check|edit profile.md|undo".split("|")),
+    *map(str.split, "log profile.md|forget --about boat --yes --purge-history".split("|")),
 ]
 
 

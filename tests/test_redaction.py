@@ -54,7 +54,7 @@ SECRETS = [
     (PASSWORD, "我的密码：‹qwe123!!›，别告诉别人"),
     (PASSWORD, "支付密码：‹８２７３６４›"),
     (CODE, "验证码：‹A8K2›"),
-    (CARD, "pay with ‹4000 0566 5566 5556 ›".replace(" ›", "›") + " 12 27 123"),
+    (CARD, "pay with ‹4000 0566 5566 " + "5556› 12 27 123"),
     (ACCOUNT, "IBAN ‹DE89 3704 0044 0532 0130 00› BIC COBADEFF"),
     (ID, "身份证号‹11010519491231002X›"),
     (ID, "passport number ‹X1234567›"),
@@ -86,11 +86,11 @@ NEAR_MISSES = [
 PIECES = st.sampled_from(
     [
         *" \n.,:：=，。'\"“”()-@/0[]!\0",
-        *"password|my password is |密码是|口令：|PIN |is my password|验证码|token=|api_key: |hunter2|swordfish|4921".split(
+        *"password|my password is |密码是|口令：|PIN |is my password|验证码|token=|api_key: ".split("|"),
+        *"hunter2|swordfish|4921|4111 1111|11111111|4111111111111111|https://a:b@c|[redacted: password]|[redacted: ".split(
             "|"
         ),
-        *"4111 1111|11111111|4111111111111111|https://a:b@c|[redacted: password]|[redacted: |219-09-9999".split("|"),
-        *"DE89 3704 0044 0532 0130 00|11010519491231002X| to |changed my password|ssn|card ".split("|"),
+        *"219-09-9999|DE89 3704 0044 0532 0130 00|11010519491231002X| to |changed my password|ssn|card ".split("|"),
         *("sk-" + mixed(30), "ghp_" + mixed(36), "AKIA" + "Q7" * 8, "eyJ" + mixed(12)),
         *(pem("BEGIN"), pem("END"), mixed(64) + "\n"),
     ]

@@ -80,7 +80,7 @@ def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(u
     """By an answer, or by an option that asks nothing; what was skipped or left, by an answer or a Ctrl-D, is asked again."""
     for answers in ("a\nq\n", "r\n", "s\n"):
         review(user, answers)
-    assert f"1 of 1, new\n  I'm allergic to walnuts.\n{' ' * 2}sessions" in review(user, "l\n")
+    assert "1 of 1, new\n  I'm allergic to walnuts.\n  sessions" in review(user, "l\n")
     assert review(user) == "Nothing waits for review.\n[1]"
     assert consolidated(user) == [] and {*kept(user)} == {HOME, NUTS, "profile.md"}
     talk(user, JUNE, "My cat's name is Pixel.")
