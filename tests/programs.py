@@ -17,6 +17,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -61,6 +62,11 @@ def lay(folder: str | Path, files: Mapping[str, str]) -> None:
         place = Path(folder, path)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode())
+
+
+def sample(place: Path) -> Path:
+    """A copy of the sample store at a place."""
+    return shutil.copytree(Path(__file__).parents[1] / "memory_store", place, ignore=shutil.ignore_patterns(".filemem"))
 
 
 def clean(home: Path | None = None, **more: str) -> dict[str, str]:

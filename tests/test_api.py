@@ -134,14 +134,16 @@ def test_a_store_serves_many_threads(tmp_path: Path) -> None:
         assert sorted(store.user("nora").folder.paths()) == sorted(kept)
 
 
-@pytest.mark.parametrize("number", [0, 1])
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/python.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_the_manual_runs(tmp_path: Path, number: int) -> None:
-    """Each Python block of docs/python.md, as a program beside a copy of the sample store."""
-    block = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/python.md").read_text("utf-8"), re.M | re.S)[number]
+    """Each Python block of docs/python.md, as a program beside two memories."""
     facts = {"2026-01-02-tea.md": "Mara likes oolong tea.\n", "2026-01-02-birthday.md": "外婆的生日是腊月初八。\n"}
     lay(tmp_path / "memory_store/mara/facts/2026", facts)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", BLOCKS[number]], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     if number:
         assert "2026-01-02-tea.md:1" in done.stdout and "2026-01-02-birthday.md:1" in done.stdout

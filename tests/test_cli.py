@@ -19,14 +19,13 @@ import yaml
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from programs import COLD, filemem, lay, shell_command
+from programs import COLD, filemem, lay, sample, shell_command
 
 from filemem.cli import COMMANDS, cli
 from filemem.cli.commands import MEANT
 from filemem.errors import FilememError
 from filemem.files import config
 
-PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
 OWN = ("FILEMEM_", "OPENAI_", "XDG_", "GIT_")
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith(OWN)) | {"FILEMEM_EMBEDDINGS": "off"}
@@ -35,7 +34,7 @@ UNSET = dict.fromkeys(name for name in os.environ if name.startswith(OWN)) | {"F
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A person's home with a copy of the sample store in it, and `filemem` on the path."""
-    shutil.copytree(PROJECT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    sample(tmp_path / "memory_store")
     shell_command(tmp_path / "bin/filemem")
     return tmp_path
 
@@ -64,12 +63,10 @@ def served(home: Path, line: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def here(home: Path) -> Iterator[Path]:
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same home as the folder in which commands run in this process."""
-    before = Path.cwd()
-    os.chdir(home)
-    yield home
-    os.chdir(before)
+    monkeypatch.chdir(home)
+    return home
 
 
 def run(*args: str, **env: str) -> Result:

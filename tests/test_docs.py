@@ -7,14 +7,13 @@ uses one that was shown, the real one takes its place.
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from programs import clean, filemem, shell_command
+from programs import clean, filemem, sample, shell_command
 
 from filemem.cli import COMMANDS
 
@@ -93,7 +92,7 @@ def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
     """Run a story with more in its environment, and compare what it prints."""
     work = tmp_path / "work"
     work.mkdir()
-    shutil.copytree(ROOT / "memory_store", work / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    sample(work / "memory_store")
     env = environment(tmp_path) | more
     real: dict[str, str] = {}
     for step in story.steps:

@@ -17,7 +17,6 @@ from filemem.files.folder import Folder
 from filemem.history import set_up
 from filemem.overview import problems
 
-PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-11-18-tea.md"
 LEFT = {
     "Vim": [".2026-11-18-tea.md.swp", ".2026-11-18-tea.md.swo", "2026-11-18-tea.md~", ".2026-11-18-tea.md.un~", "4913"],

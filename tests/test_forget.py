@@ -5,7 +5,6 @@ import datetime as dt
 import json
 import os
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import sample
 from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import FilememError, NotFound, Store, User
@@ -26,7 +26,6 @@ from filemem.jobs import forget
 from filemem.mcp.writing import Writing
 from filemem.overview import problems
 
-PROJECT = Path(__file__).parents[1]
 WORD = "zyzzyva"
 TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"
 TURNS = [
@@ -41,8 +40,7 @@ TURNS = [
 @pytest.fixture
 def mara(tmp_path: Path) -> Folder:
     """A copy of the sample store with a conversation, what was distilled from it, and all that filemem keeps beside it."""
-    shutil.copytree(PROJECT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
-    user = Store(tmp_path / "memory_store").user("mara").folder
+    user = Store(sample(tmp_path / "memory_store")).user("mara").folder
     user.create(TALK, "---\ndate: 2026-11-18T09:00:00\n---\n\n" + "".join(format_turn(*turn) for turn in TURNS))
     for path, source, text in (
         ("facts/2026/2026-11-18-the-word.md", f"{TALK}:7", f"Mara's word is {WORD}, from beetles."),

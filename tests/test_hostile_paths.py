@@ -2,20 +2,18 @@
 sentence; nothing of another user is shown, and every byte stays."""
 
 import os
-import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from programs import sample
 
 from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
 
-SAMPLE = Path(__file__).parents[1] / "memory_store"
 CANARY = "canary of Bob"
 PATHS = [
     *"../bob/profile.md facts/../../bob/profile.md /etc/passwd facts/link.md linked/profile.md facts/pipe.md".split(),
@@ -28,10 +26,9 @@ COMMANDS = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Path]:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Mara's memories with every odd thing among them, kept in git, beside Bob's."""
-    store = tmp_path / "store"
-    shutil.copytree(SAMPLE, store, ignore=shutil.ignore_patterns(".filemem"))
+    store = sample(tmp_path / "store")
     Store(store).user("bob").folder.create("profile.md", f"{CANARY}\n")
     mara = store / "mara"
     (mara / "facts/link.md").symlink_to("../../bob/profile.md")
@@ -41,10 +38,8 @@ def store(tmp_path: Path) -> Iterator[Path]:
     (mara / "facts/folder.md").mkdir()
     quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
     subprocess.run(["git", "init", "-q", store], env=quiet, check=True)
-    before = Path.cwd()
-    os.chdir(store)
-    yield store
-    os.chdir(before)
+    monkeypatch.chdir(store)
+    return store
 
 
 def held(store: Path) -> dict[str, bytes]:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,12 @@ TODAY = ("--today", "2026-11-20")
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Iterator[Path]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = [json.dumps(talk, ensure_ascii=False) for talk in TALKS]
     (tmp_path / "talks.jsonl").write_text("\n".join([*lines, "no JSON"]), encoding="utf-8")
     (tmp_path / "memory_store").mkdir()
-    before = Path.cwd()
-    os.chdir(tmp_path)
-    yield tmp_path
-    os.chdir(before)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def run(*args: str) -> Result:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import shell_command
+from programs import sample, shell_command
 from scripted_server import ScriptedServer, calls, say
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def test_one_line_sets_up_and_runs_the_main_job(tmp_path: Path) -> None:
 
 def test_the_agent_in_python_answers(tmp_path: Path) -> None:
     """All Python blocks, one after the other, as one program in the repository's folder."""
-    shutil.copytree(ROOT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    sample(tmp_path / "memory_store")
     wanted = calls(("search_files", {"query": "What tea does Mara like now?", "limit": 2}))
     with ScriptedServer(wanted, say("Oolong.")) as server:
         env = environment(tmp_path, OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="none", PYTHONPATH=str(ROOT))
@@ -75,7 +75,7 @@ def test_the_agent_in_python_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", [line for line in "".join(blocks("sh")).split("\n") if "--model" in line])
 def test_any_endpoint_serves(tmp_path: Path, line: str) -> None:
     """The lines that name a model, with an endpoint of ours in the place of theirs."""
-    shutil.copytree(ROOT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    sample(tmp_path / "memory_store")
     with ScriptedServer(say("Oolong, since March.")) as server:
         env = environment(tmp_path, OPENAI_BASE_URL=server.base_url, PYTHONPATH=str(ROOT))
         called = re.sub(r"OPENAI_BASE_URL=\S+", f"OPENAI_BASE_URL={server.base_url}", line.replace("…", "none"))

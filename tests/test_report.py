@@ -7,21 +7,18 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
-from programs import lay
+from programs import lay, sample
 
 from filemem import Store, jobs, overview
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.files.folder import Folder
 
-SAMPLE = Path(__file__).parents[1] / "memory_store"
-STYLE = (Path(overview.__file__).parent / "data/report.css").read_text(encoding="utf-8")
 AT = dt.datetime(2026, 11, 20)
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -80,8 +77,7 @@ def user(tmp_path: Path) -> Folder:
 @pytest.fixture
 def mara(tmp_path: Path) -> Folder:
     """The person of the sample store, in a copy of it."""
-    shutil.copytree(SAMPLE, tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
-    return Store(tmp_path / "memory_store").user("mara").folder
+    return Store(sample(tmp_path / "memory_store")).user("mara").folder
 
 
 def busy(user: Folder) -> None:

@@ -2,12 +2,12 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import sample
 from scripted_server import ScriptedServer, calls, say
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +72,7 @@ anthropic.Anthropic = lambda: client
 
 def run(code: str, folder: Path) -> str:
     """What a program prints in a folder with the sample store, with the scripted server for OpenAI."""
-    shutil.copytree(ROOT / "memory_store", folder / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    sample(folder / "memory_store")
     with ScriptedServer(calls(("search_files", {"query": "What tea?"})), say(SAID)) as server:
         given = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none", "PYTHONPATH": str(ROOT)}
         call = [sys.executable, "-c", code]

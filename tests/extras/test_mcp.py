@@ -8,7 +8,6 @@ import datetime as dt
 import itertools
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,14 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import clean, lay
+from programs import clean, lay, sample
 
 pytest.importorskip("starlette", reason="needs the extra filemem[mcp]")
 
 from filemem.serve import keys
 from filemem.tools.toolbox import Toolbox
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 QUESTION = {"query": "What tea does Mara like now?", "limit": 2}
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
@@ -71,8 +69,7 @@ class Place:
     """A store of two, and whatever is served of it."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.store, self.log, self.url = root, root / "store", root / "log", ""
-        shutil.copytree(ROOT / "memory_store", self.store, ignore=shutil.ignore_patterns(".filemem"))
+        self.root, self.store, self.log, self.url = root, sample(root / "store"), root / "log", ""
         lay(self.store / "zoe", {HARBOUR: "Zoe's secret harbour is Setubal.\n"})
         self.env = clean(XDG_CONFIG_HOME=str(root / "config"), HOME=str(root))
         with pytest.MonkeyPatch.context() as patch:
