@@ -155,6 +155,11 @@ def test_chat_remembering_and_forgetting_know_nothing_of_each_other() -> None:
         assert not [found for found in own(name) if "." in found and found.split(".")[1] in others], name
 
 
+def test_no_two_modules_share_a_name() -> None:
+    names = [path.stem for path in MODULES.values() if path.stem not in ("__init__", "__main__")]
+    assert len(names) == len({*names})
+
+
 def test_a_room_s_own_module_only_names_what_is_public() -> None:
     for name in {name for name in MODULES if "." in name and MODULES[name].name == "__init__.py"}:
         for node in ast.parse(MODULES[name].read_text()).body:

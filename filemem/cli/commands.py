@@ -15,12 +15,12 @@ from filemem.errors import FilememError
 from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {  # by module, which is imported when its command is asked for: `filemem grep` does not pay for the rest
-    "Every day": "chat.chat jobs.remember find.search find.open jobs.edit jobs.forget",
-    "Talk": "jobs.consolidate jobs.review",
-    "Find": "find.grep find.list jobs.timeline jobs.report find.call",
-    "Care": "jobs.status jobs.check jobs.maintain jobs.compact jobs.sweep jobs.restore",
-    "History": "jobs.log jobs.undo jobs.sync",
-    "Set up": "jobs.init jobs.users jobs.import serving.mcp serving.serve",
+    "Every day": "repl.chat upkeep.remember find.search find.open upkeep.edit upkeep.forget",
+    "Talk": "upkeep.consolidate upkeep.review",
+    "Find": "find.grep find.list upkeep.timeline upkeep.report find.call",
+    "Care": "upkeep.status upkeep.check upkeep.maintain upkeep.compact upkeep.sweep upkeep.restore",
+    "History": "upkeep.log upkeep.undo upkeep.sync",
+    "Set up": "upkeep.init upkeep.users upkeep.import serving.mcp serving.serve",
 }
 COMMANDS = {place.partition(".")[2]: place.partition(".")[0] for group in GROUPS.values() for place in group.split()}
 _MEANT = {  # a command, and what people type who mean it
