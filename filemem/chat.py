@@ -562,7 +562,7 @@ BEFORE = 2  # of the person's turns that such a message goes on with
 QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
 MEANING = 4  # times what a search counts it, for quotes: a few weak words weigh less here
 ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
-BESIDE = 0.25  # of what the best quote is worth, below which one beside it is noise, unless it is near in meaning
+BESIDE = 0.25  # of what the best quote is worth, below which one is noise, as without a word of the question or meaning
 LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
@@ -638,7 +638,8 @@ def reply(
     hits = every = list(_telling(folder, found.hits))
     if sure and every and not of_its_days:
         least = BESIDE * _worth(every[0])
-        hits = [hit for hit in every if hit.parts.get("meaning") or _worth(hit) >= least]
+        beside = (hit for hit in every[1:] if hit.parts.get("meaning") or (hit.held.itself and _worth(hit) >= least))
+        hits = [every[0], *beside]
     if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
         telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
         hits, sure = telling or hits, sure or bool(telling)

@@ -125,6 +125,12 @@ def test_who_names_what_to_forget_is_told_how(mara: Life, order: str, said: str)
     assert "gyokuro" in answer and said not in answer and order not in answer
 
 
+def test_what_was_only_said_near_the_answer_is_not_quoted_beside_it(mara: Life) -> None:
+    mara.say("外婆住在厦门，今年六十三。")
+    mara.say("The shed key hangs in the hall.", "2026-11-02", "--resume")
+    assert mara.say("Where does the key of the shed hang?").count("\n- ") == 1
+
+
 @pytest.mark.parametrize(
     ("told", "question", "line"),
     [
