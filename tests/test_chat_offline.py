@@ -82,7 +82,13 @@ def test_a_question_is_answered_by_dated_quotes(mara: Life, told: str, question:
             "三点",
             "四点",
         ),
-        ("Remember: Dr Li on 3 October.", ["I plan a kite.", "Plans."], "What plans are due on 3 October?", "Dr", "Mr"),
+        (
+            "Remember: I see Dr Li by the old mill on 3 October at noon.",
+            ["I plan a kite.", "Plans."],
+            "What plans are due on 3 October?",
+            "noon",
+            "ten",
+        ),
     ],
 )
 def test_what_is_of_the_day_asked_for_comes_first_as_it_was_edited(
