@@ -122,9 +122,7 @@ class Query(NamedTuple):
         for run in self.runs:
             for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
                 words = list(group)
-                if alone:
-                    words = "".join(f" {one} " if is_light(one) else one for one in words).split()
-                found += (word for word in words if word not in terms.STOP)
+                found += "".join(f" {one} " if is_light(one) else one for one in words).split() if alone else words
         return [*dict.fromkeys(found)]
 
     @property
