@@ -34,6 +34,7 @@ from filemem.cli import COMMANDS, cli, main
 COLD = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]
 _LEAD = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 LEADING = [sys.executable, "-c", _LEAD]  # what runs the program that follows as the first in the terminal of a session
+SAMPLE = Path(__file__).parents[1] / "memory_store"
 OWN = ("FILEMEM_", "OPENAI_")  # how the variables begin that would decide what a test sees
 _TRIED = (  # what has the tables read
     ["remember", "My sister Ida lives in Ghent."],
@@ -65,8 +66,17 @@ def lay(folder: str | Path, files: Mapping[str, str]) -> None:
 
 
 def sample(place: Path) -> Path:
-    """A copy of the sample store at a place."""
-    return shutil.copytree(Path(__file__).parents[1] / "memory_store", place, ignore=shutil.ignore_patterns(".filemem"))
+    """A copy of the sample store at a place, without what somebody has kept in it that git does not know."""
+    for path in _sample_files():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(SAMPLE / path, place / path)
+    return place
+
+
+@functools.cache
+def _sample_files() -> list[str]:
+    known = subprocess.run(["git", "ls-files", "-z"], cwd=SAMPLE, capture_output=True, check=True).stdout.decode()
+    return known.split("\0")[:-1]
 
 
 def clean(home: Path | None = None, **more: str) -> dict[str, str]:

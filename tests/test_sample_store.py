@@ -1,13 +1,15 @@
 """The sample store keeps the design's own rules: no problem is found, turns are list items, every source is a turn."""
 
 import re
+import tempfile
 from pathlib import Path
 
-from programs import clean, filemem
+from programs import clean, filemem, sample
 
 from filemem import Store
 
-STORE = Path(__file__).parents[1] / "memory_store"
+HERE = tempfile.TemporaryDirectory()
+STORE = sample(Path(HERE.name))
 MARA = Store(STORE).user("mara").folder
 TEXTS = {path: MARA.read(path).decode() for path in MARA.paths()}
 TURN = re.compile(r"- \*\*[^*]+\*\* (?:[01]\d|2[0-3]):[0-5]\d: \S")
