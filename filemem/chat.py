@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem import index
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.files import config, journal, trust
 from filemem.files.facts import plain, sources
 from filemem.files.folder import CurrentConversation, Folder
@@ -500,9 +500,12 @@ def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
 
 
 def _profile(folder: Folder) -> str:
-    """The profile as the prompt has it, empty where there is none that can be read."""
-    page = folder.find(PROFILE)
-    text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in page.body.split("\n")).strip() if page else ""
+    """The profile as the prompt has it; why, if it cannot be read."""
+    try:
+        lines = folder.memory(PROFILE).body.split("\n")
+        text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in lines).strip()
+    except FilememError as error:
+        text = "" if isinstance(error, NotFound) else str(error)
     limit = config.of(folder).profile_tokens
     kept = clip_tokens(text, limit)
     return kept if kept == text else f"{kept}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"

@@ -48,6 +48,9 @@ def test_the_profile_stands_within_its_limit_and_forges_no_mark(ann: Folder) -> 
     text = dict(sections(ann))["profile"]
     assert text.count("</memory>") == 1 and text.endswith("</memory>")
     assert "[cut at 1,000 tokens; open profile.md shows all of it]" in text
+    Path(ann.root, "profile.md").rename(Path(ann.root, "elsewhere.md"))
+    Path(ann.root, "profile.md").symlink_to("elsewhere.md")
+    assert "profile.md leads through a symbolic link" in dict(sections(ann))["profile"], "why it cannot be read"
 
 
 def test_what_a_search_finds_of_the_profile_is_told_beside_it_only_where_it_is_beyond_its_limit(ann: Folder) -> None:
