@@ -36,7 +36,7 @@ from typing import NamedTuple
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
 from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, numbered
-from filemem.files.memory import ARCHIVE, Memory, archived, counterpart, live, renamed
+from filemem.files.memory import ARCHIVE, Memory, archived, counterpart
 from filemem.files.trust import VARIABLE, Trust
 from filemem.text.plain import counted, first_few, one_line
 
@@ -387,8 +387,8 @@ _LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,u
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
 # What only grows by lines: that both sides added some is no news.
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
-# A user's folder in the repository, and a memory that has its name from its words, as another may have.
-_BEGUN = re.compile(r"((?:[^/]+/)?)((?:facts|lessons|sessions)/.+)")
+# A memory that has its name from its words, as another may have.
+_BEGUN = re.compile(r"(?:[^/]+/)?((?:facts|lessons|sessions)/.+)")
 # For a remote on this machine, whose hooks and settings would run here.
 _INERT_RECEIVER = (
     "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c receive.autogc=false "
@@ -476,8 +476,8 @@ class History:
         try:
             if not self.home:
                 return []
-            cut_off, moved = self.repository.commit_of(LANDING), self.renames()
-            gone = [path for path in self._gone() if path not in moved]
+            cut_off = self.repository.commit_of(LANDING)
+            gone = [path for path, blob in self.changes().items() if blob and not self._stands(path)]
         except FilememError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
@@ -485,31 +485,9 @@ class History:
         found = [Problem(".git", 1, "an undo or a sync was cut off", "the next job finishes it")] * bool(cut_off)
         return found + [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in gone]
 
-    def renames(self) -> dict[str, str]:
-        """What was renamed, in commits and since, by its old path; nothing where git may not be asked."""
-        found = dict[str, str]()
-        with contextlib.suppress(FilememError):
-            how = ("-M", "--diff-filter=R", "--name-status", "-z", "--", spec(self.inside))
-            out = self.repository.ask("log", "--reverse", "--format=", *how).out
-            out += self.repository.ask("diff", "HEAD", *how).out
-            told = [self.own(one.strip()) for one in fields(out) if one.strip()]
-            renames = list(zip(told[1::3], told[2::3], strict=False))
-            gone = {blob: path for path, blob in self._gone().items()}
-            for path in self.new() if gone else ():  # moved without git's knowing
-                blob = self.repository.text("hash-object", "--no-filters", "--", self.path(path))
-                renames += [(gone[blob], path)] if blob in gone else []
-            for old, new in ((live(old), live(new)) for old, new in renames):
-                if old != new:  # else it was archived, or came back
-                    found = {first: new if last == old else last for first, last in found.items()} | {old: new}
-        return found
-
     def changes(self) -> dict[str, str]:
         """The memories and logs that differ from the last commit, each with the blob that it has there; empty for a new one."""
         return {self.own(path): blob for path, blob in _changes(self.repository, self.inside).items()}
-
-    def _gone(self) -> dict[str, str]:
-        """The memories that git has and the disk has not, each with its blob."""
-        return {path: blob for path, blob in self.changes().items() if blob and not self._stands(path)}
 
     def _stands(self, path: str) -> bool:
         return os.path.lexists(os.path.join(self.folder.root, path))
@@ -605,7 +583,7 @@ class History:
         `alone`. Raises FilememError, with nothing written, where uncommitted edits are in the way, or a path that is no safe
         place for a plain file."""
         repository, old = self.repository, self.repository.head()
-        new = joined(self, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
+        new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         trees, wanted = [tree for tree in (old, new) if tree], steps(repository, old, new)
         store = StoreFolder(os.path.realpath(self.folder.above), self.folder.trust)
         tops = {os.path.relpath(f"{repository.where}/{step.path}", store.root).split("/")[0] for step in wanted}
@@ -701,10 +679,10 @@ def _with_lines(text: bytes, more: bytes) -> bytes:
 
 def merge(
     repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool
-) -> tuple[dict[str, GitFile | None], list[str], list[str]]:
-    """What has changed from `base` to `theirs` under `inside`, made in `ours`; the paths in which both versions of a line stand,
-    with `union`, and those that could not be merged, or were deleted on one side and changed on the other, and are kept. An edit
-    and a move into the archive come together: git would take two short facts for one that was renamed."""
+) -> tuple[dict[str, GitFile | None], dict[str, str]]:
+    """What has changed from `base` to `theirs` under `inside`, made in `ours`; and where they met, by path: what could not be
+    merged, or was deleted on one side and changed on the other, is kept, and with `union` both versions of a line, or of a
+    memory. An edit and a move into the archive come together: git would take two short facts for one that was renamed."""
     trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
     twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
     named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
@@ -714,7 +692,7 @@ def merge(
         for name in sorted({*names} - taken):
             if before := gone.pop(tree[names[name]].oid, ""):
                 names[before] = names.pop(name)
-    changes, doubled, met = dict[str, GitFile | None](), list[str](), list[str]()
+    changes, met = dict[str, GitFile | None](), dict[str, str]()
     for name in sorted({*named[0], *named[1], *named[2]}):
         was, here, there = (one.get(name, "") for one in named)
         old, mine, new = (tree.get(path) for tree, path in zip(trees, (was, here, there), strict=True))
@@ -722,19 +700,20 @@ def merge(
             continue  # changed on this side alone, or alike
         if mine and new:
             (one, meet), place = _both(repository, mine, old, new, union=union), there if here == was else here
-            changes.update({here: None, place: one or mine})
-            if not one:
-                met.append(place)
-                stem, ending = os.path.splitext(place)  # it is no text, so it stands there twice
-                changes.update({f"{stem}-{new.oid[:8]}{ending}": new} if union else {})
-            elif meet and not _GROWING.search(place):
-                doubled.append(place)
+            apart = union and (not one or (not old and _are_two(repository, name, mine, new)))
+            changes.update({here: None, place: mine if apart or not one else one})
+            if apart:
+                free = next(free for free in numbered(place) if not any(free in tree for tree in trees))
+                changes[free] = new
+                met[place] = f"was written on both machines; the other's is {one_line(free)} now."
+            elif not one or (meet and not _GROWING.search(place)):
+                met[place] = "was changed on both machines in the same lines; it now holds both versions."
         elif old in (mine, new):  # unchanged on the one side, wherever it lies, and taken out or new on the other
             changes.update(({here: None} if here else {}) | ({there: new} if new and not old else {}))
         else:
-            met.append(here or there)
+            met[here or there] = "deleted on one machine and changed on the other; it is kept."
             changes.update({there: new} if new and union else {})
-    return changes, doubled, met
+    return changes, met
 
 
 def _name(path: str) -> str:
@@ -761,53 +740,23 @@ def _both(
     return None if done.code else GitFile(mine.mode, repository.put("blob", text)), meet
 
 
-def joined(history: History, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:
+def _are_two(repository: Repository, path: str, mine: GitFile, new: GitFile) -> bool:
+    """Are these two memories of one name? A conversation is told by when it began, another memory by its text."""
+    begun = _BEGUN.fullmatch(path)
+    read = [Memory(begun[1], data or b"") for data in repository.contents([mine.oid, new.oid])] if begun else []
+    return len({one.front.get("date") if one.kind == "sessions" else one.body.strip() or one.data for one in read}) > 1
+
+
+def joined(repository: Repository, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:
     """The commit that holds both, with a sentence on each file in which they met."""
-    repository = history.repository
     for one, other in ((ours, theirs), (theirs, ours)):
         if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
             return one, []
     base = repository.ask("merge-base", ours, theirs).out.decode().strip()
-    mine, apart, said = _apart(history, base, ours, theirs, at)
-    changes, doubled, met = merge(repository, base, apart, theirs, union=True)
-    said += [f"{one_line(path)}: deleted on one machine and changed on the other; it is kept." for path in met]
-    both = "was changed on both machines in the same lines; it now holds both versions"
-    said += [f"{one_line(path)} {both}." for path in doubled]
-    tree = repository.tree_with(apart, changes)
-    return repository.commit_tree(tree, [mine, theirs], message(subject, {"Job": "sync"}), at), said
-
-
-def _apart(history: History, base: str, ours: str, theirs: str, at: dt.datetime) -> tuple[str, str, list[str]]:
-    """Our commit, or one on it, in which each memory that was begun on both sides under one name, and is another there, stands
-    under a free one as well, by which what is new here names it; its tree without the others; and a sentence on each."""
-    repository, names, users, said = history.repository, dict[str, str](), set[str](), list[str]()
-    trees = [repository.tree(tree) for tree in (base, ours, theirs)]
-    was, mine, there = ({_name(path): path for path in tree} for tree in trees)
-    for name in sorted({*mine} & {*there} - {*was}):
-        begun = _BEGUN.fullmatch(name)
-        if begun and _are_two(repository, begun[2], {trees[1][mine[name]].oid, trees[2][there[name]].oid}):
-            free = next(one for one in numbered(name) if not any(one in tree for tree in (was, mine, there)))
-            users.add(begun[1])
-            names[begun[2]] = free.removeprefix(begun[1])
-            said.append(f"{one_line(name)} was begun on both machines; what was kept here is {one_line(free)} now.")
-    stands, goes = dict[str, GitFile | None](), dict[str, GitFile | None]()
-    for path, file in trees[1].items():
-        if path.startswith((*users,)) and file != trees[0].get(path):
-            own, [data] = _BEGUN.sub(r"\2", _name(path)), repository.contents([file.oid])
-            blob = repository.put("blob", renamed(data or b"", names))
-            stands[path.replace(own, names.get(own, own))] = GitFile(file.mode, blob)
-            goes |= {path: None} if own in names else {}
-    with contextlib.suppress(FilememError, OSError):  # else the turns kept here are missed in another conversation
-        safe.edit(history.folder.bookkeeping(journal.SAID), functools.partial(renamed, names=names))
-    subject = message("Keep apart what two machines began under one name", {})
-    commit = repository.commit_tree(repository.tree_with(ours, stands), [ours], subject, at) if names else ours
-    return commit, repository.tree_with(commit, goes), said
-
-
-def _are_two(repository: Repository, path: str, oids: set[str]) -> bool:
-    """Are these two memories of one name? A conversation is told by when it began, another memory by its text."""
-    read = [Memory(path, data or b"") for data in repository.contents(oids if len(oids) > 1 else ())]
-    return len({one.front.get("date") if one.kind == "sessions" else one.body.strip() or one.data for one in read}) > 1
+    changes, met = merge(repository, base, ours, theirs, union=True)
+    words = message(subject, {"Job": "sync"})
+    commit = repository.commit_tree(repository.tree_with(ours, changes), [ours, theirs], words, at)
+    return commit, [f"{one_line(path)} {what}" for path, what in met.items()]
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------
@@ -833,8 +782,8 @@ class Commit(NamedTuple):
 
 
 def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
-    """The commits on a user's memories, newest first: all, or those of one file or folder. A file is followed through its moves,
-    also one that is not committed yet. Raises NotFound where a path is no memory's and never was."""
+    """The commits on a user's memories, newest first: all, or those of one file or folder. A file is followed through its moves.
+    Raises NotFound where a path is no memory's and never was."""
     place, file = path, bool(path) and not os.path.isdir(history.folder.absolute(path))
     with contextlib.suppress(NotFound):  # where it was when git last saw it
         place = history.folder.locate(path) if file else path
@@ -843,11 +792,9 @@ def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
     if not history.repository.head():
         return []
     commits = _commits(history, *follow, *([f"-{limit}"] if limit else []), "HEAD", "--", *specs)
-    if commits or not file:
-        return commits
-    place = live(history.folder.locate(path))
-    old = next((old for old, new in history.renames().items() if new == place), "")
-    return log(history, old, limit) if old else []
+    if file and not commits:
+        history.folder.locate(path)
+    return commits
 
 
 def _commits(history: History, *arguments: str) -> list[Commit]:
@@ -921,10 +868,10 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
         raise FilememError(f"{short} is a merge; undo the commits that it brought in, filemem log lists them.")
     with repository.alone():
         head = repository.head()
-        changes, _, met = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
-        if met := [one_line(history.own(path)) for path in met if not _stays(history, commit, path)]:
+        changes, met = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
+        if since := [one_line(history.own(path)) for path in met if not _stays(history, commit, path)]:
             what = "what it wrote there has been changed since; correct it by hand, git log -p shows who wrote it"
-            raise FilememError(f"nothing was undone: {first_few(met)}: {what}.")
+            raise FilememError(f"nothing was undone: {first_few(since)}: {what}.")
         goes = {path: file for path, file in changes.items() if not _stays(history, commit, path)}
         tree = repository.tree_with(head, goes)
         words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
@@ -1000,7 +947,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
             unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
             if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
                 raise FilememError("the remote holds something other than memories; name another remote.")
-            commit, met = joined(history, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
+            commit, met = joined(repository, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
             if commit != ours:
                 history.land(commit)
             said += met

@@ -18,7 +18,7 @@ from filemem.chat import Does
 from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
 from filemem.files import config, journal, trust
 from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
-from filemem.files.memory import LARGEST, PROFILE, archived, live, renamed
+from filemem.files.memory import LARGEST, PROFILE, archived, kind_of, live, renamed
 from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
@@ -66,8 +66,9 @@ def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **h
 
 
 def consolidated(folder: Folder, at: dt.datetime, model: Model | None, **how: Any) -> Iterator[Applied]:
-    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request. What a model has noted has its
-    vectors then, where there are any."""
+    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request, with the profile on what a person
+    has renamed. What a model has noted has its vectors then, where there are any."""
+    follow_renames(folder, at)
     with job(folder, "consolidate", at) as commit:
         for done in consolidation.run(folder, at, model, **how):
             yield committed(commit, done)
@@ -270,34 +271,38 @@ def _tidy(folder: Folder, progress: Progress) -> JobDone:
 
 
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
-    """Have everything that names a memory which a person has renamed with git name it as it is called now: the profile's lines,
-    sources, links and records. Where there is anything to follow it is a job."""
-    known, history = folder.paths(), History(folder)
+    """Have everything that names a memory which a person has renamed name it as it is called now: the profile's lines, sources,
+    links and records. It is known by its bytes, as they were written. Where there is anything to follow it is a job."""
+    log, known, names = ConsolidationLog(folder), folder.paths(), dict[str, str]()
     stand = {*map(live, known)}
-    names = {old: new for old, new in history.renames().items() if new in stand and old not in stand}
-    named = {old: set[str]() for old in names}
-    # Changed as well, what is renamed would no longer be known for that: it waits until it is committed.
-    waits = {path for path in history.new() if live(path) in names.values()} if names else set[str]()
-    for path in {*known} - waits if names else ():
-        with contextlib.suppress(FilememError, OSError):
-            data = folder.read(path, LARGEST)
-            for old, new in names.items():
-                if renamed(data, {old: new}) != data:
-                    named[old].add(path)
-    recalls = journal.recalled(folder) if names else {}
-    names = {old: new for old, new in names.items() if named[old] or old in recalls}
+    gone = {said: old for old, said in log.written.items() if old not in stand}
+    for path in known if gone else ():
+        if live(path) not in log.written and kind_of(path) not in ("sessions", "summaries"):
+            with contextlib.suppress(FilememError, OSError):
+                if old := gone.pop(digest(folder.read(path, LARGEST)), ""):
+                    names[old] = live(path)
     if not names:
         return JobDone("renames", [], {"followed": []})
+    new = {*names.values()}
     with job(folder, "renames", at, alone=False) as commit:
-        log, page = ConsolidationLog(folder), folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
+        page = folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
         own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
-        touched = set[str]().union(*named.values())
-        for path in touched:
-            folder.edit(path, lambda data: renamed(data, names))
+        called, touched, entries = Counter[str](), list[str](), list[dict[str, Any]]()
+        for path in sorted(
+            known, key=lambda path: live(path) in new
+        ):  # by what is changed itself it would not be known again
+            with contextlib.suppress(FilememError, OSError):
+                data = folder.read(path, LARGEST)
+                if folder.edit(path, lambda now: renamed(now, names)):
+                    touched.append(path)
+                    called.update(old for old in names if renamed(data, {old: names[old]}) != data)
+                    if live(path) in new or log.untouched(path, data):
+                        entries.append({"wrote": live(path), "digest": digest(renamed(data, names)), "from": []})
         deletion.clear_records(folder, DeletionPlan(names=names))
         ours = renamed("\n".join(own).encode(), names).decode()
-        log.add({"line": path, "digest": digest(said)} for _, path, said in consolidation.marked(ours))
-        said = [f"{old} is now {names[old]}, and called so in {counted(len(named[old]), 'file')}." for old in names]
+        entries += [{"line": path, "digest": digest(said)} for _, path, said in consolidation.marked(ours)]
+        log.add(entries)
+        said = [f"{old} is now {names[old]}, and called so in {counted(called[old], 'file')}." for old in names]
         paths = [*touched, journal.RECALLS]
         return JobDone("renames", said + commit("Follow renames", paths), {"followed": said}, paths)
 

@@ -1,16 +1,15 @@
 """A sync brings in and sends memories and nothing else, loses no line, and says in a sentence what stands in its way."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 from repositories import START, git, job, named, plain_git, state, store, supersede, write  # noqa: F401
 
-from filemem import FilememError, Store, User, jobs, overview
+from filemem import FilememError, Store, User, overview
 from filemem.files import config
 from filemem.files.folder import Folder
-from filemem.history import History, log, set_up, sync
+from filemem.history import History, set_up, sync
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -81,27 +80,26 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
 
 
 def test_what_each_machine_began_under_one_name_is_two_memories(machines: list[Folder]) -> None:
-    """Each whole, that of who comes second under a free name, by which what is written there names it. The same words are one."""
-    talk, fact, same = (f"{name}/2026-11-21-1000-茶" for name in ("sessions/2026", "facts/2026", "lessons"))
+    """Each whole, that of the other machine under a free name. The same words are one, and so is one conversation."""
+    talk, fact, same, export = (
+        f"{name}.md" for name in ("sessions/2026/2026-11-21-1000-茶", "facts/2026/茶", "lessons/x", "sessions/y")
+    )
     for user, tea in zip(machines, ("black", "绿茶"), strict=True):
         turns = f"- **mara** 10:00: hello\n- **mara** 10:0{len(tea)}: {tea}\n"
-        change(user, f"{talk}.md", f"---\ndate: 2026-11-21T10:00:0{len(tea)}\n---\n{turns}")
-        change(user, f"{fact}.yaml", f"text: {tea}\nsource: {talk}.md:5\n")
-        change(user, "profile.md", f"# Mara\n\n- {tea} <!-- {fact}.yaml -->\n")
-        change(user, f"{same}.md", f"---\nimportance: {len(tea)}\n---\nAlike.\n")
-        Path(user.bookkeeping("said.jsonl")).write_text(json.dumps({"session": f"{talk}.md", "turn": turns}) + "\n")
+        change(user, talk, f"---\ndate: 2026-11-21T10:00:0{len(tea)}\n---\n{turns}")
+        change(user, export, f"---\ndate: 2026-11-21T10:00:00\n---\n{turns}")
+        change(user, fact, f"{tea}\n")
+        change(user, same, f"---\nimportance: {len(tea)}\n---\nAlike.\n")
     synced(machines[0])
     told = synced(machines[1])
-    assert f"mara/{fact}.yaml was begun on both machines; what was kept here is mara/{fact}-2.yaml now." in told
+    assert f"mara/{fact} was written on both machines; the other's is mara/{fact[:-3]}-2.md now." in told
     synced(machines[0])
     for user in machines:
-        for tea, end in (("black", ""), ("绿茶", "-2")):
-            assert user.memory(f"{talk}{end}.md").lines[-1].endswith(f": {tea}")
-            assert user.read(f"{fact}{end}.yaml").decode() == f"text: {tea}\nsource: {talk}{end}.md:5\n"
-            assert f"- {tea} <!-- {fact}{end}.yaml -->" in user.memory("profile.md").lines
-        assert f"{same}-2.md" not in user.paths() and not overview.problems(user)
-        os.unlink(user.absolute(f"{talk}.md"))  # which then is missed, and not called by the other's name
-        assert log(History(user), f"{talk}-2.md") and not jobs.follow_renames(user, START).said
+        for tea, end in (("绿茶", ".md"), ("black", "-2.md")):
+            assert user.memory(f"{talk[:-3]}{end}").lines[-1].endswith(f": {tea}")
+            assert user.read(f"{fact[:-3]}{end}").decode() == f"{tea}\n"
+        assert [one[len("- **mara** 10:00: ") :] for one in user.memory(export).lines[3:]] == ["hello", "绿茶", "black"]
+        assert f"{same[:-3]}-2.md" not in user.paths() and not overview.problems(user)
 
 
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
