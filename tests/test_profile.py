@@ -11,7 +11,7 @@ from reader import Reader, note
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.jobs import maintain
+from filemem.jobs import consolidated, maintain
 from filemem.remembering import consolidation
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
@@ -49,6 +49,14 @@ def test_a_line_a_person_changed_is_theirs(nora: Folder) -> None:
     done = list(consolidation.run(nora, JUNE, Reader(note("Nora drinks sencha.", "sencha", supersede="oolong"))))
     assert shown(nora) == before
     assert any("profile.md:5 is yours" in told for one in done for told in one.notes)
+
+
+def test_the_line_of_a_renamed_fact_is_the_programs_still(nora: Folder) -> None:
+    Path(nora.root, TEA).rename(Path(nora.root, "facts/2026-05-08-茶.md"))
+    assert not list(consolidated(nora, JUNE, Reader()))
+    assert shown(nora) == "# Nora\n\n## Likes\n\n- Nora drinks oolong. <!-- facts/2026-05-08-茶.md -->\n"
+    assert tell(nora, JULY, "sencha now", "Nora drinks sencha.", supersede="oolong") == ["SUPERSEDE"]
+    assert "oolong" not in shown(nora) and "sencha" in shown(nora)
 
 
 @pytest.mark.parametrize("words", ["Sencha is what Nora drinks.", "诺拉喝煎茶 now"])
