@@ -831,14 +831,14 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     """What was believed at `moment`, a date meaning its end in local time: the last commit by then on this branch, to read only.
     Raises NotFound where nothing of the user's had been committed by then."""
     history = History(folder)
-    repository, inside = history.repository, history.inside
+    repository, inside, asked = history.repository, history.inside, moment
     if not isinstance(moment, dt.datetime):
         moment = dt.datetime.combine(min(max(moment, _FIRST), _LAST), dt.time(23, 59, 59))
     moment = moment.astimezone()
     line = ("--first-parent", f"--before={moment.isoformat(timespec='seconds')}", "-1", "HEAD")
     found = _commits(history, *line) if repository.head() else []
     if not found or not repository.tree(found[0].commit, inside):
-        raise NotFound(f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; name a later day.")
+        raise NotFound(f"nothing of {folder.name} had been committed by {asked:%Y-%m-%d}; name a later day.")
     aside = tempfile.mkdtemp(dir=repository.aside)
     past = Past(os.path.join(aside, folder.name), folder.name, folder.trust, folder.store)
     past.moment, past.commit, past.repository = moment, found[0], repository

@@ -52,3 +52,4 @@ def test_a_reading_command_has_as_of_and_a_writing_one_refuses(tmp_path: Path) -
     then = filemem("--store", mara.store, "grep", "tea", "--as-of", "2026-11-20")
     assert then.stdout == before and then.returncode == 0 and "Begin to keep" in then.stderr
     assert filemem("--store", mara.store, "remember", "x", "--as-of", "2026-11-20").returncode == 2
+    assert "committed by 1890-01-01" in filemem("--store", mara.store, "grep", "tea", "--as-of", "1890-01-01").stderr
