@@ -11,7 +11,6 @@ from typing import Any, Self
 from filemem import history, importers, index, jobs
 from filemem.chat import Conversation, prompt_context
 from filemem.errors import FilememError, NotFound
-from filemem.files import config
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
@@ -185,7 +184,7 @@ class User:
     def _model(self, model: Model | str | None) -> Model | None:
         """A model by its name or as the settings name it; None where there is none."""
         if model is None or isinstance(model, str):
-            return chosen_model(config.of(self.folder), model)
+            return chosen_model(self.folder, model)
         return model
 
 

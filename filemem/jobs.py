@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from filemem import index, overview
 from filemem.chat import Does
-from filemem.errors import FilememError, Problem, Refused, in_words, missing_extra
-from filemem.files import config, journal, trust
+from filemem.errors import FilememError, Problem, in_words, missing_extra
+from filemem.files import journal
 from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
 from filemem.files.memory import LARGEST, PROFILE, archived, kind_of, live, renamed
 from filemem.files.trust import Trust
@@ -24,8 +24,8 @@ from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
 from filemem.importers import ImportReport, import_file
-from filemem.models.endpoint import FailFastModel, Model, ModelError
-from filemem.models.offline import chosen_model
+from filemem.models.endpoint import Model, ModelError
+from filemem.models.offline import model_of_run
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
@@ -346,29 +346,18 @@ def status(folder: Folder, at: dt.datetime, progress: Progress, *, brief: bool) 
 
 
 def do(task: Job, folder: Folder, at: dt.datetime, progress: Progress = no_progress, **options: Any) -> list[JobDone]:
-    """Do a job with its options; a `model` by its name, if any. Raises Refused where that would be asked at another
-    endpoint than the person's."""
-    if options.get("model"):
-        if "base_url" in config.withheld(folder.store, trust=folder.trust):
-            raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {trust.REMEDY}.")
-        options["model"] = _model(folder.store, options["model"])
+    """Do a job with its options."""
     done = task(folder, at, progress=progress, **options)
     return [done] if isinstance(done, JobDone) else done
-
-
-@functools.lru_cache(maxsize=2)
-def _model(settled: str, name: str) -> Model | None:
-    """One model for all users of a run, so that one that has failed is not asked for each."""
-    found = chosen_model(config.load(settled, trust=Trust(given=True)), name)
-    return FailFastModel(found) if found else None
 
 
 def for_each(
     users: Sequence[str], scheduler: str, task: Job, store: StoreFolder, at: dt.datetime, options: dict[str, Any]
 ) -> Iterator[tuple[str, list[JobDone]]]:
-    """Do a job for each of some users, here or on a cluster, and tell what became of it as they are done; raises FilememError
-    where no `scheduler` answers that was named."""
-    work = functools.partial(_work, task, store.root, at, options, store.trust.given)
+    """Do a job for each of some users, here or on a cluster, and tell what became of it as they are done; a `model` is given by
+    its name. Raises FilememError where no `scheduler` answers that was named."""
+    run = os.urandom(4).hex()
+    work = functools.partial(_work, run, task, store.root, at, options, store.trust.given)
     if not scheduler:
         yield from ((user, work(user)) for user in users)
         return
@@ -381,8 +370,7 @@ def for_each(
     except (OSError, ValueError, RuntimeError) as error:
         reason = one_line(str(error), 200)
         raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.") from None
-    run = os.urandom(4).hex()  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
-    with client:
+    with client:  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
         sent = client.map(work, [*users], key=[f"{task.__name__}-{run}-{user}" for user in users], pure=False)
         for future in distributed.as_completed(sent, loop=client.loop):
             user = str(future.key).partition(f"-{run}-")[2]
@@ -394,11 +382,15 @@ def for_each(
                 yield user, [JobDone("", [], {"error": "the scheduler has gone; give the same command again."})]
 
 
-def _work(task: Job, store: str, at: dt.datetime, options: dict[str, Any], trusted: bool, user: str) -> list[JobDone]:
+def _work(
+    run: str, task: Job, store: str, at: dt.datetime, options: dict[str, Any], trusted: bool, user: str
+) -> list[JobDone]:
     """Do a job for one user, wherever this runs: what is given is plain values. What their files or the system refuse is told."""
     try:
         if not os.path.isdir(store):
             raise FilememError(f"{socket.gethostname()} does not see {store}; mount it there by that name.")
+        if name := options.get("model"):
+            options = {**options, "model": model_of_run(run, store, trusted, name)}
         return do(task, StoreFolder(store, Trust(given=trusted)).folder(user), at, **options)
     except (FilememError, OSError) as error:
         return [JobDone("", [], {"error": in_words(error)})]

@@ -16,6 +16,7 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
+from filemem import Refused, Store
 from filemem.files import config
 from filemem.files.trust import Trust
 
@@ -151,6 +152,7 @@ def test_secrets_are_taken_out_until_the_person_wants_them_kept(home: Path) -> N
 
 
 def test_a_program_decides_for_itself(home: Path, server: ScriptedServer) -> None:
-    assert config.load(home / "memory_store").base_url == ""
+    with pytest.raises(Refused, match="is not trusted"):  # and no other endpoint gets it instead
+        Store(home / "memory_store").user("ann").conversation("gpt-x")
     assert config.load(home / "memory_store", trust=Trust(given=True)).base_url == server.base_url
     assert config.load(home / "memory_store").base_url == "", "and nothing was kept of it"

@@ -107,7 +107,7 @@ class Context:
         if held:
             says = ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items())
             self.say_unused(where, config.asked(folder.store), f"{says} in {one_line(where)}", folder)
-        return chosen_model(config.of(folder), name) if "base_url" not in held else None
+        return chosen_model(folder, name) if "base_url" not in held else None
 
     def say_unused(self, where: str, content: Content, what: str, folder: Folder) -> None:
         """Say once, in one line, what is not used as the person has not agreed to it, the repository too, and how to agree."""

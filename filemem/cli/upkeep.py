@@ -255,9 +255,9 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
 def _run(call: Context, task: Job, **options: Any) -> Output:
     """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
     many, store = call.many(), call.open_store()
-    if "model" in options:  # its name is resolved here, once, as it travels to a cluster
+    if "model" in options:  # for many its name is settled here, once, as that can travel to a cluster
         model = call.model(store.folder("all") if many else call.the_user(), options["model"])
-        options["model"] = model.name if model else ""
+        options["model"] = model.name if many and model else model
     if many:
         failed = yield from _for_each(call, task, users := store.users(), ": ", **options)
         yield f"{len(users) - failed:,} of {len(users):,} users done."

@@ -1,10 +1,14 @@
 """Where no model is configured: which model a name means, and what the program says itself, in English and Chinese."""
 
+import functools
 import os
 import re
 
-from filemem.files.config import Config
-from filemem.models.endpoint import Messages, ModelError, OnText, OpenAIModel, Reply, Tools
+from filemem.errors import Refused
+from filemem.files import config
+from filemem.files.folder import Folder, StoreFolder
+from filemem.files.trust import REMEDY, Trust
+from filemem.models.endpoint import FailFastModel, Messages, ModelError, OnText, OpenAIModel, Reply, Tools
 
 NOTICE = (
     "No model is configured, so answers are quotes from your memories, and a message that begins with “remember” becomes "
@@ -44,13 +48,24 @@ class OfflineModel:
         raise ModelError("no model is configured; name one with --model, FILEMEM_MODEL or `model:` in filemem.yaml.")
 
 
-def chosen_model(settings: Config, name: str | None) -> OpenAIModel | None:
-    """The model called `name`, else the one in the settings; None if neither names one."""
+def chosen_model(folder: Folder, name: str | None) -> OpenAIModel | None:
+    """The model called `name`, else the one in the settings; None if neither names one. Raises Refused where the store names an
+    endpoint that the person has not agreed to: no other was meant."""
+    settings = config.of(folder)
     chosen = name or settings.model
     if not chosen or chosen == OfflineModel.name:
         return None
+    if "base_url" in config.withheld(folder.store, folder.trust):
+        raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {REMEDY}.")
     key = os.environ.get("OPENAI_API_KEY")
     return OpenAIModel(chosen, settings.base_url or None, key, settings.timeout)
+
+
+@functools.lru_cache(maxsize=2)
+def model_of_run(run: str, store: str, trusted: bool, name: str) -> FailFastModel | None:
+    """One model for all users of a run, and for no later one, so that one that has failed is not asked for each."""
+    found = chosen_model(StoreFolder(store, Trust(given=trusted)).folder("all"), name)
+    return FailFastModel(found) if found else None
 
 
 def in_chinese(message: str) -> bool:

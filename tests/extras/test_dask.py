@@ -12,6 +12,7 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="needs the extra filemem[dask]")
 
+from scripted_server import ScriptedServer, fail, say
 from test_many_users import TOWNS, broken, tree
 from test_many_users import store as store
 
@@ -49,6 +50,17 @@ def test_a_cluster_ends_as_this_process_does_and_names_who_failed(scheduler: str
         assert [line["user"] for line in lines if "error" in line] == ["bad"]
         assert {str(line["user"]) for line in lines if line.get("job") == "sweep"} == set(TOWNS)
     assert tree(tmp_path / "on-cluster") == tree(store)
+
+
+def test_a_model_that_failed_is_asked_again_by_the_next_run(
+    scheduler: str, store: Path, server: ScriptedServer
+) -> None:
+    """On workers that stay: until then each asks it once."""
+    (store / "filemem.yaml").write_text(f"model: test\nbase_url: {server.base_url}\n")
+    for server.default, asked in ((fail(400, "out of order"), {1, 2}), (say('{"facts": []}'), {len(TOWNS)})):
+        server.forget()
+        told = maintain(store, "--scheduler", scheduler, "--trust")
+        assert len(server.requests) in asked and told.returncode == 0, told.stderr
 
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(store: Path) -> None:
