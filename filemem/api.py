@@ -11,12 +11,12 @@ from typing import Any, Self
 from filemem import history, importers, index, jobs
 from filemem.chat import Conversation, prompt_context
 from filemem.errors import FilememError, NotFound
-from filemem.files.folder import CurrentConversation, Folder, StoreFolder
+from filemem.files.folder import CurrentConversation, Folder, JobDone, StoreFolder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.grep.lines import Match, matches
-from filemem.jobs import ASKED, JobDone, consolidated, forget, job, remembered
+from filemem.jobs import ASKED, consolidated, forget, job, remembered
 from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering.supersession import Decision

@@ -11,14 +11,14 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from filemem import index, overview
 from filemem.chat import Does
 from filemem.errors import FilememError, Problem, in_words, missing_extra
 from filemem.files import journal
-from filemem.files.folder import Folder, Progress, StoreFolder, no_progress
-from filemem.files.memory import LARGEST, PROFILE, archived, kind_of, live, renamed
+from filemem.files.folder import Folder, JobDone, Progress, StoreFolder, no_progress
+from filemem.files.memory import LARGEST, PROFILE, kind_of, live, renamed
 from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan, DeletionReport
@@ -31,7 +31,7 @@ from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
 from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
 from filemem.search import semantic
-from filemem.text.plain import counted, first_few, one_line
+from filemem.text.plain import counted, one_line
 
 Commit = Callable[..., list[str]]
 """Commits what a job wrote, by a subject, the paths and more trailers; notes of what git has to say of it, if anything."""
@@ -139,16 +139,6 @@ ASKED = Does(_remember, consolidation.take_back)  # what a chat has done where a
 _COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
 
 
-class JobDone(NamedTuple):
-    """What a job did; `facts` are for a script, `paths` what it wrote or moved. Without a name it is one thing of several that a
-    job has to tell, or, with the fact `error`, why it failed."""
-
-    job: str
-    said: list[str]
-    facts: dict[str, Any]
-    paths: list[str] = []
-
-
 Job = Callable[..., JobDone | list[JobDone]]  # of a folder, a moment, `progress` and options of its own
 
 
@@ -210,53 +200,26 @@ def compact(
     """Summarise and archive what is older than some days; `dry`: only say what would be done."""
     with job(folder, "compact", at, dry=dry) as commit:
         found = compaction.plan(folder, at.date(), days, progress)
-        if dry:
-            made = [{"summary": path, "source": source.path} for path, sources in found.items() for source in sources]
-            said = [f"{one['source']} would be summarised in {one['summary']}." for one in made]
-        else:
-            done = compaction.apply(folder, found, at, progress)
-            made = [one._asdict() for one in done]
-            sizes = [f"{one.source}: {one.before:,} bytes in {one.after:,} of {one.summary}." for one in done]
-            said = [f"{size} {one.note}".strip() for size, one in zip(sizes, done, strict=True)]
-        paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
-        notes = commit(f"Summarise {counted(len(made), 'old conversation')}", paths)
-        said = [*said, *notes] or ["Nothing is old enough to be compacted."]
-        return JobDone("compact", said, {"summaries": made, "notes": notes}, paths)
+        return _committed(commit, compaction.apply(folder, found, at, progress, dry=dry))
 
 
 def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     with job(folder, "sweep", at, dry=dry) as commit:
         found = sweeper.plan(folder, at.date(), progress)
-        stayed = {} if dry else sweeper.apply(folder, found, at, progress)
-        going = {path: why for path, why in found.going.items() if path not in stayed}
-        coming = {live(path): why for path, why in found.coming.items() if path not in stayed}
-        said = [
-            *stayed.values(),
-            *(f"{'Would bring' if dry else 'Brought'} back {path}: {why}." for path, why in coming.items()),
-            *(f"{'Would archive' if dry else 'Archived'} {path}: {why}." for path, why in going.items()),
-            f"Staying: {', '.join(f'{count:,} {reason}' for reason, count in found.staying.most_common()) or 'nothing'}.",
-        ]
-        paths = [*going, *coming, *map(archived, [*going, *coming])]
-        subject = f"Archive {counted(len(going), 'faded memory', 'faded memories')}"
-        notes = commit(subject + (f", bring back {len(coming)}" if coming else ""), paths)
-        facts = {
-            "archived": [*going],
-            "restored": [*coming],
-            "staying": found.staying,
-            "notes": [*stayed.values(), *notes],
-        }
-        return JobDone("sweep", said + notes, facts, paths)
+        return _committed(commit, sweeper.apply(folder, found, at, progress, dry=dry))
 
 
 def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     with job(folder, "restore", at) as commit:
-        found = [folder.locate(path) for path in paths]
-        said, alive = sweeper.restore(folder, paths, at), [live(path) for path in found]
-        journal.release(folder, found, at)
-        both = [*alive, *map(archived, alive)]
-        return JobDone("restore", said + commit(f"Restore {first_few(alive)}", both), {"paths": alive}, both)
+        return _committed(commit, sweeper.restore(folder, paths, at))
+
+
+def _committed(commit: Commit, done: JobDone) -> JobDone:
+    """Commit what was done, and tell what git has to say of it."""
+    notes = commit(done.subject, done.paths)
+    return done._replace(said=done.said + notes, facts=done.facts | {"notes": done.facts.get("notes", []) + notes})
 
 
 def _tidy(folder: Folder, progress: Progress) -> JobDone:

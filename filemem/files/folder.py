@@ -40,6 +40,17 @@ def no_progress(done: int, total: int) -> None:
     """Progress that is shown to nobody."""
 
 
+class JobDone(NamedTuple):
+    """What a job did: lines for a person, `facts` for a script, `paths` that it wrote or moved, the `subject` of their commit.
+    Without a name it is one thing of several that a job has to tell, or, with the fact `error`, why it failed."""
+
+    job: str
+    said: list[str]
+    facts: dict[str, Any]
+    paths: list[str] = []
+    subject: str = ""
+
+
 class Stat(NamedTuple):
     """A memory's file as the folder lists it; times in nanoseconds, size in bytes."""
 

@@ -13,19 +13,19 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filemem import index
 from filemem.files import config, journal, safe, sections
-from filemem.files.folder import Folder, Progress, no_progress
+from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
-from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, live, only_asked
+from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, archived, live, only_asked
 from filemem.files.sections import Bullet
 from filemem.forgetting.deletion import FORGOTTEN
 from filemem.index import Corpus
 from filemem.models.offline import OURS
 from filemem.text import dates, redaction, terms
-from filemem.text.plain import count_tokens, escape_controls, one_line
+from filemem.text.plain import count_tokens, counted, escape_controls, one_line
 
 # By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
 # (Maharana et al. 2024, five conversations), rounded.
@@ -58,16 +58,6 @@ class Source(NamedTuple):
         if self.old:
             return math.inf
         return (count_tokens(self.memory.text) - 1) // 2 - count_tokens(sections.section(self.path, []).decode())
-
-
-class Compaction(NamedTuple):
-    """What became of one conversation: its bytes and those of its section, and what went wrong."""
-
-    summary: str
-    source: str
-    before: int
-    after: int
-    note: str
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------
@@ -114,21 +104,29 @@ def _tells(memory: Memory, hidden: PendingDeletion) -> bool:
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(
-    folder: Folder, found: dict[str, list[Source]], at: dt.datetime, progress: Progress = no_progress
-) -> list[Compaction]:
-    """Do what the plan says, one summary after the other. A conversation that was changed meanwhile waits for the next run."""
-    out = list[Compaction]()
+def apply(folder: Folder, found: dict[str, list[Source]], at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
+    """Do what the plan says, one summary after the other; `dry`: only say it. A conversation that was changed meanwhile waits for
+    the next run."""
+    made = list[dict[str, Any]]()
     for done, (summary, sources) in enumerate(found.items()):
         progress(done, len(found))
         fresh = [one for one in sources if (now := folder.find(one.memory.path)) and now.data == one.memory.data]
-        out += _compact(folder, summary, fresh, at) if fresh else []
+        if dry:
+            made += [{"summary": summary, "source": one.path} for one in fresh]
+        elif fresh:
+            made += _compact(folder, summary, fresh, at)
     progress(len(found), len(found))
-    return out
+    does = "{source}: {before:,} bytes in {after:,} of {summary}. {note}"
+    does = "{source} would be summarised in {summary}." if dry else does
+    said = [does.format(**one).strip() for one in made] or ["Nothing is old enough to be compacted."]
+    paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
+    subject = f"Summarise {counted(len(made), 'old conversation')}"
+    return JobDone("compact", said, {"summaries": made, "notes": []}, paths, subject)
 
 
-def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetime) -> Iterator[Compaction]:
-    """Write the sections, but those that a run has written which was cut off; move the originals; log what is done."""
+def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetime) -> Iterator[dict[str, Any]]:
+    """Write the sections, but those that a run has written which was cut off; move the originals; log what is done. What became
+    of each: its bytes and those of its section, and what went wrong."""
     where = folder.absolute(summary)
     standing = safe.read(where) if os.path.lexists(where) else b""
     places = {one.path: sections.find(standing, one.path) for one in sources if not one.old}
@@ -153,8 +151,8 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
     entries = ((one.path, one.digest, live(summary), sections.digest(made[one.path]), journal.DONE) for one in sources)
     journal.add_rows(folder, journal.COMPACTED, entries)
     for one in sources:
-        note = stayed.get(one.path, "")
-        yield Compaction(summary, one.path, len(one.memory.data), len(made[one.path]), note)
+        sizes = {"before": len(one.memory.data), "after": len(made[one.path])}
+        yield {"summary": summary, "source": one.path, **sizes, "note": stayed.get(one.path, "")}
 
 
 # -- the most telling turns ---------------------------------------------------------------------------------------

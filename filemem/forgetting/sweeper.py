@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound
 from filemem.files import config, journal, transcript
 from filemem.files.config import Config
-from filemem.files.folder import Folder, Progress, no_progress
+from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.files.journal import RecallHistory
 from filemem.files.memory import (
     ARCHIVE,
@@ -25,6 +25,7 @@ from filemem.files.memory import (
     PROFILE,
     SOURCE_MARK,
     Memory,
+    archived,
     is_archived,
     live,
 )
@@ -221,17 +222,31 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
     return found
 
 
-def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:
-    """Move what the plan says; a sentence for each memory that stayed where it was."""
-    return journal.archive(folder, found.going, at, progress) | folder.move_all(found.coming, live)
+def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
+    """Move what the plan says, and say what stayed where it was; `dry`: only say what would be moved."""
+    stayed = {} if dry else journal.archive(folder, found.going, at, progress) | folder.move_all(found.coming, live)
+    going = {path: why for path, why in found.going.items() if path not in stayed}
+    coming = {live(path): why for path, why in found.coming.items() if path not in stayed}
+    said = [
+        *stayed.values(),
+        *(f"{'Would bring' if dry else 'Brought'} back {path}: {why}." for path, why in coming.items()),
+        *(f"{'Would archive' if dry else 'Archived'} {path}: {why}." for path, why in going.items()),
+        f"Staying: {', '.join(f'{count:,} {reason}' for reason, count in found.staying.most_common()) or 'nothing'}.",
+    ]
+    paths, notes = [*going, *coming], [*stayed.values()]
+    facts = {"archived": [*going], "restored": [*coming], "staying": found.staying, "notes": notes}
+    subject = f"Archive {counted(len(going), 'faded memory', 'faded memories')}"
+    subject += f", bring back {len(coming)}" if coming else ""
+    return JobDone("sweep", said, facts, [*paths, *map(archived, paths)], subject)
 
 
 # -- one memory --------------------------------------------------------------------------------------------------
 
 
-def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
+def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
     """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a session.
-    A sentence for each. Raises NotFound or Refused for a path that is no memory, before anything is moved."""
+    What a person asked to be forgotten may be shown again. Raises NotFound or Refused for what is no memory, before anything is
+    moved."""
     said: list[str] = []
     found = [folder.locate(path) for path in paths]
     for path in dict.fromkeys(found):
@@ -244,7 +259,9 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
         journal.note_recalls(folder, [path], journal.RESTORED, at)
         stayed = folder.move_all([path], live)
         said.append(stayed.get(path, f"Restored {live(path)}."))
-    return said
+    journal.release(folder, found, at)
+    alive = [*map(live, found)]
+    return JobDone("restore", said, {"paths": alive}, [*alive, *map(archived, alive)], f"Restore {first_few(alive)}")
 
 
 # -- in words ----------------------------------------------------------------------------------------------------
