@@ -19,6 +19,7 @@ from filemem.grep.lines import Match, matches
 from filemem.jobs import ASKED, consolidated, forget, job, remembered
 from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
+from filemem.remembering.consolidation import together
 from filemem.remembering.supersession import Decision
 from filemem.search.searching import Hit, search_files
 from filemem.tools.toolbox import Toolbox
@@ -86,11 +87,10 @@ class User:
         Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
         if the model fails; what it had read by then is kept.
         """
-        done = list(consolidated(self.folder, _local(at), self._model(model)))
-        failed = next((one.error for one in done if one.error), "")
-        if failed:
-            raise ModelError(failed)
-        return [one for applied in done for one in applied.decisions]
+        done = together(consolidated(self.folder, _local(at), self._model(model)))
+        if done.error:
+            raise ModelError(done.error)
+        return done.decisions
 
     # -- recall --------------------------------------------------------------------------------------------------
 

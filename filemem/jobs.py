@@ -29,7 +29,6 @@ from filemem.models.offline import model_of_run
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.sessions import ConsolidationLog, digest
-from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 
@@ -71,30 +70,9 @@ def consolidated(folder: Folder, at: dt.datetime, model: Model | None, **how: An
     follow_renames(folder, at)
     with job(folder, "consolidate", at) as commit:
         for done in consolidation.run(folder, at, model, **how):
-            yield committed(commit, done)
+            yield done._replace(notes=done.notes + commit(done.subject, done.paths))
     if model:
         semantic.catch_up(index.of(folder))
-
-
-def committed(commit: Commit, done: Applied) -> Applied:
-    """Commit what consolidation or a review wrote."""
-    written = [one.claim.text for one in done.decisions if one.action in (ADD, SUPERSEDE)]
-    learnt = f"Learn {len(written)} facts" if written else "Bring what was known up to date"
-    notes = commit(f"Learn: {written[0]}" if len(written) == 1 else learnt, done.paths)
-    return done._replace(notes=done.notes + notes)
-
-
-def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
-    """A decision as lines; `whole` tells what was left out as well."""
-    text = one_line(one.claim.text, 160)
-    if one.action == PROPOSE:
-        yield f"proposed: {text}"
-    elif one.action in (ADD, SUPERSEDE, UPDATE):
-        reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
-        yield f"{'updated' if one.action == UPDATE else 'remembered'} {one.path}: {text}{reason}"
-        yield from (f"superseded {old}" for old in one.replaces if one.action == SUPERSEDE)
-    elif whole:
-        yield f"{_COUNTED[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
 
 
 def imported(
@@ -136,9 +114,6 @@ ASKED = Does(_remember, consolidation.take_back)  # what a chat has done where a
 
 # -- what keeps a memory in order ----------------------------------------------------------------------------------------
 
-_COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
-
-
 Job = Callable[..., JobDone | list[JobDone]]  # of a folder, a moment, `progress` and options of its own
 
 
@@ -150,11 +125,15 @@ def maintain(
     with contextlib.nullcontext() if dry else folder.job_lock():
         followed = [] if dry else [follow_renames(folder, at)]
         if not (dry or model):  # lines of the profile follow what was changed or has ended
-            profile = read(consolidated(folder, at, None))
+            profile = consolidation.together(consolidated(folder, at, None)).told()
             followed.append(profile._replace(job="profile", said=[f"changed {PROFILE}", *profile.facts["notes"]]))
+        if model and not dry:
+            read = consolidation.together(consolidated(folder, at, model)).told()
+        else:
+            read = consolidation.cost(folder, model)
         done = [
             *(one for one in followed if one.paths),
-            read(consolidated(folder, at, model)) if model and not dry else waiting(folder, model),
+            read,
             compact(folder, at, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
         ]
@@ -163,35 +142,6 @@ def maintain(
             done += [JobDone("git", problems, {"problems": problems})] if problems else []
             done.append(_tidy(folder, progress))
     return done
-
-
-def waiting(folder: Folder, model: Model | None) -> JobDone:
-    """What it would cost to read the conversations that wait."""
-    cost = consolidation.cost(folder)
-    waits = "" if model or not cost.conversations else " No model is configured, so they wait."
-    return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()})
-
-
-def read(found: Iterable[Applied]) -> JobDone:
-    """What came of a model's reading: each decision, any notes, and a line that sums up."""
-    requests = list(found)
-    decided = [one for each in requests for one in each.decisions]
-    notes = [note for one in requests for note in (*one.notes, *filter(None, [one.error]))]
-    counts = Counter(_COUNTED[one.action] for one in decided)
-    counts["superseded"] = sum(len(one.replaces) for one in decided if one.action == SUPERSEDE)
-    words = ("new", "superseded", "updated", "known", "left out", "proposed")
-    summed = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
-    said = [*(line for one in decided for line in lines(one, whole=True)), *notes]
-    said.append(f"{summed or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}")
-    as_json = [
-        {
-            **{"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason},
-            **{"source": list(one.claim.sources), "supersedes": list(one.replaces)},
-        }
-        for one in decided
-    ]
-    paths = list(dict.fromkeys(path for one in requests for path in one.paths))
-    return JobDone("consolidate", said, {"facts": as_json, "notes": notes}, paths)
 
 
 def compact(
@@ -278,15 +228,15 @@ def consolidate(
 ) -> JobDone:
     """Have the model read what waits, in so many `requests`. Without a model, or dry, what that takes is told."""
     if dry or not model:
-        return waiting(folder, model)._replace(job="")
+        return consolidation.cost(folder, model)._replace(job="")
     found = list[Applied]()
     for one in consolidated(folder, at, model, review=review):
         found.append(one)
         progress(min(len(found), requests), requests)
-    failed = [one.error for one in found if one.error]
-    if failed and not any(one.decisions for one in found):
-        raise ModelError(failed[0])
-    return read(found)
+    done = consolidation.together(found)
+    if done.error and not done.decisions:
+        raise ModelError(done.error)
+    return done.told()
 
 
 def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:

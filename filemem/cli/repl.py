@@ -22,7 +22,7 @@ from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
-from filemem.jobs import ASKED, consolidated, job, lines
+from filemem.jobs import ASKED, consolidated, job
 from filemem.models.endpoint import Model
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, in_chinese
 from filemem.remembering import sessions
@@ -284,8 +284,7 @@ class Chat:
         talk = self._talk
         try:
             for done in consolidated(talk.user, talk.now(), model, besides=talk.transcript.path):
-                made = ["\n".join(lines(one)) for one in done.decisions]
-                self._behind += filter(None, [*made, *done.notes, done.error])
+                self._behind += done.lines()
         except Busy:
             return  # another job is at it
         except (FilememError, OSError) as error:

@@ -30,7 +30,7 @@ from filemem.importers import ImportedMemory, Skipped
 from filemem.jobs import Job
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, Proposal, Review
-from filemem.remembering.supersession import SUPERSEDE, Decision
+from filemem.remembering.supersession import SUPERSEDE
 from filemem.search import question
 from filemem.text.plain import counted, one_line
 
@@ -72,7 +72,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
     if call.json:
         yield from (_proposal(found, "") for found in waiting)
         return 0
-    decisions, paths, answer = list[Decision](), list[str](), "l" if accept_all else ""
+    made, answer = list[Applied](), "l" if accept_all else ""
     with jobs.job(review.folder, "review", call.now, alone=False) as commit:
         try:
             for number, found in enumerate(waiting, 1):
@@ -90,14 +90,13 @@ def review_command(call: Context, accept_all: bool) -> Output:
                     review.reject(found.claim)
                     yield "rejected"
                 elif answer in ("a", "e") or (answer == "l" and not found.because):
-                    made = review.accept(found.claim, call.now, text)
-                    decisions, paths = decisions + made.decisions, paths + made.paths
-                    yield from (line for one in made.decisions for line in jobs.lines(one, whole=True))
-                    yield from made.notes
+                    made.append(review.accept(found.claim, call.now, text))
+                    yield from made[-1].lines(whole=True)
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            say_dim(*jobs.committed(commit, Applied(decisions, paths, [])).notes)
+            done = consolidation.together(made)
+            say_dim(*commit(done.subject, done.paths))
     return 0
 
 
@@ -264,9 +263,9 @@ def _run(call: Context, task: Job, **options: Any) -> Output:
         return int(failed > 0)
     user = call.the_user()
     if task is jobs.consolidate and options["model"] and not options["dry"]:
-        cost = consolidation.cost(user)
-        say_dim(cost.text)
-        options["requests"] = cost.requests
+        cost = consolidation.cost(user, options["model"])
+        say_dim(*cost.said)
+        options["requests"] = cost.facts["requests"]
     with progress(f"{task.__name__} {user.name}") as show:
         told = jobs.do(task, user, call.now, show, **options)
     yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)

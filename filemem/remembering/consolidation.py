@@ -15,13 +15,14 @@ import itertools
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import config, facts, journal, safe
 from filemem.files.facts import plain
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, JobDone
 from filemem.files.front import quoted
 from filemem.files.memory import ASSISTANT, IMPORTANCE, PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
 from filemem.files.sections import HEADING, SECTIONS, is_of, under
@@ -31,6 +32,8 @@ from filemem.remembering import sessions
 from filemem.remembering.sessions import ConsolidationLog, Session, SessionTurn, digest, display
 from filemem.remembering.supersession import (
     ADD,
+    DROP,
+    NOOP,
     PROPOSE,
     REFUSE,
     SUPERSEDE,
@@ -304,6 +307,9 @@ class BatchPlan(NamedTuple):
     forget: Sequence[ForgetRequest] = ()
 
 
+_COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
+
+
 class Applied(NamedTuple):
     """What was done: the decisions that were carried out or noted for review, the paths that changed, sentences for the person;
     why the model read no further, where it failed and the rest waits."""
@@ -313,30 +319,69 @@ class Applied(NamedTuple):
     notes: list[str]
     error: str = ""
 
-
-class Cost(NamedTuple):
-    """What reading takes: conversations, requests, tokens that these ask, about."""
-
-    conversations: int
-    requests: int
-    tokens: int
-
     @property
-    def text(self) -> str:
-        """In words."""
-        asked = f"{counted(self.requests, 'request')} of some {self.tokens:,} tokens in all"
-        read = f"{counted(self.conversations, 'conversation')} to read: {asked}."
-        return read if self.requests else "Nothing new to read."
+    def subject(self) -> str:
+        """The subject of its commit."""
+        learnt = [one.claim.text for one in self.decisions if one.action in (ADD, SUPERSEDE)]
+        if len(learnt) == 1:
+            return f"Learn: {learnt[0]}"
+        return f"Learn {len(learnt)} facts" if learnt else "Bring what was known up to date"
+
+    def lines(self, *, whole: bool = False) -> Iterator[str]:
+        """Each decision, notes, and why the model failed; `whole` tells what was left out as well."""
+        for one in self.decisions:
+            text = one_line(one.claim.text, 160)
+            if one.action == PROPOSE:
+                yield f"proposed: {text}"
+            elif one.action in WRITTEN:
+                reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
+                yield f"{'updated' if one.action == UPDATE else 'remembered'} {one.path}: {text}{reason}"
+                yield from (f"superseded {old}" for old in one.replaces)
+            elif whole:
+                yield f"{_COUNTED[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
+        yield from filter(None, [*self.notes, self.error])
+
+    def told(self) -> JobDone:
+        """What a job has to tell of it, with a line that sums up."""
+        counts = Counter(_COUNTED[one.action] for one in self.decisions)
+        counts["superseded"] = sum(len(one.replaces) for one in self.decisions if one.action == SUPERSEDE)
+        words = ("new", "superseded", "updated", "known", "left out", "proposed")
+        summed = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
+        end = f"{summed or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}"
+        as_json = [
+            {
+                **{"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason},
+                **{"source": list(one.claim.sources), "supersedes": list(one.replaces)},
+            }
+            for one in self.decisions
+        ]
+        facts = {"facts": as_json, "notes": [*filter(None, [*self.notes, self.error])]}
+        return JobDone("consolidate", [*self.lines(whole=True), end], facts, self.paths)
 
 
-def cost(folder: Folder) -> Cost:
-    """What it would take to read all that waits."""
+def together(found: Iterable[Applied]) -> Applied:
+    """What several requests came to, as one."""
+    whole = Applied([], [], [])
+    for one in found:
+        decisions, paths, notes = whole.decisions + one.decisions, whole.paths + one.paths, whole.notes + one.notes
+        whole = Applied(decisions, list(dict.fromkeys(paths)), notes, one.error)
+    return whole
+
+
+def cost(folder: Folder, model: Model | None) -> JobDone:
+    """What it would take to read all that waits: conversations, requests, tokens that these ask, about."""
     log = ConsolidationLog(folder)
     waiting = [one for one in sessions.unread(folder, log) if one.waiting]
     known = KnownMemories(folder, log) if waiting else None
     asked = [Request(batch, known, dt.date.min).text for batch in batches(waiting)] if known else []
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
-    return Cost(len(waiting), len(asked), sum(count_tokens(rules + text) for text in asked))
+    tokens, said = sum(count_tokens(rules + text) for text in asked), "Nothing new to read."
+    if asked:
+        told = f"{counted(len(asked), 'request')} of some {tokens:,} tokens in all"
+        said = f"{counted(len(waiting), 'conversation')} to read: {told}."
+        said += "" if model else " No model is configured, so they wait."
+    sizes = {"conversations": len(waiting), "requests": len(asked), "tokens": tokens}
+    return JobDone("consolidate", [said], {"facts": [], **sizes})
 
 
 def run(
