@@ -250,14 +250,6 @@ def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:
     return told + [JobDone("", [str(one)], one._asdict()) for one in found]
 
 
-def status(folder: Folder, at: dt.datetime, progress: Progress, *, brief: bool) -> JobDone:
-    """How the memories stand; `brief`: in one line."""
-    found = overview.status(folder, at, progress)
-    live, archived = (sum(kind[key] for kind in found.kinds.values()) for key in ("live", "archived"))
-    counts = f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {overview.SOON} days"
-    return JobDone("", [counts] if brief else overview.in_words(found), found._asdict())
-
-
 def do(task: Job, folder: Folder, at: dt.datetime, progress: Progress = no_progress, **options: Any) -> list[JobDone]:
     """Do a job with its options."""
     done = task(folder, at, progress=progress, **options)

@@ -17,13 +17,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filemem.chat import Conversation
 from filemem.errors import FilememError, Problem
 from filemem.files import config, journal, safe, transcript
 from filemem.files.facts import plain
-from filemem.files.folder import BOOKKEEPING, Folder, Progress, no_progress
+from filemem.files.folder import BOOKKEEPING, Folder, JobDone, Progress, no_progress
 from filemem.files.memory import (
     IMPORTANCE,
     LARGEST,
@@ -122,20 +122,12 @@ SOON = 30  # days
 MOST = 12  # lines of what fades
 
 
-class Status(NamedTuple):
-    """`kinds` counts the live and the archived memories of each kind, and their bytes; `fading` are the days and paths of what
-    falls under the threshold within SOON days, soonest first; `staying` counts by reason what does not fade.
-    """
+def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress, *, brief: bool = False) -> JobDone:
+    """How the memories stand now; `brief`: in one line.
 
-    kinds: dict[str, dict[str, int]]
-    prompt_tokens: dict[str, int]
-    fading: list[tuple[dt.date, str]]
-    staying: dict[str, int]
-
-
-def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Status:
-    """How the memories stand now."""
-    kinds, staying, fading = dict[str, dict[str, int]](), Counter[str](), []
+    `kinds` counts the live and the archived memories of each kind, and their bytes; `fading` are the days and paths of what
+    falls under the threshold within SOON days, soonest first; `staying` counts by reason what does not fade."""
+    kinds, staying, fading = dict[str, dict[str, int]](), Counter[str](), list[tuple[dt.date, str]]()
     today, threshold = now.date(), config.of(folder).threshold
     for one in standings(folder, today, progress):
         kind = kinds.setdefault(one.kind, {"live": 0, "live_bytes": 0, "archived": 0, "archived_bytes": 0})
@@ -151,26 +143,27 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), one.path))
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
-    counted = {name: count_tokens(text) for name, text in system}
-    return Status(dict(sorted(kinds.items())), counted, sorted(fading), staying)
+    tokens = {name: count_tokens(text) for name, text in system}
+    told = {"kinds": dict(sorted(kinds.items())), "prompt_tokens": tokens, "fading": sorted(fading), "staying": staying}
+    alive, archived = (sum(kind[key] for kind in kinds.values()) for key in ("live", "archived"))
+    counts = f"{alive:,} live, {archived:,} archived, {len(fading):,} fading within {SOON} days"
+    return JobDone("", [counts] if brief else [*_in_words(told)], told)
 
 
-def in_words(found: Status) -> list[str]:
+def _in_words(found: dict[str, Any]) -> Iterator[str]:
     """The status as lines for a terminal."""
-    said = []
-    for name, kind in found.kinds.items():
+    for name, kind in found["kinds"].items():
         kept = f", {kind['archived']:,} archived ({kind['archived_bytes'] / 1000:,.1f} kB)" if kind["archived"] else ""
-        said.append(f"{name:<10} {kind['live']:>7,} live ({kind['live_bytes'] / 1000:,.1f} kB){kept}")
-    parts = ", ".join(f"{name} {count:,}" for name, count in found.prompt_tokens.items())
-    said.append(f"In every prompt: {sum(found.prompt_tokens.values()):,} tokens ({parts}).")
-    said += ["", f"Fading within {SOON} days: {len(found.fading):,}."]
-    said += [f"  {day}  {path}" for day, path in found.fading[:MOST]]
-    if len(found.fading) > MOST:
-        said.append(f"  and {len(found.fading) - MOST:,} more; --json lists them all.")
-    if found.staying:
-        staying = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.staying.items()))
-        said.append(f"Not fading: {staying}.")
-    return said
+        yield f"{name:<10} {kind['live']:>7,} live ({kind['live_bytes'] / 1000:,.1f} kB){kept}"
+    parts = ", ".join(f"{name} {count:,}" for name, count in found["prompt_tokens"].items())
+    yield f"In every prompt: {sum(found['prompt_tokens'].values()):,} tokens ({parts})."
+    fading, staying = found["fading"], sorted(found["staying"].items())
+    yield from ("", f"Fading within {SOON} days: {len(fading):,}.")
+    yield from (f"  {day}  {path}" for day, path in fading[:MOST])
+    if len(fading) > MOST:
+        yield f"  and {len(fading) - MOST:,} more; --json lists them all."
+    if staying:
+        yield f"Not fading: {', '.join(f'{count:,} {reason}' for reason, count in staying)}."
 
 
 # -- what happened when ------------------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None
     assert session == ["2026-06-02", "summarised in summaries/2026/2026-01-conversations.md"]
     assert rows["archive/facts/2025/2025-02-01-old.md"] == ["", "put there by hand"]
     assert rows["archive/facts/2025/2025-03-01-c.md"] == ["", "superseded by facts/2026/2026-02-01-nuts.md"]
-    coming = overview.status(user, AT).fading
+    coming = overview.status(user, AT).facts["fading"]
     assert coming
     rows = found.table("What fades next")[: len(coming)]
     assert [(row[1], row[2].rpartition(":")[0]) for row in rows] == [(str(day), path) for day, path in coming]

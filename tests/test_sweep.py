@@ -195,9 +195,9 @@ def test_status_counts_every_memory_once(user):
     write(user, "facts/2026/2026-01-30-d.md", "Likes tea.\n")
     write(user, "archive/facts/2026/2026-01-30-c.md", "Liked rum.\n")
     write(user, "profile.md", "Ann.\n")
-    found = overview.status(user, AT)
-    assert found.kinds["facts"] == {"live": 3, "live_bytes": 71, "archived": 1, "archived_bytes": 11}
-    assert list(found.kinds["profile"].values()) == [1, 5, 0, 0]
-    assert found.staying == {"profile": 1, "standing": 1}
-    assert found.fading == [(dt.date(2026, 12, 11), "facts/2026/2026-10-30-b.md")]
-    assert "profile" in found.prompt_tokens
+    found = overview.status(user, AT).facts
+    assert found["kinds"]["facts"] == {"live": 3, "live_bytes": 71, "archived": 1, "archived_bytes": 11}
+    assert list(found["kinds"]["profile"].values()) == [1, 5, 0, 0]
+    assert found["staying"] == {"profile": 1, "standing": 1}
+    assert found["fading"] == [(dt.date(2026, 12, 11), "facts/2026/2026-10-30-b.md")]
+    assert "profile" in found["prompt_tokens"]

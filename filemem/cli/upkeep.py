@@ -361,7 +361,7 @@ def status_command(call: Context, path: str | None) -> Output:
 
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md"""
     if path is None:
-        return (yield from _run(call, jobs.status, brief=call.many()))
+        return (yield from _run(call, overview.status, brief=call.many()))
     said = sweeper.why(call.the_user(), split_line(call.the_user(), path)[0], call.now.date())
     yield Row({"path": path, "said": said}, said)
     return 0
