@@ -171,7 +171,8 @@ class User:
         found = deletion.plan(self.folder, path, about=about)
         if not found:
             raise NotFound(f"nothing contains all the words of {path or about!r}; name other words, or a path.")
-        return forget(self.folder, found, _local(None)).gone
+        deleted: list[str] = forget(self.folder, found, _local(None)).facts["deleted"]
+        return deleted
 
     # -- the rest ------------------------------------------------------------------------------------------------
 

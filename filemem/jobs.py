@@ -21,7 +21,7 @@ from filemem.files.folder import Folder, JobDone, Progress, StoreFolder, no_prog
 from filemem.files.memory import LARGEST, PROFILE, kind_of, live, renamed
 from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
-from filemem.forgetting.deletion import DeletionPlan, DeletionReport
+from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.models.endpoint import Model, ModelError
@@ -86,22 +86,19 @@ def imported(
         return report, commit(subject, paths, Source=f"{format_}:{name}")
 
 
-def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
+def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
     """Delete what a plan names, and commit that; it is written down before it begins."""
     done = delete(user, deletion.start(user, found), at)
     deletion.end(user, found)
     return done
 
 
-def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
+def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
     """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
     with job(user, "forget", at) as commit:
         gone = found.everything and found.purge and os.path.lexists(os.path.join(user.root, ".git"))
         done = deletion.carry_out(user, found)
-        # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
-        new = {path for path in History(user).new() if path.startswith("sessions/")} - {*found.names.values()}
-        paths = [path for path in done.paths if path not in new]
-        return done._replace(note="" if gone else "".join(commit(done.subject, [*paths, journal.RECALLS])))
+        return done._replace(facts={**done.facts, "notes": [] if gone else commit(done.subject, done.paths)})
 
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:

@@ -263,7 +263,7 @@ def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None
     talk.write_text("A line on top.\n" + talk.read_text())
     done = forget(mara, found, START)
     assert mara.read(path) == b"Another text, just saved.\n"
-    assert "has just changed" in done.stayed[0]
+    assert "has just changed" in done.facts["stayed"][0]
     assert talk.read_text().startswith("A line on top.\n---\n") and WORD not in talk.read_text()
 
 
@@ -271,7 +271,7 @@ def test_a_link_in_a_folder_s_place_since_the_list_was_made_is_not_followed(mara
     found, away = deletion.plan(mara, "facts/2026/2026-11-18-the-word.md"), tmp_path / "away"
     Path(mara.root, "facts/2026").rename(away)
     Path(mara.root, "facts/2026").symlink_to(away)
-    assert "a symbolic link leads there" in "".join(forget(mara, found, START).stayed)
+    assert "a symbolic link leads there" in "".join(forget(mara, found, START).said)
     assert WORD in (away / "2026-11-18-the-word.md").read_text()
 
 

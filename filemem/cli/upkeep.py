@@ -245,10 +245,10 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     if others:
         places = ", ".join(one_line(one.place) for one in others)
         said.append(f"Outside this user's folder, and untouched, the words are in: {places}.")
-    said = [*done.said, *said, "Backups, where there are any, have it too."]
-    yield Row({"event": "done", "deleted": done.gone, "stayed": done.stayed, "said": said}, said)
-    say_dim(done.note)
-    return int(bool(done.stayed or held))
+    said, stayed = [*done.said, *said, "Backups, where there are any, have it too."], done.facts["stayed"]
+    yield Row({"event": "done", "deleted": done.facts["deleted"], "stayed": stayed, "said": said}, said)
+    say_dim(*done.facts["notes"])
+    return int(bool(stayed or held))
 
 
 def _run(call: Context, task: Job, **options: Any) -> Output:

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused, in_words
-from filemem.files import safe
+from filemem.files import journal, safe
 from filemem.files.facts import sources
-from filemem.files.folder import BOOKKEEPING, Folder, Progress, is_temporary_name, no_progress, numbered
+from filemem.files.folder import BOOKKEEPING, Folder, JobDone, Progress, is_temporary_name, no_progress, numbered
 from filemem.files.memory import (
     ASSISTANT,
     DATED,
@@ -39,7 +39,7 @@ from filemem.files.memory import (
     slug,
     stem_of,
 )
-from filemem.history import LOGS
+from filemem.history import LOGS, History
 from filemem.text.plain import UNSEEN, counted, one_line
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
@@ -466,18 +466,6 @@ def in_bytes(data: bytes, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
 # -- carrying it out -----------------------------------------------------------------------------------------------
 
 
-class DeletionReport(NamedTuple):
-    """What became of a deletion: the files that went and the lines, as path:line; what stayed, and why; all of it in sentences,
-    with the places in the user's folder that still hold it; the commit's subject and paths; a word about git."""
-
-    gone: list[str]
-    stayed: list[str]
-    said: list[str]
-    subject: str
-    paths: list[str]
-    note: str = ""
-
-
 def unfinished(folder: Folder) -> DeletionPlan | None:
     """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
     must not say what is deleted here."""
@@ -502,13 +490,14 @@ def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     return found
 
 
-def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
-    """Carry a plan out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
-    has saved since stays, and is named. To be called while no other job is at work; see `jobs.delete`."""
+def carry_out(folder: Folder, found: DeletionPlan) -> JobDone:
+    """Carry a plan out in the files, from the start or from where it was cut off, and look for what is left. The facts are what
+    was `deleted`, files and lines as path:line, and what `stayed` and why, as a file does that a person has saved since. To be
+    called while no other job is at work; see `jobs.delete`."""
     gone, stayed, items = list[str](), list[str](), dict[str, list[Finding]]()
     for item in found.items:
         items.setdefault(item.path, []).append(item)
-    paths = list(items)
+    paths = [*items, journal.RECALLS]
     with folder.locked():
         if found.everything:
             return _without_user(folder, found)
@@ -540,16 +529,20 @@ def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
     elif not left:
         said.append(f"Nothing in {one_line(folder.name)}'s folder says it any more.")
     subject = f"Forget {' and '.join(counted(counts[one], one) for one in sorted(counts)) or 'what records told'}"
-    return DeletionReport(gone, stayed, said, subject, paths)
+    # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
+    theirs = {path for path in History(folder).new() if path.startswith("sessions/")} - {*found.names.values()}
+    paths = [path for path in paths if path not in theirs]
+    return JobDone("forget", said, {"deleted": gone, "stayed": stayed}, paths, subject)
 
 
-def _without_user(folder: Folder, found: DeletionPlan) -> DeletionReport:
+def _without_user(folder: Folder, found: DeletionPlan) -> JobDone:
     """Delete all of a user but the bookkeeping, in which the plan lies, save the logs, and, without a purge, their repository."""
     for name in {*os.listdir(folder.place), *LOGS} - {BOOKKEEPING, *[".git"] * (not found.purge)}:
         with contextlib.suppress(NotFound):
             safe.remove(f"{folder.place}/{name}")
     said = f"Deleted {one_line(folder.name)}, {counted(len(found.items), 'memory', 'memories')}."
-    return DeletionReport([], [], [said], "Forget the memories of one user", [item.path for item in found.items])
+    paths = [journal.RECALLS, *(item.path for item in found.items)]
+    return JobDone("forget", [said], {"deleted": [], "stayed": []}, paths, "Forget the memories of one user")
 
 
 def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
