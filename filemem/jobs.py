@@ -27,7 +27,7 @@ from filemem.importers import ImportReport, import_file
 from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import model_of_run
 from filemem.remembering import consolidation
-from filemem.remembering.consolidation import Applied
+from filemem.remembering.consolidation import Applied, cost, together
 from filemem.remembering.sessions import ConsolidationLog, digest
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
@@ -122,22 +122,18 @@ def maintain(
     with contextlib.nullcontext() if dry else folder.job_lock():
         followed = [] if dry else [follow_renames(folder, at)]
         if not (dry or model):  # lines of the profile follow what was changed or has ended
-            profile = consolidation.together(consolidated(folder, at, None)).told()
+            profile = together(consolidated(folder, at, None)).told()
             followed.append(profile._replace(job="profile", said=[f"changed {PROFILE}", *profile.facts["notes"]]))
-        if model and not dry:
-            read = consolidation.together(consolidated(folder, at, model)).told()
-        else:
-            read = consolidation.cost(folder, model)
         done = [
             *(one for one in followed if one.paths),
-            read,
+            together(consolidated(folder, at, model)).told() if model and not dry else cost(folder, model),
             compact(folder, at, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
         ]
         if not dry:
             problems = [str(one) for one in History(folder).problems()]
             done += [JobDone("git", problems, {"problems": problems})] if problems else []
-            done.append(_tidy(folder, progress))
+            done.append(semantic.tidy(index.of(folder), progress))
     return done
 
 
@@ -167,17 +163,6 @@ def _committed(commit: Commit, done: JobDone) -> JobDone:
     """Commit what was done, and tell what git has to say of it."""
     notes = commit(done.subject, done.paths)
     return done._replace(said=done.said + notes, facts=done.facts | {"notes": done.facts.get("notes", []) + notes})
-
-
-def _tidy(folder: Folder, progress: Progress) -> JobDone:
-    """Bring the index up to date, and make the vector of every passage; if the endpoint fails, those made so far are kept."""
-    corpus, known = index.of(folder).corpus(progress), semantic.of(folder)
-    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
-    try:
-        said += [f"Embedded {counted(known.update(index.of(folder), progress), 'new passage')}."] if known else []
-    except ModelError as error:
-        said.append(f"{error} Not every passage has a vector; the next run goes on.")
-    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})
 
 
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
@@ -225,12 +210,12 @@ def consolidate(
 ) -> JobDone:
     """Have the model read what waits, in so many `requests`. Without a model, or dry, what that takes is told."""
     if dry or not model:
-        return consolidation.cost(folder, model)._replace(job="")
+        return cost(folder, model)._replace(job="")
     found = list[Applied]()
     for one in consolidated(folder, at, model, review=review):
         found.append(one)
         progress(min(len(found), requests), requests)
-    done = consolidation.together(found)
+    done = together(found)
     if done.error and not done.decisions:
         raise ModelError(done.error)
     return done.told()
@@ -276,12 +261,10 @@ def for_each(
         sent = client.map(work, [*users], key=[f"{task.__name__}-{run}-{user}" for user in users], pure=False)
         for future in distributed.as_completed(sent, loop=client.loop):
             user = str(future.key).partition(f"-{run}-")[2]
-            if future.status == "finished":
-                yield user, future.result()
-            elif future.status == "error":
-                yield user, [JobDone("", [], {"error": one_line(repr(future.exception()), 300)})]
-            else:
-                yield user, [JobDone("", [], {"error": "the scheduler has gone; give the same command again."})]
+            why = "the scheduler has gone; give the same command again."
+            if future.status == "error":
+                why = one_line(repr(future.exception()), 300)
+            yield user, future.result() if future.status == "finished" else [JobDone("", [], {"error": why})]
 
 
 def _work(

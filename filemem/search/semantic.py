@@ -23,10 +23,11 @@ from typing import Any
 
 from filemem.errors import FilememError
 from filemem.files import config, globs, journal, safe
-from filemem.files.folder import Folder, no_progress
+from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.files.memory import Memory
 from filemem.index import Corpus, Index, IndexedFile
 from filemem.models.endpoint import Embedder, ModelError
+from filemem.text.plain import counted
 from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping
@@ -204,7 +205,7 @@ class Semantic:
                         found[key] = text
         return found
 
-    def update(self, index: Index, progress: Callable[[int, int], None], most: float = float("inf")) -> int:
+    def update(self, index: Index, progress: Progress, most: float = float("inf")) -> int:
         """Have the vector of every passage, or of about `most` new ones, and no other; says how many are new. Raises
         ModelError, with what came kept."""
         corpus = index.corpus()
@@ -331,6 +332,17 @@ def of(folder: Folder) -> Semantic | None:
     if known is None or known.settings is not settings or known.place != folder.place:
         known = _of[folder] = Semantic(folder, settings)
     return known
+
+
+def tidy(index: Index, progress: Progress) -> JobDone:
+    """Bring the index up to date, and make the vector of every passage; if the endpoint fails, those made so far are kept."""
+    corpus, known = index.corpus(progress), of(index.folder)
+    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
+    try:
+        said += [f"Embedded {counted(known.update(index, progress), 'new passage')}."] if known else []
+    except ModelError as error:
+        said.append(f"{error} Not every passage has a vector; the next run goes on.")
+    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})
 
 
 def catch_up(index: Index) -> None:
