@@ -171,8 +171,7 @@ class User:
         found = deletion.plan(self.folder, path, about=about)
         if not found:
             raise NotFound(f"nothing contains all the words of {path or about!r}; name other words, or a path.")
-        deleted: list[str] = forget(self.folder, found, _local(None)).facts["deleted"]
-        return deleted
+        return list(forget(self.folder, found, _local(None)).facts["deleted"])
 
     # -- the rest ------------------------------------------------------------------------------------------------
 

@@ -86,17 +86,6 @@ class Terminal:
                 break
         return self.expect(text)
 
-    def end_by(self, number: int) -> int:
-        """Send the program a signal, again where it was overlooked as in `interrupt`, until it ends; its exit code."""
-        for _ in range(round(PATIENCE)):
-            self._process.send_signal(number)
-            end = time.monotonic() + 2
-            while self._more(end):
-                pass
-            if time.monotonic() < end:
-                break
-        return self._process.wait(PATIENCE)
-
     def end(self) -> int:
         """Wait for the program to end by itself; returns its exit code."""
         end = time.monotonic() + PATIENCE

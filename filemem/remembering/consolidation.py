@@ -361,11 +361,10 @@ class Applied(NamedTuple):
 
 def together(found: Iterable[Applied]) -> Applied:
     """What several requests came to, as one."""
-    whole = Applied([], [], [])
-    for one in found:
-        decisions, paths, notes = whole.decisions + one.decisions, whole.paths + one.paths, whole.notes + one.notes
-        whole = Applied(decisions, list(dict.fromkeys(paths)), notes, one.error)
-    return whole
+    each = list(found)
+    decisions, notes = [one for done in each for one in done.decisions], [note for done in each for note in done.notes]
+    paths = dict.fromkeys(path for done in each for path in done.paths)
+    return Applied(decisions, list(paths), notes, each[-1].error if each else "")
 
 
 def cost(folder: Folder, model: Model | None) -> JobDone:

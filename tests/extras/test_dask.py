@@ -52,9 +52,7 @@ def test_a_cluster_ends_as_this_process_does_and_names_who_failed(scheduler: str
     assert tree(tmp_path / "on-cluster") == tree(store)
 
 
-def test_a_model_that_failed_is_asked_again_by_the_next_run(
-    scheduler: str, store: Path, server: ScriptedServer
-) -> None:
+def test_the_next_run_asks_a_model_again_that_failed(scheduler: str, store: Path, server: ScriptedServer) -> None:
     """On workers that stay: until then each asks it once."""
     (store / "filemem.yaml").write_text(f"model: test\nbase_url: {server.base_url}\n")
     for server.default, asked in ((fail(400, "out of order"), {1, 2}), (say('{"facts": []}'), {len(TOWNS)})):
