@@ -7,6 +7,7 @@ cut off anywhere is done again to the same end, so the same command again does n
 import contextlib
 import datetime as dt
 import functools
+import gc
 import os
 import socket
 from collections import Counter
@@ -252,11 +253,14 @@ def for_each(
         import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
     except ImportError:
         raise missing_extra("what --scheduler needs", "dask") from None
+    reason = ""
     try:
         client = distributed.Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = one_line(str(error), 200)
-        raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.") from None
+    except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+        reason = one_line(str(error) or repr(error), 200)
+    if reason:
+        gc.collect()  # the client that came to nothing, or Python's end waits for its end
+        raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.")
     with client:  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
         sent = client.map(work, [*users], key=[f"{task.__name__}-{run}-{user}" for user in users], pure=False)
         for future in distributed.as_completed(sent, loop=client.loop):

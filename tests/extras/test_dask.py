@@ -61,8 +61,9 @@ def test_the_next_run_asks_a_model_again_that_failed(scheduler: str, store: Path
         assert len(server.requests) in asked and told.returncode == 0, told.stderr
 
 
-def test_a_scheduler_that_is_not_there_is_one_sentence(store: Path) -> None:
-    told = maintain(store, "--scheduler", "tcp://127.0.0.1:9")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "the-cluster"])
+def test_a_scheduler_that_is_not_there_is_one_sentence(store: Path, address: str) -> None:
+    told = maintain(store, "--scheduler", address)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
-    assert "tcp://127.0.0.1:9 does not answer" in told.stderr
+    assert f"{address} does not answer" in told.stderr
