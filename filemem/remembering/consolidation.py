@@ -349,10 +349,8 @@ class Applied(NamedTuple):
         summed = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
         end = f"{summed or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}"
         as_json = [
-            {
-                **{"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason},
-                **{"source": list(one.claim.sources), "supersedes": list(one.replaces)},
-            }
+            {"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason}
+            | {"source": list(one.claim.sources), "supersedes": list(one.replaces)}
             for one in self.decisions
         ]
         facts = {"facts": as_json, "notes": [*filter(None, [*self.notes, self.error])]}
