@@ -10,16 +10,14 @@ import functools
 import gc
 import os
 import socket
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from filemem import index, overview
 from filemem.chat import Does
 from filemem.errors import FilememError, Problem, in_words, missing_extra
-from filemem.files import journal
 from filemem.files.folder import Folder, JobDone, Progress, StoreFolder, no_progress
-from filemem.files.memory import LARGEST, PROFILE, kind_of, live, renamed
+from filemem.files.memory import PROFILE
 from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan
@@ -29,7 +27,6 @@ from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import model_of_run
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, cost, together
-from filemem.remembering.sessions import ConsolidationLog, digest
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 
@@ -167,40 +164,11 @@ def _committed(commit: Commit, done: JobDone) -> JobDone:
 
 
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
-    """Have everything that names a memory which a person has renamed name it as it is called now: the profile's lines, sources,
-    links and records. It is known by its bytes, as they were written. Where there is anything to follow it is a job."""
-    log, known, names = ConsolidationLog(folder), folder.paths(), dict[str, str]()
-    stand = {*map(live, known)}
-    gone = {said: old for old, said in log.written.items() if old not in stand}
-    for path in known if gone else ():
-        if live(path) not in log.written and kind_of(path) not in ("sessions", "summaries"):
-            with contextlib.suppress(FilememError, OSError):
-                if old := gone.pop(digest(folder.read(path, LARGEST)), ""):
-                    names[old] = live(path)
-    if not names:
-        return JobDone("renames", [], {"followed": []})
-    new = {*names.values()}
-    with job(folder, "renames", at, alone=False) as commit:
-        page = folder.read(PROFILE).decode(errors="replace") if PROFILE in known else ""
-        own = [said for _, _, said in consolidation.marked(page) if digest(said) in log.lines]
-        called, touched, entries = Counter[str](), list[str](), list[dict[str, Any]]()
-        for path in sorted(
-            known, key=lambda path: live(path) in new
-        ):  # by what is changed itself it would not be known again
-            with contextlib.suppress(FilememError, OSError):
-                data = folder.read(path, LARGEST)
-                if folder.edit(path, lambda now: renamed(now, names)):
-                    touched.append(path)
-                    called.update(old for old in names if renamed(data, {old: names[old]}) != data)
-                    if live(path) in new or log.untouched(path, data):
-                        entries.append({"wrote": live(path), "digest": digest(renamed(data, names)), "from": []})
-        deletion.clear_records(folder, DeletionPlan(names=names))
-        ours = renamed("\n".join(own).encode(), names).decode()
-        entries += [{"line": path, "digest": digest(said)} for _, path, said in consolidation.marked(ours)]
-        log.add(entries)
-        said = [f"{old} is now {names[old]}, and called so in {counted(called[old], 'file')}." for old in names]
-        paths = [*touched, journal.RECALLS]
-        return JobDone("renames", said + commit("Follow renames", paths), {"followed": said}, paths)
+    """Have everything that names a memory which a person has renamed name it as it is called now. Where there is anything to
+    follow it is a job."""
+    names = consolidation.renames(folder)
+    with job(folder, "renames", at, alone=False, dry=not names) as commit:
+        return _committed(commit, consolidation.follow(folder, names))
 
 
 # -- for one user or for many --------------------------------------------------------------------------------------------

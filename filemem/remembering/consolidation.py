@@ -24,7 +24,19 @@ from filemem.files import config, facts, journal, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, JobDone
 from filemem.files.front import quoted
-from filemem.files.memory import ASSISTANT, IMPORTANCE, PROFILE, SOURCE_MARK, Memory, Passage, archived, kind_of, live
+from filemem.files.memory import (
+    ASSISTANT,
+    IMPORTANCE,
+    LARGEST,
+    PROFILE,
+    SOURCE_MARK,
+    Memory,
+    Passage,
+    archived,
+    kind_of,
+    live,
+    renamed,
+)
 from filemem.files.sections import HEADING, SECTIONS, is_of, under
 from filemem.models import prompt
 from filemem.models.endpoint import Model, ModelError, Reply, ToolsRefused
@@ -721,6 +733,47 @@ def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
     if not end and day and memory.date and memory.date < day:
         end = day
     return memory if said_in(memory) and not (end and end < today) else None
+
+
+# -- what a person has renamed -----------------------------------------------------------------------------------------
+
+
+def renames(folder: Folder) -> dict[str, str]:
+    """What the program wrote and a person has given another name, by the old one. It is known by its bytes, as it was written."""
+    log, known, names = ConsolidationLog(folder), folder.paths(), dict[str, str]()
+    stand = {*map(live, known)}
+    gone = {said: old for old, said in log.written.items() if old not in stand}
+    for path in known if gone else ():
+        if live(path) not in log.written and kind_of(path) not in ("sessions", "summaries"):
+            with contextlib.suppress(FilememError, OSError):
+                if old := gone.pop(digest(folder.read(path, LARGEST)), ""):
+                    names[old] = live(path)
+    return names
+
+
+def follow(folder: Folder, names: dict[str, str]) -> JobDone:
+    """Have the profile's lines, sources, links and records name each memory as it is called now, by its old name."""
+    if not names:
+        return JobDone("renames", [], {"followed": []})
+    log, page, new = ConsolidationLog(folder), folder.find(PROFILE), {*names.values()}
+    own = [said for _, _, said in marked(page.text if page else "") if digest(said) in log.lines]
+    called, touched, entries = Counter[str](), list[str](), list[dict[str, Any]]()
+    # Last what is renamed itself: changed it would not be known again.
+    for path in sorted(folder.paths(), key=lambda path: live(path) in new):
+        with contextlib.suppress(FilememError, OSError):
+            data = folder.read(path, LARGEST)
+            if folder.edit(path, functools.partial(renamed, names=names)):
+                touched.append(path)
+                called.update(old for old in names if renamed(data, {old: names[old]}) != data)
+                if live(path) in new or log.untouched(path, data):
+                    entries.append({"wrote": live(path), "digest": digest(renamed(data, names)), "from": []})
+    for record in (sessions.NAME, journal.RECALLS, journal.MARK):
+        with contextlib.suppress(NotFound):
+            safe.edit(folder.bookkeeping(record), functools.partial(renamed, names=names))
+    lines = renamed("\n".join(own).encode(), names).decode()
+    log.add([*entries, *({"line": path, "digest": digest(said)} for _, path, said in marked(lines))])
+    said = [f"{old} is now {names[old]}, and called so in {counted(called[old], 'file')}." for old in names]
+    return JobDone("renames", said, {"followed": said}, [*touched, journal.RECALLS], "Follow renames")
 
 
 # -- what a person decides themselves ------------------------------------------------------------------------------------
