@@ -443,7 +443,7 @@ class History:
     @functools.cached_property
     def inside(self) -> str:
         """The user's folder as a path in the repository; empty where it is the top."""
-        inside = os.path.relpath(os.path.realpath(self.folder.root), self.repository.where)
+        inside = os.path.relpath(self.folder.root, self.repository.where)
         return "" if inside == "." else inside
 
     @functools.cached_property
@@ -451,8 +451,7 @@ class History:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
         for folder in (self.folder.root, self.folder.above):
             if ATTRIBUTES[0] in _said(folder, ".gitattributes").splitlines() and self.found:
-                top = os.path.realpath(folder)
-                return folder if f"{top}/".startswith(f"{self.found.where}/") else ""
+                return folder if f"{folder}/".startswith(f"{self.found.where}/") else ""
         return ""
 
     def path(self, path: str) -> str:
@@ -585,7 +584,7 @@ class History:
         repository, old = self.repository, self.repository.head()
         new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         trees, wanted = [tree for tree in (old, new) if tree], steps(repository, old, new)
-        store = StoreFolder(os.path.realpath(self.folder.above), self.folder.trust)
+        store = StoreFolder(self.folder.above, self.folder.trust)
         tops = {os.path.relpath(f"{repository.where}/{step.path}", store.root).split("/")[0] for step in wanted}
         with contextlib.ExitStack() as held:
             for name in sorted({*store.users()} & tops | {self.folder.name}):

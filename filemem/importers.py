@@ -701,7 +701,7 @@ def import_file(
     What was taken before an error stays; the next run goes on from there.
     """
     intake = _Import(store.folder(user), dry_run, with_secrets)
-    path, root = os.path.realpath(path), os.path.realpath(intake.folder.store)
+    path, root = os.path.realpath(path), intake.folder.store
     if not os.path.exists(path):
         raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
     if os.path.isdir(path) and os.path.commonpath([path, root]) in (path, root):

@@ -553,7 +553,7 @@ class Index:
     """The index of one folder. Safe to use from several threads."""
 
     def __init__(self, folder: Folder) -> None:
-        self.folder, self.place = folder, folder.place
+        self.folder, self.place = folder, folder.root
         self.progress: Progress = no_progress  # told the number of files read and to read
         self._thread_lock = threading.Lock()
         self._corpus: Corpus | None = None

@@ -156,9 +156,10 @@ def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
     cited = REFERENCE.match(given)
     path, line = (cited["path"], cited["line"]) if cited else (given, None)
-    for place, root in ((os.path.abspath(path), folder.root), (os.path.realpath(path), folder.place)):
-        if place.startswith(root + os.sep) and os.path.lexists(place):
-            path = os.path.relpath(place, root).replace(os.sep, "/")
+    above, name = os.path.split(path)
+    place = os.path.join(os.path.realpath(above), name)
+    if place.startswith(folder.root + os.sep) and os.path.lexists(place):
+        path = os.path.relpath(place, folder.root).replace(os.sep, "/")
     return path, int(line) if line else None
 
 

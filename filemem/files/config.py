@@ -102,7 +102,7 @@ def _given() -> dict[str, str]:
 
 def place(root: str | Path) -> str:
     """The settings file's real path, by which a person's answer about it is kept."""
-    return os.path.join(os.path.realpath(root), NAME)
+    return os.path.join(root, NAME)
 
 
 def asked(root: str | Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 """
 
 import contextlib
-import functools
 import itertools
 import os
 import re
@@ -72,10 +71,11 @@ class Folder:
 
     def __init__(self, root: str, name: str, trust: Trust | None = None, store: str = "") -> None:
         """The folder at `root`, in the folder of a store, or with the settings of the store at `store`."""
-        self.root = root
+        above, last = os.path.split(os.path.abspath(root))
+        self.above = os.path.realpath(above)  # the folder in which this one lies, whatever links lead there
+        self.root = os.path.join(self.above, last)  # it may not exist
         self.name = name
         self.trust = trust or Trust()
-        self.above = os.path.dirname(root)  # the folder in which this one lies
         self.store = store or self.above  # the folder of the store, which has the settings
         self._thread_lock = threading.RLock()
         self._depth = 0
@@ -91,7 +91,7 @@ class Folder:
 
     def files(self) -> Iterator[Stat]:
         """Every memory's file, in no order: plain files, hidden ones and editors' temporary ones left out."""
-        for path, entry in walk(self.place, lambda path, entry: _shown(entry) and not too_far(path)):
+        for path, entry in walk(self.root, lambda path, entry: _shown(entry) and not too_far(path)):
             if _shown(entry) and not is_temporary_name(entry.name) and entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(FileNotFoundError):
                     s = entry.stat(follow_symlinks=False)
@@ -103,7 +103,7 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is not a memory, though it may look like one: links, devices, unreadable folders."""
-        inside = walk(self.place, lambda path, entry: path == BOOKKEEPING or (_shown(entry) and not too_far(path)))
+        inside = walk(self.root, lambda path, entry: path == BOOKKEEPING or (_shown(entry) and not too_far(path)))
         for path, entry in inside:
             ours, deeper = path.split("/")[0] == BOOKKEEPING, entry.is_dir(follow_symlinks=False)
             if entry.name.startswith(safe.TEMPORARY):  # the next job deletes it where it is the program's own
@@ -126,15 +126,9 @@ class Folder:
 
     # -- containment ---------------------------------------------------------------------------------------------
 
-    @functools.cached_property
-    def place(self) -> str:
-        """Where the folder itself lies, whatever links lead to the store; it may not exist."""
-        above, name = os.path.split(os.path.abspath(self.root))
-        return os.path.join(os.path.realpath(above), name)
-
     def bookkeeping(self, name: str = "") -> str:
         """The place on disk of a bookkeeping file, or of the folder that holds them; raises Refused where a link leads there."""
-        where = f"{self.place}/{BOOKKEEPING}"
+        where = f"{self.root}/{BOOKKEEPING}"
         if name and safe.through_link(where := f"{where}/{name}"):
             raise Refused(f"the path to {where} goes through a symbolic link, which is not followed; delete that link.")
         return where
@@ -157,7 +151,7 @@ class Folder:
             raise Refused(f"{shown} is hidden, so it cannot be a memory; choose a name without a dot in front.")
         if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far("/".join(parts[:-1])):
             raise Refused(f"{shown} is too long for a memory's path; shorten it.")
-        return f"{self.place}/{path}"
+        return f"{self.root}/{path}"
 
     def locate(self, path: str) -> str:
         """Where a memory lies now: as named, in whatever Unicode normal form, or in the archive. Raises NotFound or Refused."""
@@ -207,7 +201,7 @@ class Folder:
         except NotFound:
             raise NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.") from None
         except Refused as error:
-            raise Refused(str(error).replace(f"{self.place}/", "")) from None
+            raise Refused(str(error).replace(f"{self.root}/", "")) from None
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
@@ -260,11 +254,11 @@ class Folder:
             self._at_work = threading.get_ident()
             held.callback(setattr, self, "_at_work", 0)
             with contextlib.suppress(FilememError, OSError):
-                for path, entry in walk(self.place, lambda path, entry: entry.name != ".git"):
+                for path, entry in walk(self.root, lambda path, entry: entry.name != ".git"):
                     ours = entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}")
                     if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF:
                         with self.locked():
-                            safe.delete(f"{self.place}/{path}")
+                            safe.delete(f"{self.root}/{path}")
             yield
 
     def move_all(
@@ -407,7 +401,7 @@ class StoreFolder:
     """A folder with one folder per user; `trust` has a person's answers on what its settings and repository may decide."""
 
     def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
-        self.root = os.path.abspath(os.path.expanduser(root))
+        self.root = os.path.realpath(os.path.expanduser(root))
         self.trust = trust or Trust()
 
     def users(self) -> list[str]:

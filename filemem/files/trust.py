@@ -31,7 +31,7 @@ def folder() -> str:
 
 def wishes(root: str) -> str:
     """The place under which the answer on the wishes in a user's folder is kept."""
-    return os.path.join(os.path.realpath(root), "lessons")
+    return os.path.join(root, "lessons")
 
 
 class Trust:

@@ -180,7 +180,7 @@ def with_left(folder: Folder, found: DeletionPlan) -> DeletionPlan:
     items, left = list(found.items), list[Finding]()
     for one in found.left:
         try:
-            data = safe.read(f"{folder.place}/{one.path}", LARGEST) if one.line else b""
+            data = safe.read(f"{folder.root}/{one.path}", LARGEST) if one.line else b""
             items.append(_lines_of(Memory(one.path, data), Passage(one.line, one.line, "", "", one.text)))
         except (FilememError, OSError, IndexError):
             left.append(one)
@@ -303,7 +303,7 @@ class _Cascade:
                 self.left += [one] if stays else []
         for n, item in enumerate(items):
             if not item.line:
-                items[n] = item._replace(old=(safe.digest(f"{self.folder.place}/{item.path}"),))
+                items[n] = item._replace(old=(safe.digest(f"{self.folder.root}/{item.path}"),))
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         return DeletionPlan(items, names, self.matcher, self.left, list(records))
 
@@ -426,7 +426,7 @@ def version_after(own: str, data: bytes, found: DeletionPlan) -> bytes:
 
 def search(folder: Folder, matcher: TextMatcher) -> list[Finding]:
     """Every place in the user's own folder, git's aside, that holds it; and every file that cannot be searched."""
-    return search_under(folder.place, matcher, but=(f"{BOOKKEEPING}/{MARK}", ".git"))
+    return search_under(folder.root, matcher, but=(f"{BOOKKEEPING}/{MARK}", ".git"))
 
 
 def search_under(top: str, matcher: TextMatcher, but: Collection[str] = ()) -> list[Finding]:
@@ -504,7 +504,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> JobDone:
         beside = clear_records(folder, found)
         for path in dict.fromkeys([*paths, *(folder.paths() if found.names else ())]):
             try:
-                if _reach(f"{folder.place}/{path}", items.get(path, []), found.names):
+                if _reach(f"{folder.root}/{path}", items.get(path, []), found.names):
                     gone += [item.place for item in items.get(path, ())]
                     paths.append(path)
             except (NotFound, FileNotFoundError):  # moved, or gone, when the job was cut off
@@ -537,9 +537,9 @@ def carry_out(folder: Folder, found: DeletionPlan) -> JobDone:
 
 def _without_user(folder: Folder, found: DeletionPlan) -> JobDone:
     """Delete all of a user but the bookkeeping, in which the plan lies, save the logs, and, without a purge, their repository."""
-    for name in {*os.listdir(folder.place), *LOGS} - {BOOKKEEPING, *[".git"] * (not found.purge)}:
+    for name in {*os.listdir(folder.root), *LOGS} - {BOOKKEEPING, *[".git"] * (not found.purge)}:
         with contextlib.suppress(NotFound):
-            safe.remove(f"{folder.place}/{name}")
+            safe.remove(f"{folder.root}/{name}")
     said = f"Deleted {one_line(folder.name)}, {counted(len(found.items), 'memory', 'memories')}."
     paths = [journal.RECALLS, *(item.path for item in found.items)]
     return JobDone("forget", [said], {"deleted": [], "stayed": []}, paths, "Forget the memories of one user")
@@ -563,7 +563,7 @@ def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
 
 def end(folder: Folder, found: DeletionPlan) -> None:
     """Forget the plan, which has come to its end; a user who is gone loses the folder too, unless a repository stays there."""
-    for above in {folder.place, *(os.path.dirname(f"{folder.place}/{item.path}") for item in found.items)}:
+    for above in {folder.root, *(os.path.dirname(f"{folder.root}/{item.path}") for item in found.items)}:
         safe.sync_folder(above)
     with contextlib.suppress(NotFound):
         safe.delete(folder.bookkeeping(MARK))
@@ -571,8 +571,8 @@ def end(folder: Folder, found: DeletionPlan) -> None:
     if found.everything:
         with contextlib.suppress(FilememError, OSError):
             safe.remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
-        if not os.listdir(folder.place):
-            safe.remove(folder.place)
+        if not os.listdir(folder.root):
+            safe.remove(folder.root)
         safe.sync_folder(folder.above)
 
 

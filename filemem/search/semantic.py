@@ -84,7 +84,7 @@ class Semantic:
     """The vectors of one user's memories, by the embedder that the settings name. Safe to use from several threads."""
 
     def __init__(self, folder: Folder, settings: config.Config) -> None:
-        self.settings, self.place = settings, folder.place
+        self.settings, self.place = settings, folder.root
         given = settings.embeddings or {}
         self.by_endpoint = bool(given)
         self._folder = folder
@@ -329,7 +329,7 @@ def of(folder: Folder) -> Semantic | None:
     if settings.embeddings == {} or (settings.embeddings is None and not local):
         return None
     known = _of.get(folder)
-    if known is None or known.settings is not settings or known.place != folder.place:
+    if known is None or known.settings is not settings or known.place != folder.root:
         known = _of[folder] = Semantic(folder, settings)
     return known
 
