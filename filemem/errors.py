@@ -37,14 +37,6 @@ class Problem(NamedTuple):
         return f"{self.path}:{self.line}: {self.what}; {self.remedy}{'' if self.remedy.endswith('?') else '.'}"
 
 
-class Fault(NamedTuple):
-    """What is wrong with YAML; `line` counts from 1."""
-
-    line: int
-    what: str
-    remedy: str
-
-
 def in_words(error: Exception) -> str:
     """What the system refused, as a sentence with the file; of our own errors their sentence."""
     if not isinstance(error, OSError):

@@ -340,7 +340,7 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
 def _particulars(memory: Memory) -> dict[str, Any]:
     """What the front matter says that ranking and the sweep need, the file's other names, and names given in its links."""
     found = dict(memory.particulars)
-    if not memory.plain and memory.aliases:
+    if memory.aliases:
         found["names"] = [[memory.title, *memory.aliases]]
     if "|" in memory.text:
         found["names"] = [*found.get("names", ()), *([*link] for link in LINK.findall(memory.text) if link[1])]

@@ -92,7 +92,7 @@ BROKEN = {
     "- a\n- b": (2, "no mapping of keys to values"),
     "a: &x [1]\nb: *x": (2, "uses anchors and aliases"),
     "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]" for n in range(1, 30)): (2, "anchors"),
-    "a: " + "[" * 100_000: (2, "nested too deeply"),
+    "a: " + "[" * 100_000: (2, "nest"),  # newer parsers have a limit of their own
     "\n".join(" " * n + "a:" for n in range(100)): (2, "nested too deeply"),
     "[1, 2]: 3": (2, "unhashable key"),
     "tags: !shell {rm: x}": (2, "could not determine a constructor"),

@@ -381,7 +381,7 @@ def check_command(call: Context) -> Output:
         unused = config.withheld(store.root, trust=store.trust)
         wrong = [Problem(config.NAME, 1, f"{key} is not used, as you have not agreed to it", REMEDY) for key in unused]
     except config.ConfigError as error:
-        wrong = [Problem(config.NAME, *error.fault)]
+        wrong = [error.problem._replace(path=config.NAME)]
     found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in wrong]
     found += _for_each(call, jobs.check, names, "/")
     yield from found

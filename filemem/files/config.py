@@ -5,14 +5,13 @@ person has agreed to it (`trust`) or said it themselves, in the environment.
 """
 
 import dataclasses
-import functools
 import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from filemem.errors import Fault, FilememError
+from filemem.errors import FilememError, Problem
 from filemem.files import front, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
@@ -36,15 +35,11 @@ EMBEDDINGS = {
 
 
 class ConfigError(FilememError):
-    """A setting in `filemem.yaml` that cannot be used; the sentence names file, line and remedy, `fault` has them apart."""
+    """A setting in `filemem.yaml` that cannot be used."""
 
-    fault = Fault(1, "the settings cannot be used", "correct them")
-
-
-def _wrong(path: str, line: int, what: str, remedy: str) -> ConfigError:
-    error = ConfigError(f"{path}:{line}: {what}; {remedy}{'' if remedy[-1] == '?' else '.'}")
-    error.fault = Fault(line, what, remedy)
-    return error
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,25 +117,29 @@ def _values(root: str | Path) -> dict[str, Any]:
     """The checked mapping in a store's settings file; raises ConfigError."""
     path = os.path.join(root, NAME)
     if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
-        raise _wrong(path, 1, "not a plain file", "put the settings themselves here, or delete it")
+        raise ConfigError(Problem(path, 1, "not a plain file", "put the settings themselves here, or delete it"))
     data = safe.read(path, LARGEST + 1) if os.path.lexists(path) else b""
     if len(data) > LARGEST:
-        raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, which is too much for settings", "write it anew")
+        what = f"larger than {LARGEST:,} bytes, which is too much for settings"
+        raise ConfigError(Problem(path, 1, what, "write it anew"))
     text = data.decode(errors="replace")
-    values, faults = front.load(text)
-    for fault in faults if values is None else ():
-        raise _wrong(path, fault.line, fault.what.partition(":")[0], "write one `key: value` a line")
+    values, problems = front.load(text, path)
+    for one in problems if values is None else ():
+        raise ConfigError(one._replace(what=one.what.partition(":")[0], remedy="write one `key: value` a line"))
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
 RETIRED = {*"prices limits month_tokens imports grace_days".split()}  # of earlier versions; they mean nothing now
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
-Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
 
 
 def _checked(path: str, text: str, key: str, value: Any) -> Any:
     """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
-    wrong = functools.partial(_wrong, path, Memory(NAME, text.encode()).line_of(key))
+    line = Memory(NAME, text.encode()).line_of(key)
+
+    def wrong(what: str, remedy: str) -> ConfigError:
+        return ConfigError(Problem(path, line, what, remedy))
+
     if key not in _DEFAULTS:
         likely = nearest(key, _DEFAULTS, 1, 0.6)
         remedy = f"did you mean {likely[0]}?" if likely else f"known are {', '.join(_DEFAULTS)}"
@@ -163,7 +162,7 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     return value
 
 
-def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
+def _embeddings(value: Any, wrong: Callable[[str, str], ConfigError]) -> dict[str, Any]:
     """What makes vectors, and of what; nothing where they are off. Raises ConfigError where no model is named."""
     if value is False:  # off
         return {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from filemem.errors import Fault
+from filemem.errors import Problem
 
 DEEPEST = 50  # levels of nesting; libyaml's Python binding recurses, and ends the process when the stack is used up
 LONGEST_NUMBER = 100  # characters; Python takes seconds over the longest, and refuses to print them
@@ -21,11 +21,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 class _Loader(Safe):  # type: ignore[misc]
     """The safe loader, but an invalid date or number stays text instead of spoiling the other keys."""
 
-    def __init__(self, source: str, above: int) -> None:
+    def __init__(self, source: str, path: str, above: int) -> None:
         super().__init__(source)
-        self.source = source
-        self.above = above
-        self.faults: list[Fault] = []
+        self.source, self.path, self.above = source, path, above
+        self.problems: list[Problem] = []
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         if not isinstance(node, yaml.ScalarNode) or node.tag == _STRING:
@@ -37,18 +36,19 @@ class _Loader(Safe):  # type: ignore[misc]
             pass
         kind = _KINDS.get(node.tag, node.tag.rpartition(":")[2])
         line = self.above + self.source.count("\n", 0, node.start_mark.index) + 1
-        self.faults.append(Fault(line, f"{node.value[:40]} is no {kind}", "correct it, or put it in quotes"))
+        what = f"{node.value[:40]} is no {kind}"
+        self.problems.append(Problem(self.path, line, what, "correct it, or put it in quotes"))
         return node.value
 
 
-def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault]]:
-    """The mapping in a YAML text, empty for an empty one, None for a broken one; and its faults. Over it stand `above` lines."""
+def load(source: str, path: str = "", above: int = 0) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The mapping in a YAML text, empty for an empty one, None for a broken one; and the problems of the file at `path`, in which
+    `above` lines stand over it."""
     plainly = "write it as plain `key: value` lines"
     try:
-        wrong = _unbounded(source)
-        if wrong:
-            return None, [Fault(above + 1, f"the YAML {wrong}", plainly)]
-        loader = _Loader(source, above)
+        if wrong := _unbounded(source):
+            return None, [Problem(path, above + 1, f"the YAML {wrong}", plainly)]
+        loader = _Loader(source, path, above)
         value = loader.get_single_data()
     except (yaml.YAMLError, RecursionError) as error:
         told = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
@@ -57,12 +57,12 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
         mark, control = getattr(error, "context_mark" if opened else "problem_mark", None), _CONTROL.search(source)
         index = int(mark.index) if mark else control.start() if control else 0
         line = source.count("\n", 0, min(index, len(source.rstrip()))) + 1  # the last with text where it points behind
-        return None, [Fault(above + line, f"broken YAML: {' '.join(told.split())}", "fix this line")]
+        return None, [Problem(path, above + line, f"broken YAML: {' '.join(told.split())}", "fix this line")]
     if value is None:
         return {}, []
     if not isinstance(value, dict):
-        return None, [Fault(above + 1, "the YAML is no mapping of keys to values", plainly)]
-    return {str(key): entry for key, entry in value.items()}, sorted(loader.faults)
+        return None, [Problem(path, above + 1, "the YAML is no mapping of keys to values", plainly)]
+    return {str(key): entry for key, entry in value.items()}, sorted(loader.problems)
 
 
 def _unbounded(source: str) -> str:
@@ -71,17 +71,12 @@ def _unbounded(source: str) -> str:
     if source.count("[") + source.count("{") + max(indents) <= DEEPEST and "*" not in source:
         return ""
     depth = 0
-    try:
-        for event in yaml.parse(source, Loader=Safe):
-            if isinstance(event, yaml.AliasEvent):
-                return "uses anchors and aliases"
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > DEEPEST:
-                return "is nested too deeply"
-    except yaml.YAMLError as error:
-        if "nesting" in str(error):  # newer parsers have a limit of their own
+    for event in yaml.parse(source, Loader=Safe):
+        if isinstance(event, yaml.AliasEvent):
+            return "uses anchors and aliases"
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
             return "is nested too deeply"
-        raise
     return ""
 
 

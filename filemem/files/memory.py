@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from filemem.errors import Fault, Problem
+from filemem.errors import Problem
 from filemem.text.plain import one_line, printable
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -45,9 +45,9 @@ REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 """How the name of a file begins that the program has named."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
-# As every session has it that filemem writes: nothing broken, and nothing to search for.
+# As every session has it that filemem writes; to load it as YAML takes longer than to cut the body into passages.
 _PLAIN_FRONT = re.compile(
-    r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
+    r"---\ndate: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\n(?:timezone: ([A-Za-z_]+/[A-Za-z_/-]+)\n)?---\n"
 )
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
@@ -258,22 +258,25 @@ class Memory:
         return {key: value for key, value in found.items() if key != "text"} if self.is_yaml else found
 
     @functools.cached_property
-    def _loaded(self) -> tuple[dict[str, Any] | None, list[Fault]]:
-        """The mapping, None where it is broken, and its faults by the file's lines."""
+    def _loaded(self) -> tuple[dict[str, Any] | None, list[Problem]]:
+        """The mapping, None where it is broken, and its problems."""
+        if (plain := _PLAIN_FRONT.match(self.text)) and not self.is_yaml and (date := _moment(plain[1])):
+            return {"date": date} | ({"timezone": plain[2]} if plain[2] else {}), []
         source = "\n".join([*(self.lines if self.is_yaml else self.lines[1 : max(1, self.front_end - 1)]), ""])
         if not source.strip():
             return {}, []
         if len(source) > LARGEST_YAML:
-            return None, [Fault(1, f"over {LARGEST_YAML:,} characters, too large for YAML", "keep it as Markdown")]
+            large = f"over {LARGEST_YAML:,} characters, too large for YAML"
+            return None, [Problem(self.path, 1, large, "keep it as Markdown")]
         # The yaml package takes a third of click's time to import, which a grep that reads no front matter need not pay.
         from filemem.files import front  # noqa: PLC0415
 
-        return front.load(source, above=0 if self.is_yaml else 1)
+        return front.load(source, self.path, above=0 if self.is_yaml else 1)
 
     @property
     def _body(self) -> int:
         """The number of the line behind which the body stands; broken front matter counts as body, so as to be found."""
-        return 0 if not self.plain and self._loaded[0] is None else self.front_end
+        return 0 if self._loaded[0] is None else self.front_end
 
     @property
     def body(self) -> str:
@@ -281,11 +284,6 @@ class Memory:
         if self.is_yaml:
             return str((self._loaded[0] or {}).get("text") or "")
         return "\n".join(self.lines[self._body :])
-
-    @functools.cached_property
-    def plain(self) -> bool:
-        """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""
-        return not self.is_yaml and _PLAIN_FRONT.match(self.text) is not None
 
     def line_of(self, key: str) -> int:
         """The line of a front matter key, 1 where it cannot be told."""
@@ -296,35 +294,36 @@ class Memory:
     @functools.cached_property
     def problems(self) -> list[Problem]:
         """The mistakes in this file, by line."""
-        return sorted(Problem(self.path, *fault) for fault in self._faults())
+        return sorted(self._problems())
 
-    def _faults(self) -> Iterator[Fault]:
+    def _problems(self) -> Iterator[Problem]:
+        wrong = functools.partial(Problem, self.path)
         if self.binary:
-            yield Fault(1, "not a text file", "move it out of the memories, or describe it in a Markdown file")
+            yield wrong(1, "not a text file", "move it out of the memories, or describe it in a Markdown file")
             return
         if len(self.data) > LARGEST:
             large = f"larger than {LARGEST // 1_000_000} MB: grep and open read it, search_files does not"
-            yield Fault(1, large, "split it into smaller files")
+            yield wrong(1, large, "split it into smaller files")
             return
         if (encoding := encoding_of(self.data)) != "utf-8":
-            yield Fault(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
+            yield wrong(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
         elif (at := self.text.find("\N{REPLACEMENT CHARACTER}")) >= 0 and self.text.encode() not in self.data:
             line = self.text.count("\n", 0, at) + 1
-            yield Fault(line, "bytes that are no UTF-8", "correct the characters shown as \N{REPLACEMENT CHARACTER}")
+            yield wrong(line, "bytes that are no UTF-8", "correct the characters shown as \N{REPLACEMENT CHARACTER}")
         if self.lines and self.lines[0].rstrip() == "---" and not self.front_end and not self.is_yaml:
-            yield Fault(1, "the front matter is never closed", "add a line with --- under it")
+            yield wrong(1, "the front matter is never closed", "add a line with --- under it")
         yield from self._loaded[1]
         named, when, own = _DATE.match(self.path.rpartition("/")[2]), when_of(self.path), _day(self.front.get("date"))
         if named and not when:
             what = f"the file's name starts with {named[0]}, which is not a date"
-            yield Fault(1, what, "rename it with a real date, YYYY-MM-DD")
+            yield wrong(1, what, "rename it with a real date, YYYY-MM-DD")
         if when and own and (own.replace(day=1) if when.month else own) != when.date:
             what = f"date is {own}, but the file's name says {str(when.date)[: 7 if when.month else 10]}"
-            yield Fault(self.line_of("date"), what, "the name decides: rename the file or correct the key")
+            yield wrong(self.line_of("date"), what, "the name decides: rename the file or correct the key")
         for key, (right, remedy) in _CHECKS.items():
             value = self.front.get(key)
             if remedy and value is not None and not right(value):
-                yield Fault(self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy)
+                yield wrong(self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy)
 
     def particular(self, key: str) -> Any:
         """A known front matter value if it is well-formed, else None."""
@@ -335,10 +334,10 @@ class Memory:
     @functools.cached_property
     def particulars(self) -> dict[str, Any]:
         """What the front matter says that ranking and the sweep need: its well-formed values, dates in ISO form."""
-        front, found = {} if self.plain else self.front, dict[str, Any]()
-        if front.get("kind") in EPISODES:
-            found["kind"] = front["kind"]
-        for key in RANKED if front else ():
+        found = dict[str, Any]()
+        if self.front.get("kind") in EPISODES:
+            found["kind"] = self.front["kind"]
+        for key in filter(self.front.__contains__, RANKED):
             value = self.particular(key)
             if isinstance(value, list):
                 found[key] = [str(entry) for entry in value]
@@ -362,7 +361,7 @@ class Memory:
         name = self.path.rpartition("/")[2]
         dated = _DATE.match(name) if when_of(name) else None
         words = re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
-        given = "" if self.plain else " ".join(_texts(self.front.get("title"))).strip()
+        given = " ".join(_texts(self.front.get("title"))).strip()
         return given, top_heading(self.lines, self._body), words
 
     @property
@@ -379,7 +378,7 @@ class Memory:
     @functools.cached_property
     def passages(self) -> list[Passage]:
         """The file cut into what a search returns, in order: front matter by key, then its text, all of a note with its title."""
-        front = {} if self.plain else self.front
+        front = self.front
         entries = list(self._entries()) if front or self.is_yaml else []
         found: list[Passage] = []
         if not (entries and self.is_yaml):  # turns, else a fact left whole, else paragraphs
