@@ -71,7 +71,7 @@ def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
 def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     """Put a fact into the archive with a new one in its place, as jobs do; the new path, and all that were touched."""
     new = consolidation.remember(user, text, START).paths[0]
-    user.move(old, f"archive/{old}")
+    user.move({old: f"archive/{old}"})
     mark = f"---\nsuperseded_by: {new}\nvalid_until: 2026-11-20\n".encode()
     user.edit(f"archive/{old}", lambda data: mark + (data[4:] if data[:4] == b"---\n" else b"---\n" + data))
     return new, [old, f"archive/{old}", new]

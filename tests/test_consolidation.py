@@ -183,7 +183,7 @@ def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
     assert "facts is not a folder; rename it" in refused(user, "I live in Ghent.", GHENT)
     with pytest.raises(FilememError, match="facts is not a folder; rename it"):
         consolidation.remember(user, "Prefers oolong tea.", JUNE)
-    user.move("facts", "note.md")
+    user.move({"facts": "note.md"})
     assert user.read("note.md") == b"a note"
     assert [Review(user).accept(one.claim, JUNE).decisions[0].action for one in Review(user).proposals()] == ["ADD"]
 

@@ -47,7 +47,7 @@ def test_names_that_are_taken_are_numbered_and_the_archive_counts(tmp_path: Path
     folder = Folder(str(tmp_path), "u")
     paths = [folder.create("facts/tea.md", f"{n}\n") for n in range(3)]
     assert paths == ["facts/tea.md", "facts/tea-2.md", "facts/tea-3.md"]
-    folder.move("facts/tea-2.md", "archive/facts/tea-2.md")
+    folder.move({"facts/tea-2.md": "archive/facts/tea-2.md"})
     os.symlink("nowhere", tmp_path / "facts" / "tea-4.md")
     assert folder.create("facts/tea.md", "4\n") == "facts/tea-5.md"
 

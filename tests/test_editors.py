@@ -53,7 +53,7 @@ def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: Folder, edi
     assert [match.path for match in User(mara).grep("tea")] == [FACT]
     mara.create(FACT, "Another.\n")
     mara.append(FACT, "One more.\n")
-    mara.move(FACT, f"archive/{FACT}")
+    mara.move({FACT: f"archive/{FACT}"})
     assert {(folder / name).read_text() for name in LEFT[editor]} == {"tea, unsaved\n"}
     set_up(mara.store, "mara", START)
     tracked = git(mara.store, "ls-files").split("\n")

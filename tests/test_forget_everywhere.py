@@ -60,10 +60,10 @@ def live_on(dice: random.Random, user: Folder, number: int) -> None:
     paths = [write(dice, user, number)]
     path, what = dice.choice(user.paths()), dice.random()
     if what < 0.2 and not path.startswith("archive/") and f"archive/{path}" not in user.paths():
-        user.move(path, f"archive/{path}")
+        user.move({path: f"archive/{path}"})
         paths.append(f"archive/{path}")
     elif what < 0.35:
-        user.delete(path)
+        Path(user.absolute(path)).unlink()
     elif what < 0.5:
         data = f"{line(dice, telling=False)}\n".encode()
         user.edit(path, lambda _: data)

@@ -102,7 +102,7 @@ class Clones(RuleBasedStateMachine):
         if live:
             path = live[which % len(live)]
             try:
-                user.move(path, f"archive/{path}")
+                user.move({path: f"archive/{path}"})
             except FileExistsError:
                 return
             if superseded:
@@ -124,7 +124,7 @@ class Clones(RuleBasedStateMachine):
         if paths:
             path = paths[which % len(paths)]
             self.lines -= set(user.read(path).decode().split("\n"))
-            user.delete(path)
+            Path(user.absolute(path)).unlink()
             self.record(user, path)
 
     @rule(clone=CLONES)

@@ -115,7 +115,7 @@ def test_an_undo_that_was_cut_off_is_finished_by_the_next_and_loses_nothing(tmp_
     job(mara, "Talk", *talks)
     before = {path: mara.read(path) for path in mara.paths()}
     for path in talks:
-        mara.move(path, f"archive/{path}")
+        mara.move({path: f"archive/{path}"})
     job(mara, "Sweep", *talks, *(f"archive/{path}" for path in talks))
     cut_off = 0
     for call, number in [("fsync", 2), ("fsync", 9), ("fsync", 30), ("link", 4), ("unlink", 16), ("unlink", 24)]:

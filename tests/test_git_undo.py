@@ -150,7 +150,7 @@ def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> 
 
 
 def test_log_follows_a_file_through_its_moves(mara: Folder) -> None:
-    mara.move(FACT, f"archive/{FACT}")
+    mara.move({FACT: f"archive/{FACT}"})
     job(mara, "Put away what has faded", FACT, f"archive/{FACT}", Job="sweep")
     write(mara, "facts/茶.md", "最喜欢乌龙茶, Emilie sagt\n")
     job(mara, "Learn about tea", "facts/茶.md", Job="chat", Session="sessions/x.md")

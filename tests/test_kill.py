@@ -70,7 +70,7 @@ def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
         path = folder.create(TEA, f"---\nimportance: 1\n---\n\n{LONG}\n")
         acts: dict[str, Callable[[], object]] = {
             "edit": lambda folder=folder: folder.edit(TEA, lambda old: set_front(TEA, old, "importance", "7")),
-            "move": lambda folder=folder: folder.move(TEA, f"archive/{TEA}"),
+            "move": lambda folder=folder: folder.move({TEA: f"archive/{TEA}"}),
             "recall": lambda folder=folder: journal.note_recall(folder, TEA, "open", AT),
         }
         ended, finished = killed([acts[work]], limit)

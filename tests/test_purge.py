@@ -58,7 +58,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user.append(TALK, format_turn("mara", "09:02", "It rains."))
     commit(user, "Talk on", TALK)
     git(top, "switch", "--quiet", "main")
-    user.move(FACT, f"archive/{FACT}")
+    user.move({FACT: f"archive/{FACT}"})
     commit(user, "Archive what has faded", FACT, f"archive/{FACT}")
     git(top, "merge", "--quiet", "--no-edit", "side")
     git(top, "tag", "--annotate", "heavy", "--message", "A tag on it")

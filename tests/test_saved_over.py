@@ -66,7 +66,7 @@ def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
     place = Path(user.absolute(talk.path))
     place.write_text(place.read_text().replace("turn 4\n", "turn four\n"))
     assert problems(user) == []
-    user.move(talk.path, f"archive/{talk.path}")
+    user.move({talk.path: f"archive/{talk.path}"})
     assert problems(user) == []
     Path(user.absolute(f"archive/{talk.path}")).unlink()
     assert problems(user) == []

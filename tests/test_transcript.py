@@ -70,11 +70,11 @@ def test_the_conversation_follows_its_file_into_the_archive(folder: Folder) -> N
     chat = Transcript(folder)
     chat.add("ann", "Kyoto", AT)
     old = chat.path
-    folder.move(old, f"archive/{old}")
+    folder.move({old: f"archive/{old}"})
     chat.add("assistant", "Yes.", AT)
     assert folder.paths() == [f"archive/{old}"] == [chat.path]
     assert said(chat) == [("ann", "Kyoto"), ("assistant", "Yes.")]
-    folder.move(chat.path, old)
+    folder.move({chat.path: old})
     chat.add("ann", "Good.", AT)
     assert chat.path == old and len(chat.turns()) == 3
 

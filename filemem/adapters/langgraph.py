@@ -23,7 +23,7 @@ from langgraph.store.memory import InMemoryStore
 from filemem.adapters.shared import MemoryFunction, added, functions
 from filemem.api import User
 from filemem.errors import FilememError, NotFound
-from filemem.files import front
+from filemem.files import front, safe
 
 FOLDER = "store"
 MOST = 200  # passages of a search; as many more as it takes are looked for where a page lies behind them
@@ -76,11 +76,11 @@ class FileStore(BaseStore):
                     self._folder.create(path, f"{_MADE}{dt.datetime.now(dt.UTC).isoformat()}\n{text}")
                 return
             if place != path:
-                self._folder.move(place, path)
+                self._folder.move({place: path})
             if text:
                 self._folder.edit(path, lambda data: f"{_made(data.decode('utf-8', 'replace'))}{text}".encode())
             else:
-                self._folder.delete(path)
+                safe.delete(self._folder.absolute(path))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix = _path(op.namespace_prefix)

@@ -10,7 +10,7 @@ import re
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
@@ -261,17 +261,14 @@ class Folder:
                             safe.delete(f"{self.root}/{path}")
             yield
 
-    def move_all(
-        self, paths: Iterable[str], into: Callable[[str], str], progress: Progress = no_progress
-    ) -> dict[str, str]:
-        """Move memories `into` the archive or back, where that has the path to which each goes; a sentence for each that stayed.
-        The names are made durable once for each folder, those that files went to first."""
-        wanted, stayed = list(paths), dict[str, str]()
+    def move(self, targets: Mapping[str, str], progress: Progress = no_progress) -> dict[str, str]:
+        """Move memories, each to the path that it has there; a sentence for each that stayed. The names are made durable once for
+        each folder, those that files went to first."""
+        stayed = dict[str, str]()
         came, left = dict[str, None](), dict[str, None]()  # the folders to which files went, and from which
-        for done, path in enumerate(wanted):
-            target, source = into(path), counterpart(into(path))
+        for done, (source, target) in enumerate(targets.items()):
             if done % 500 == 0:
-                progress(done, len(wanted))
+                progress(done, len(targets))
             with self.locked():
                 try:
                     origin, goal = self.absolute(source), self.absolute(target)
@@ -280,17 +277,17 @@ class Folder:
                     safe.rename_new(origin, goal)
                     came[os.path.dirname(goal)] = left[os.path.dirname(origin)] = None
                 except FileNotFoundError:
-                    stayed[path] = f"{source} is gone; nothing was moved."
+                    stayed[source] = f"{source} is gone; nothing was moved."
                 except FileExistsError:  # where both are the same text, one of them goes
                     if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(goal):
                         safe.delete(origin)
                     else:
-                        stayed[path] = f"{source} stays: {target} is another text; rename one of the two."
+                        stayed[source] = f"{source} stays: {target} is another text; rename one of the two."
                 except FilememError as error:
-                    stayed[path] = str(error)
+                    stayed[source] = str(error)
         for place in came | left:
             safe.sync_folder(place)
-        progress(len(wanted), len(wanted))
+        progress(len(targets), len(targets))
         return stayed
 
     def create(self, path: str, text: str | bytes) -> str:
@@ -323,20 +320,6 @@ class Folder:
         """Change a memory's bytes by a function of them; see `safe.edit`."""
         with self.locked(), self._worded(path):
             return safe.edit(self.absolute(path), change)
-
-    def move(self, path: str, target: str) -> None:
-        """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
-        with self.locked():
-            where, goal = self.absolute(self.locate(path)), self.absolute(target)
-            safe.make_folder(os.path.dirname(goal))
-            safe.rename_new(where, goal)
-            for place in (goal, where):
-                safe.sync_folder(os.path.dirname(place))
-
-    def delete(self, path: str) -> None:
-        """Delete a memory that a program keeps as its own; raises NotFound where there is none."""
-        with self.locked(), self._worded(path):
-            safe.delete(self.absolute(self.locate(path)))
 
 
 def is_temporary_name(name: str) -> bool:

@@ -250,7 +250,7 @@ def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Pro
     leaves every file under one of its two names."""
     wanted = list(paths)
     note_recalls(folder, wanted, ARCHIVED, at)
-    return folder.move_all(wanted, archived, progress)
+    return folder.move({path: archived(path) for path in wanted}, progress)
 
 
 # -- what was compacted ------------------------------------------------------------------------------------------------

@@ -164,12 +164,7 @@ def remove(path: str) -> None:
 def create(path: str, data: bytes) -> None:
     """Write a new file atomically; raises FileExistsError, and writes nothing, where the name is taken."""
     with _written(path, data) as temporary:
-        try:
-            os.link(temporary, path)  # refuses a taken name at that very moment
-        except OSError as error:
-            if isinstance(error, FileExistsError):
-                raise
-            rename_new(temporary, path)  # a file system without links
+        rename_new(temporary, path)
 
 
 def write(path: str, data: bytes) -> None:
@@ -236,20 +231,12 @@ def _rested(file: BinaryIO) -> bytes:
 
 def append(path: str, data: bytes) -> None:
     """Add whole lines at the end, durably, starting a new line where the file lacks its last newline. One write inside a page
-    cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes. What a person saves over at the same
-    moment is added again."""
-    held = None
-    for _ in range(TRIES):
-        with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
-            now = file.read()
-            before, held = held, now.count(data)
-            if before is not None and held > before:  # they stand in what has the name now
-                return
-            if len(now) % PAGE + len(data) >= PAGE:
-                edit(path, lambda old: old + data if old[-1:] in (b"", b"\n") else old + b"\n" + data)
-                return
+    cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes."""
+    with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
+        if os.fstat(file.fileno()).st_size % PAGE + len(data) < PAGE:
             _write_end(file, data, path)
-    raise Changed(f"{path} {_RESTLESS}.")
+            return
+    edit(path, lambda old: old + data if old[-1:] in (b"", b"\n") else old + b"\n" + data)
 
 
 def log(path: str, lines: bytes, *, durably: bool = True) -> int:

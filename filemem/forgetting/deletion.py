@@ -512,9 +512,8 @@ def carry_out(folder: Folder, found: DeletionPlan) -> JobDone:
             except (FilememError, OSError) as error:
                 stayed.append(f"{path} stays as it is: {in_words(error)}")
         for old, new in found.names.items():
-            for path in folder.standing(old) if new else ():
-                with contextlib.suppress(FilememError, FileExistsError, FileNotFoundError):
-                    folder.move(path, new if path == old else archived(new))
+            if new:
+                folder.move({path: new if path == old else archived(new) for path in folder.standing(old)})
             paths += [old, archived(old), *([new, archived(new)] if new else [])]
         indexes.of(folder).discard()
         for name in CACHES:

@@ -224,7 +224,8 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
 
 def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
     """Move what the plan says, and say what stayed where it was; `dry`: only say what would be moved."""
-    stayed = {} if dry else journal.archive(folder, found.going, at, progress) | folder.move_all(found.coming, live)
+    back = {path: live(path) for path in found.coming}
+    stayed = {} if dry else journal.archive(folder, found.going, at, progress) | folder.move(back)
     going = {path: why for path, why in found.going.items() if path not in stayed}
     coming = {live(path): why for path, why in found.coming.items() if path not in stayed}
     said = [
@@ -257,7 +258,7 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
             continue
         # The recall comes first, so that a run that is cut off reinforces it too.
         journal.note_recalls(folder, [path], journal.RESTORED, at)
-        stayed = folder.move_all([path], live)
+        stayed = folder.move({path: live(path)})
         said.append(stayed.get(path, f"Restored {live(path)}."))
     journal.release(folder, found, at)
     alive = [*map(live, found)]

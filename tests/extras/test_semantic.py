@@ -145,7 +145,7 @@ def test_no_text_is_sent_twice(store: Path, server: ScriptedServer) -> None:
     folder = user(store)
     talk = store / "nadia/sessions/2026/2026-04-05-talk.md"
     talk.write_text(talk.read_text() + "- **Ben**: Use strong flour.\n")
-    folder.move("sessions/2026/2026-03-02-talk.md", "archive/sessions/2026/2026-03-02-talk.md")
+    folder.move({"sessions/2026/2026-03-02-talk.md": "archive/sessions/2026/2026-03-02-talk.md"})
     assert "We took the Škoda home on Saturday." in found(folder)
     assert sent(server) == [QUESTION, "Ben: Use strong flour."]
 

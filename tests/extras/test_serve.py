@@ -198,7 +198,7 @@ def test_what_is_asked_anew_is_answered_and_no_later_or_earlier_message(served: 
     assert served.model.requests[-1].body["messages"][-1]["content"].endswith("Two?")
     assert sorted(served.said()) == [[*chat[:3], "Yes."], [*chat, "Yes."]]
     [path] = [one for one in served.user().folder.paths() if "Three?" in served.user().open_file(one).text]
-    served.user().folder.move(path, f"archive/{path}")
+    served.user().folder.move({path: f"archive/{path}"})
     ask(served.client(), *chat)
     file = served.root / "store/mara/archive" / path
     assert file.read_text().count("Three?") == 1 and file.read_text().count("Yes.") == 4
