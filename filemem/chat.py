@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from filemem import index
 from filemem.errors import FilememError, NotFound
 from filemem.files import config, journal, trust
-from filemem.files.facts import plain, sources
+from filemem.files.facts import plain
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, SOURCE_MARK, FileDate, Passage, kind_of
 from filemem.files.sections import under
@@ -546,7 +546,7 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
     hidden = journal.pending_deletions(folder)
     with contextlib.suppress(FilememError):
         memory = folder.memory(path)
-        behind = (folder.find(source.rpartition(":")[0] or source) for source in sources(memory))
+        behind = (folder.find(source.rpartition(":")[0] or source) for source in memory.sources)
         if {"tool", "said_by"} & memory.front.keys() or any(one and "origin" in one.front for one in behind):
             return
         for passage in memory.passages:

@@ -48,12 +48,6 @@ def page(text: str, front: Mapping[str, str]) -> str:
     return f"---\n{head}---\n\n{body}\n" if head else f"{body}\n"
 
 
-def sources(memory: Memory) -> list[str]:
-    """What a memory names as its source."""
-    value = memory.particular("source")
-    return [str(entry) for entry in (value if isinstance(value, list) else [value] if value else [])]
-
-
 def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
     """The file with a front matter key set to a YAML value on one line, every other byte kept; raises ValueError where that
     cannot be done: the YAML is broken, or the file is no text."""
@@ -77,7 +71,7 @@ def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
 
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
     """The memory with further sources and another confidence, all else kept; raises ValueError where that cannot be done."""
-    before = sources(Memory(path, data))
+    before = Memory(path, data).sources
     after = list(dict.fromkeys([*before, *named]))[:SOURCES]
     if after != before:
         data = set_front(path, data, "source", reference(after))

@@ -345,6 +345,12 @@ class Memory:
                 found[key] = value.isoformat() if isinstance(value, dt.date) else value
         return found
 
+    @property
+    def sources(self) -> list[str]:
+        """What it names as its source."""
+        value = self.particular("source")
+        return [str(entry) for entry in (value if isinstance(value, list) else [value] if value else [])]
+
     @functools.cached_property
     def aliases(self) -> list[str]:
         """Other names of what this memory is about."""

@@ -20,7 +20,6 @@ from typing import NamedTuple
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused, in_words
 from filemem.files import journal, safe
-from filemem.files.facts import sources
 from filemem.files.folder import BOOKKEEPING, Folder, JobDone, Progress, is_temporary_name, no_progress, numbered
 from filemem.files.memory import (
     ASSISTANT,
@@ -312,7 +311,7 @@ class _Cascade:
         memory, text, cited = self.memories[item.path], "\n".join(item.old), list[str]()
         if self._take(item) and memory.kind != "sessions":
             if not item.line:
-                cited = sources(memory)
+                cited = memory.sources
             elif not self.matcher.about:  # with words each passage says by itself what goes
                 rests = SOURCE_MARK.search(text)
                 cited = [rests[1]] if rests else _CITED.findall(text) if memory.kind == "summaries" else []
@@ -344,7 +343,7 @@ class _Cascade:
         if not near:
             return
         cited = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, near))})(?::\d[\d,\s-]*)?")
-        told = [*memory.passages, Passage(1, 1, ASSISTANT, "", "\n".join(sources(memory)))]
+        told = [*memory.passages, Passage(1, 1, ASSISTANT, "", "\n".join(memory.sources))]
         if memory.path == PROFILE:
             told = [Passage(number, number, "", "", line) for number, line in enumerate(memory.lines, 1)]
         for one in told:

@@ -533,7 +533,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
 def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime, stay: Collection[str] = ()) -> str:
     """Hold back what a person asked to be forgotten, but for what is to `stay`, and the turns behind it; a sentence on it."""
     memories = (folder.find(path) for path in wish.memories)
-    told = [source for one in memories if one for source in facts.sources(one)]
+    told = [source for one in memories if one for source in one.sources]
     gone = [path for path in wish.memories if path not in stay]
     journal.hold_back(folder, wish.asked, [*wish.turns, *gone, *told], at)
     what, how = ", ".join([*(gone or told), *wish.turns]), "filemem forget deletes it, filemem restore takes it back"
@@ -563,7 +563,7 @@ def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> 
     def holds(memory: Memory) -> bool:
         """Is this what was made of the claim, superseded or confirmed since perhaps?"""
         said = "\n".join(memory.lines[memory.front_end :]).strip()
-        return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and {*claim.sources} <= {*facts.sources(memory)}
+        return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and {*claim.sources} <= {*memory.sources}
 
     with folder.locked():
         if not any(holds(folder.memory(place)) for place in folder.standing(one.path)):

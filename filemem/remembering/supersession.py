@@ -140,7 +140,7 @@ class KnownMemories:
         if memory is None or memory.binary or memory.particular("superseded_by"):
             return
         own, known = self.log.untouched(path, memory.data), live(path) in self.log.written
-        named, when = tuple(facts.sources(memory)), when_of(path)
+        named, when = tuple(memory.sources), when_of(path)
         told = [said.date for said in (when_of(source.rpartition(":")[0]) for source in named) if said]
         if when is None or (known and not own):  # put right by a person since
             told.append(dt.date.fromtimestamp(os.stat(self.folder.absolute(path)).st_mtime))

@@ -30,8 +30,7 @@ MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 1500  # in one answer of grep
 MOST_HITS = 200  # passages of a search
 HEAD = 8192  # bytes of a file in which its front matter is looked for
-_SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
-_CITED = re.compile(r"(?:archive/)?sessions/[^\s\"',:\[\]]+:\d+")
+_SUPERSEDED_BY = re.compile(r"(?:---\s*\n)?(?:(?!---).*\n)*?superseded_by:[ \t]*[\"']?([^\s\"'].*?)[\"']?\s*\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
@@ -48,11 +47,9 @@ def _heading(path: str, when: FileDate | None, *notes: str) -> str:
 def _fate(folder: Folder, path: str) -> str:
     """What has become of a memory: `superseded by PATH`, else `archived` if it lies there."""
     with contextlib.suppress(FilememError):
-        data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
-        if plainly := _SUPERSEDED_BY.match(data):  # to load YAML takes as long as a grep
-            return f"superseded by {plainly[1].decode()}"
-        if b"superseded_by" in data and (by := folder.memory(path).particular("superseded_by")):
-            return f"superseded by {one_line(by)}"
+        head = folder.read(path, HEAD).decode(errors="replace") if kind_of(path) in ("facts", "lessons") else ""
+        if by := _SUPERSEDED_BY.match(head):  # to load YAML takes as long as a grep
+            return f"superseded by {one_line(by[1])}"
     return "archived" if is_archived(path) else ""
 
 
@@ -116,11 +113,9 @@ def hidden_lines(folder: Folder, path: str) -> set[int]:
 
 
 def _passages(folder: Folder, path: str) -> list[Passage]:
-    """The passages of a file that is small enough to have some."""
-    with contextlib.suppress(FilememError):
-        memory = folder.memory(path)
-        return [] if memory.binary else memory.passages
-    return []
+    """The passages of a file that can be read, and is small enough to have some."""
+    memory = folder.find(path)
+    return memory.passages if memory else []
 
 
 def _day_of(when: FileDate | None) -> dt.date | None:
@@ -153,7 +148,7 @@ def page(
         shown.append(entry)
     if total and line > total:
         raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
-    note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""
+    note = f"moved from {moved_from}" if moved_from.removeprefix("./") != path else ""
     head = f"{_heading(path, when_of(path), _fate(folder, path), note)}  {counted(total, 'line')}"
     if not total:
         return f"{head}\n(no text)"
@@ -204,17 +199,17 @@ def _told_again(folder: Folder, found: GrepPage) -> dict[tuple[str, int], list[t
     first: dict[str, tuple[str, int]] = {}
     out: dict[tuple[str, int], list[tuple[str, int]]] = {}
     paths = {line.path for line in found.lines if kind_of(line.path) in ("facts", "lessons")}
-    facts = {path: _passages(folder, path) for path in paths}
+    facts = {path: memory for path in paths if (memory := folder.find(path))}
 
     def describes(line: Match) -> bool:
-        return line.path in facts and not any(one.line <= line.line <= one.end_line for one in facts[line.path])
+        return line.path in facts and not any(
+            one.line <= line.line <= one.end_line for one in facts[line.path].passages
+        )
 
     for line in sorted(found.lines, key=describes):
         here, places = (line.path, line.line), [f"{live(line.path)}:{line.line}"]
         if line.path in facts:
-            with contextlib.suppress(FilememError):
-                head = folder.read(line.path, HEAD).decode(errors="replace")
-                places += map(live, _CITED.findall(head))
+            places += map(live, facts[line.path].sources)
         elif kind_of(line.path) == "summaries" and (bullet := sections.parse(line.text, *here)):
             places += [f"{live(bullet.path)}:{number}" for number in bullet.lines]
         top = next((first[place] for place in places if place in first), here)
