@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
-from filemem.files.folder import Folder, Progress, is_temporary_name, is_unprintable, no_progress
+from filemem.files.folder import Folder, Progress, enters, is_memory, no_progress
 from filemem.files.memory import (
     ASSISTANT,
     LARGEST,
@@ -49,7 +49,6 @@ from filemem.files.memory import (
     when_of,
     windows,
 )
-from filemem.files.safe import too_far
 from filemem.text import terms
 from filemem.text.plain import LINK
 
@@ -653,11 +652,9 @@ class Index:
         with os.scandir(f"{self.place}/{folder}") as entries:
             for entry in entries:
                 path = prefix + entry.name
-                if entry.name[0] == "." or is_unprintable(entry.name):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    found.folders.extend([] if too_far(path) else [path])
-                elif entry.is_file(follow_symlinks=False) and not is_temporary_name(entry.name):
+                if entry.is_dir(follow_symlinks=False) and enters(path, entry):
+                    found.folders.append(path)
+                elif is_memory(entry):
                     found.places.append(f"{self.place}/{path}")
         return found
 

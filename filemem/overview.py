@@ -201,12 +201,9 @@ def timeline(folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int
 
 def _events(folder: Folder, path: str) -> Iterator[Event]:
     """The first passage of a memory that was not forgotten as an event; none where it has no date at all, or cannot be read."""
-    try:
-        memory = Memory(path, folder.read(path, LARGEST))
-    except (FilememError, OSError):
-        return
-    passage = next((one for one in memory.passages if one.text != FORGOTTEN), None)
-    if passage is None or memory.date is None or only_asked(memory):
+    memory = folder.find(path)
+    passage = next((one for one in memory.passages if one.text != FORGOTTEN), None) if memory else None
+    if memory is None or passage is None or memory.date is None or only_asked(memory):
         return
     until = memory.particular("valid_until")
     text = plain(one_line(passage.text, LONGEST_TOLD))

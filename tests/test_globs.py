@@ -2,7 +2,8 @@
 
 import pytest
 
-from filemem.files.globs import GlobError, matcher
+from filemem.errors import FilememError
+from filemem.files.globs import matcher
 
 CASES = [
     ("facts/**", "facts/2026/a.md", True),
@@ -43,5 +44,5 @@ def test_a_hostile_glob_answers_at_once(glob):
 
 
 def test_braces_cannot_explode():
-    with pytest.raises(GlobError, match="more than"):
+    with pytest.raises(FilememError, match="more than"):
         matcher("{a,b}" * 20)

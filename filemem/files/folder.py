@@ -56,7 +56,6 @@ class Stat(NamedTuple):
     path: str
     changed: int  # nanoseconds: the later of modification and inode change, so that a clock put back is seen
     size: int
-    inode: int
 
 
 class CurrentConversation(NamedTuple):
@@ -91,11 +90,11 @@ class Folder:
 
     def files(self) -> Iterator[Stat]:
         """Every memory's file, in no order: plain files, hidden ones and editors' temporary ones left out."""
-        for path, entry in walk(self.root, lambda path, entry: _shown(entry) and not too_far(path)):
-            if _shown(entry) and not is_temporary_name(entry.name) and entry.is_file(follow_symlinks=False):
+        for path, entry in walk(self.root, enters):
+            if is_memory(entry):
                 with contextlib.suppress(FileNotFoundError):
                     s = entry.stat(follow_symlinks=False)
-                    yield Stat(path, max(s.st_mtime_ns, s.st_ctime_ns), s.st_size, s.st_ino)
+                    yield Stat(path, max(s.st_mtime_ns, s.st_ctime_ns), s.st_size)
 
     def paths(self) -> list[str]:
         """The memories' paths in order."""
@@ -103,7 +102,7 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is not a memory, though it may look like one: links, devices, unreadable folders."""
-        inside = walk(self.root, lambda path, entry: path == BOOKKEEPING or (_shown(entry) and not too_far(path)))
+        inside = walk(self.root, lambda path, entry: path == BOOKKEEPING or enters(path, entry))
         for path, entry in inside:
             ours, deeper = path.split("/")[0] == BOOKKEEPING, entry.is_dir(follow_symlinks=False)
             if entry.name.startswith(safe.TEMPORARY):  # the next job deletes it where it is the program's own
@@ -217,7 +216,7 @@ class Folder:
 
     def find(self, path: str) -> Memory | None:
         """The memory of that path, live or archived; None if it is gone or cannot be read."""
-        with contextlib.suppress(FilememError):
+        with contextlib.suppress(FilememError, OSError):
             return self.memory(next(self.standing(path), path))
         return None
 
@@ -338,9 +337,15 @@ def is_unprintable(name: str) -> bool:
     return odd or "\\" in name
 
 
-def _shown(entry: "os.DirEntry[str]") -> bool:
-    """Is this not a link, and named so that it may be a memory or a folder of memories?"""
-    return entry.name[0] != "." and not entry.is_symlink() and not is_unprintable(entry.name)
+def is_memory(entry: "os.DirEntry[str]") -> bool:
+    """Is this a memory's file?"""
+    odd = entry.name[0] == "." or is_unprintable(entry.name) or is_temporary_name(entry.name)
+    return not odd and entry.is_file(follow_symlinks=False)
+
+
+def enters(path: str, entry: "os.DirEntry[str]") -> bool:
+    """May what lies in this folder be a memory?"""
+    return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
 
 
 def numbered(path: str) -> Iterator[str]:

@@ -11,20 +11,16 @@ from filemem.text.plain import one_line
 MOST = 64  # alternatives that braces may spell out
 
 
-class GlobError(FilememError):
-    """A glob that cannot be read."""
-
-
 def matcher(glob: str) -> Callable[[str], bool]:
     """A test of paths. A path means that file, whatever its name holds; a name without wildcards all in that folder, too; a glob
-    without a slash names at any depth. Raises GlobError. Matching takes time in proportion to the path and the glob."""
+    without a slash names at any depth. Raises FilememError. Matching takes time in proportion to the path and the glob."""
     globs = [named := glob.strip().removeprefix("./").rstrip("/")]
     while braces := next((match for one in globs if (match := re.search(r"\{([^{}]*)\}", one))), None):
         one = braces.string
         globs += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
         globs = [other for other in globs if other != one]
         if len(globs) > MOST:
-            raise GlobError(f"the glob {one_line(glob, 60)} stands for more than {MOST} others; name fewer of them.")
+            raise FilememError(f"the glob {one_line(glob, 60)} stands for more than {MOST} others; name fewer of them.")
     tests = [_one(alternative) for alternative in globs]
     return lambda path: path == named or any(test(path) for test in tests)
 
@@ -45,7 +41,7 @@ def _segment(glob: str) -> re.Pattern[str]:
         return re.compile(fnmatch.translate(glob.replace("**", "*")))
     except re.error:
         how = "put [ in brackets to mean the character: [[]"
-        raise GlobError(f"the glob {one_line(glob, 60)} cannot be read; {how}.") from None
+        raise FilememError(f"the glob {one_line(glob, 60)} cannot be read; {how}.") from None
 
 
 def _match(parts: Sequence[re.Pattern[str] | None], names: list[str]) -> bool:

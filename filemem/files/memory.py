@@ -33,7 +33,6 @@ METADATA_KEYS = frozenset(
 )
 
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
-RANKED = "importance pinned source valid_from valid_until supersedes superseded_by day confidence assistant".split()
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
 
 # The same, of what the program writes into facts and lessons.
@@ -337,7 +336,7 @@ class Memory:
         found = dict[str, Any]()
         if self.front.get("kind") in EPISODES:
             found["kind"] = self.front["kind"]
-        for key in filter(self.front.__contains__, RANKED):
+        for key in (one for one in self.front if one in _CHECKS and one not in NAMING):
             value = self.particular(key)
             if isinstance(value, list):
                 found[key] = [str(entry) for entry in value]
@@ -535,14 +534,14 @@ def slug(text: str, longest: int = 21) -> str:
     return out or (words[0].encode()[: 2 * longest].decode(errors="ignore")[:longest] if words else "")
 
 
-def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+def _texts(value: Any) -> Iterator[str]:
     """The strings in a front matter value, nested ones too."""
-    if isinstance(value, dict) and depth < 8:
+    if isinstance(value, dict):
         for key, entry in value.items():
-            yield from (f"{key}: {text}" for text in _texts(entry, depth + 1))
-    elif isinstance(value, list | tuple | set) and depth < 8:
+            yield from (f"{key}: {text}" for text in _texts(entry))
+    elif isinstance(value, list | tuple | set):
         for entry in value:
-            yield from _texts(entry, depth + 1)
+            yield from _texts(entry)
     elif value is not None:
         yield str(value)
 

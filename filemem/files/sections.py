@@ -14,7 +14,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.files.memory import live
-from filemem.text import plain
+from filemem.text.plain import count_tokens, digest
+
+DIGITS = 32  # of a digest that tells whether something was changed
 
 
 class Bullet(NamedTuple):
@@ -32,7 +34,7 @@ class Bullet(NamedTuple):
     @property
     def tokens(self) -> int:
         """What it adds to a summary."""
-        return plain.count_tokens(str(self))
+        return count_tokens(str(self))
 
 
 _BULLET = re.compile(
@@ -48,11 +50,6 @@ def parse(line: str, path: str, number: int) -> Bullet | None:
         return None
     lines = tuple(map(int, match[4].split(","))) if match[4] else (number,)
     return Bullet(match[1] or "", match[2], match[3] or path, lines)
-
-
-def digest(data: bytes) -> str:
-    """The first half of a SHA-256, in hexadecimal: enough to tell whether something was changed."""
-    return plain.digest(data, 32)
 
 
 def title(path: str) -> str:
@@ -82,7 +79,7 @@ def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
     place = find(data, path)
     if place:
         start, end = place
-        if digest(data[start:end]) == known:
+        if digest(data[start:end], DIGITS) == known:
             return data[:start] + new + data[end:]
         fresh = b"".join(line for line in new.splitlines(True)[2:] if line not in data[start:end])
         gap = b"" if data[start:end].endswith(b"\n") or not fresh else b"\n"

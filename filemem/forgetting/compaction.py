@@ -20,12 +20,12 @@ from filemem.files import config, journal, safe, sections
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, archived, live, only_asked
-from filemem.files.sections import Bullet
+from filemem.files.sections import DIGITS, Bullet
 from filemem.forgetting.deletion import FORGOTTEN
 from filemem.index import Corpus
 from filemem.models.offline import OURS
 from filemem.text import dates, redaction, terms
-from filemem.text.plain import count_tokens, counted, escape_controls, one_line
+from filemem.text.plain import count_tokens, counted, digest, escape_controls, one_line
 
 # By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
 # (Maharana et al. 2024, five conversations), rounded.
@@ -82,7 +82,7 @@ def plan(
         if memory and memory.date and memory.date.toordinal() < before and _tells(memory, hidden):
             month = sections.of_month(memory.date)
             home = homes.get(sections.title(path)) or next(folder.standing(month), month)
-            source = Source(memory, sections.digest(memory.data), known.get(live(path)))
+            source = Source(memory, digest(memory.data, DIGITS), known.get(live(path)))
             due, room = not source.old or source.old.digest != source.digest, source.room
             # No bullet is shorter than the path in it, so most that are too short need not be cut into bullets at every run.
             if due and room > count_tokens(source.path):
@@ -148,7 +148,7 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
         else:
             folder.create(summary, changed(b"").decode())
     stayed = journal.archive(folder, [one.path for one in sources if not one.old and not one.memory.archived], at)
-    entries = ((one.path, one.digest, live(summary), sections.digest(made[one.path]), journal.DONE) for one in sources)
+    entries = ((one.path, one.digest, live(summary), digest(made[one.path], DIGITS), journal.DONE) for one in sources)
     journal.add_rows(folder, journal.COMPACTED, entries)
     for one in sources:
         sizes = {"before": len(one.memory.data), "after": len(made[one.path])}
