@@ -349,9 +349,8 @@ def _first(folder: Folder, path: str) -> tuple[Memory, Html, str]:
 
 def _profile(folder: Folder) -> list[Html]:
     """profile.md: its headings, lists and paragraphs; without the marks of what a line rests on."""
-    lines, found = list[str](), list[Html]()
-    with contextlib.suppress(FilememError):
-        lines = folder.memory(PROFILE).body.split("\n")
+    profile, found = folder.find(PROFILE), list[Html]()
+    lines = profile.body.split("\n") if profile else ()
     shown = filter(None, (plain(SOURCE_MARK.sub("", line)).rstrip() for line in lines))
     for kind, group in itertools.groupby(shown, key=lambda line: _MARK.findall(line)[0][:1]):
         said = [_bdi(_MARK.sub("", line, count=1)) for line in group]

@@ -2,7 +2,6 @@
 and the four tools as plain functions, for frameworks that each have their own class for a tool."""
 
 import asyncio
-import contextlib
 import datetime as dt
 import functools
 import threading
@@ -10,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from filemem.api import User
-from filemem.errors import FilememError
 from filemem.files import config, journal, transcript
 from filemem.files.folder import CurrentConversation
 from filemem.files.front import quoted
@@ -18,7 +16,6 @@ from filemem.files.memory import ASSISTANT, Memory, Passage, format_turn, slug
 from filemem.text.plain import digest
 from filemem.text.redaction import redact
 
-HEAD = 8192  # bytes of a session in which its front matter is looked for
 ENDED = "ended "  # stands before the origin of a finished session
 
 
@@ -77,21 +74,13 @@ class KeptSession:
 
     def _session(self) -> Memory | None:
         """The transcript, wherever it lies now; None if there is none yet, or no longer."""
-        with contextlib.suppress(FilememError):
-            memory = self.folder.memory(self.folder.locate(self._path)) if self._path else None
-            if memory and memory.front.get("origin") == self._origin:
-                self._path = memory.path
-                return memory
-        for path in reversed(self.folder.paths()):
-            if "sessions" in path.split("/")[:2] and self._is(path):
-                self._path = path
-                return self.folder.memory(path)
-        return None
-
-    def _is(self, path: str) -> bool:
-        with contextlib.suppress(FilememError):
-            return Memory(path, self.folder.read(path, HEAD)).front.get("origin") == self._origin
-        return False
+        memory = self.folder.find(self._path)
+        if memory is None or memory.front.get("origin") != self._origin:
+            sessions = (path for path in reversed(self.folder.paths()) if "sessions" in path.split("/")[:2])
+            found = (path for path in sessions if journal.origin_of(self.folder, path) == self._origin)
+            memory = self.folder.find(next(found, ""))
+        self._path = memory.path if memory else ""
+        return memory
 
 
 def role(turn: Passage) -> str:

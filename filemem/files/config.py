@@ -25,13 +25,7 @@ CHOICES = {"recall": ("before", "tools", "both")}
 # What only a person may decide: where words and the key go, whether secrets are kept, what of this machine is read.
 PERSONS = ("model", "base_url", "redact", "embeddings")
 # The keys of that setting.
-EMBEDDINGS = {
-    "model": "a name",
-    "endpoint": "a URL",
-    "except": "a list of globs of what stays here",
-    "query_prefix": "what the model wants before a question",
-    "passage_prefix": "and before what is found",
-}
+EMBEDDINGS = ("model", "endpoint", "except", "query_prefix", "passage_prefix")
 
 
 class ConfigError(FilememError):
@@ -170,8 +164,8 @@ def _embeddings(value: Any, wrong: Callable[[str, str], ConfigError]) -> dict[st
     kept = given.pop("except", None)
     texts = [given.get("model"), *given.values(), *(kept if isinstance(kept, list) else [None])]
     if not {*given} <= {*EMBEDDINGS} or not all(isinstance(text, str) and text for text in texts):
-        known = ", ".join(f"{key} ({what})" for key, what in EMBEDDINGS.items())
-        raise wrong("embeddings takes a model, and what else it needs", f"write below it, a line each: {known}")
+        needs = f"write below it, a line each: {', '.join(EMBEDDINGS)}"
+        raise wrong("embeddings takes a model, and what else it needs", needs)
     return {**given, "except": kept}
 
 

@@ -230,19 +230,20 @@ class Origins:
         """Where the session from `origin` lies now, as recorded, or by its front matter among those at no recorded place, to
         which a person may have moved it; None where it is gone."""
         path = self.recorded(origin)
-        if path and self._origin(path) in (origin, ""):
+        if path and origin_of(self.folder, path) in (origin, ""):
             return path
         if self._sessions is None:
             known = {one.path for one in self._imported.values()}
             paths = [path for path in self.folder.paths() if "sessions" in path.split("/")[:2]]
-            self._sessions = {self._origin(path): path for path in paths if live(path) not in known}
+            self._sessions = {origin_of(self.folder, path): path for path in paths if live(path) not in known}
         return self._sessions.get(origin)
 
-    def _origin(self, path: str) -> str:
-        """The origin in a session's front matter, or nothing."""
-        with contextlib.suppress(FilememError):
-            return str(Memory(path, self.folder.read(path, 8192)).front.get("origin", ""))
-        return ""
+
+def origin_of(folder: Folder, path: str) -> str:
+    """The origin in a session's front matter, or nothing."""
+    with contextlib.suppress(FilememError):
+        return str(Memory(path, folder.read(path, 8192)).front.get("origin", ""))
+    return ""
 
 
 def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:

@@ -560,17 +560,13 @@ def _day(value: Any) -> dt.date | None:
     return found.date() if isinstance(found, dt.datetime) else found
 
 
-def _between(least: float, most: float, kind: Any = int | float) -> Callable[[Any], bool]:
-    return lambda v: isinstance(v, kind) and not isinstance(v, bool) and least <= v <= most
-
-
 def _is(kind: Any) -> Callable[[Any], bool]:
-    return lambda v: isinstance(v, kind)
+    return lambda value: isinstance(value, kind)
 
 
 _CHECKS: dict[str, tuple[Callable[[Any], object], str]] = {
-    "importance": (_between(1, 10, int), "importance is a whole number from 1 to 10"),
-    "confidence": (_between(0, 1), "confidence is a number from 0 to 1"),
+    "importance": (lambda v: type(v) is int and 1 <= v <= 10, "importance is a whole number from 1 to 10"),
+    "confidence": (lambda v: type(v) in (int, float) and 0 <= v <= 1, "confidence is a number from 0 to 1"),
     "pinned": (_is(bool), "pinned is true or false"),
     "tags": (_is(str | list), "tags are a list: [tea, family]"),
     "aliases": (_is(str | list), "aliases are a list: [NYC, Big Apple]"),

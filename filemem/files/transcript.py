@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.files import journal, memory, safe
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
@@ -40,23 +40,22 @@ class Transcript:
             return lines + 1
 
     def _standing(self) -> Memory | None:
-        """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""
-        try:
-            with contextlib.suppress(NotFound):
-                safe.settle(self.folder.absolute(self.path)).close()
-            self.path = self.folder.locate(self.path)
-            memory = self.folder.memory(self.path)
-        except FilememError:
-            return None
-        return None if memory.binary or encoding_of(memory.data) != "utf-8" else memory
+        """The file, once no editor is in the middle of saving it; None where there is none to which a turn can be added."""
+        with contextlib.suppress(FilememError):
+            safe.settle(self.folder.absolute(self.path)).close()
+        memory = self._found()
+        return memory if memory and not memory.binary and encoding_of(memory.data) == "utf-8" else None
+
+    def _found(self) -> Memory | None:
+        """The file as it is on disk, wherever it lies now; None where it is gone or cannot be read."""
+        if memory := self.folder.find(self.path):
+            self.path = memory.path
+        return memory
 
     def turns(self) -> list[Passage]:
         """Every turn so far, as the file has it now, wherever it lies; none where it has gone."""
-        try:
-            self.path = self.path and self.folder.locate(self.path)
-            return [p for p in self.folder.memory(self.path).passages if p.speaker] if self.path else []
-        except NotFound:
-            return []
+        memory = self._found()
+        return [turn for turn in memory.passages if turn.speaker] if memory else []
 
 
 class OffTheRecord(Transcript):
@@ -134,10 +133,9 @@ def lost(folder: Folder) -> dict[str, list[str]]:
     """The turns that sessions have lost, by the path where each lies now; of one that is gone altogether, none."""
     found = {}
     for path, said in journal.noted_turns(folder).items():
-        with contextlib.suppress(FilememError, OSError):
-            place = folder.locate(path)
-            if gone := _missing(folder.memory(place), said):
-                found[place] = gone
+        session = folder.find(path)
+        if session and (gone := _missing(session, said)):
+            found[session.path] = gone
     return found
 
 

@@ -4,7 +4,6 @@ Only episodes fade: summarised conversations, past events and plans, superseded 
 archived for its age: it ends when something supersedes it, on its `valid_until`, or by a person's hand.
 """
 
-import contextlib
 import datetime as dt
 import math
 import re
@@ -132,11 +131,9 @@ class MemoryStatus(NamedTuple):
 
 def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Iterator[MemoryStatus]:
     """Every memory as it stands today, in no order."""
-    trails, settings, stats, lines = journal.recalled(folder), config.of(folder), list(folder.files()), list[str]()
-    with contextlib.suppress(FilememError):
-        lines = folder.memory(PROFILE).lines
-    rested_on = {mark[1] for mark in map(SOURCE_MARK.search, lines) if mark}
-    summarised = journal.compacted(folder)
+    trails, settings, stats = journal.recalled(folder), config.of(folder), list(folder.files())
+    profile, summarised = folder.find(PROFILE), journal.compacted(folder)
+    rested_on = {mark[1] for mark in map(SOURCE_MARK.search, profile.lines if profile else ()) if mark}
     for done, stat in enumerate(stats, 1):
         progress(done, len(stats))
         data, readable = b"", stat.size <= LARGEST

@@ -14,7 +14,7 @@ from filemem.files import journal, sections
 from filemem.files.folder import Folder
 from filemem.files.memory import SPOKEN, TURN_HEAD, FileDate, Passage, is_archived, kind_of, live, when_of
 from filemem.grep.lines import GrepPage, Match, lines_of
-from filemem.text.plain import count_tokens, counted, escape_controls, one_line
+from filemem.text.plain import count_tokens, counted, escape_controls, json_visible, one_line
 
 if TYPE_CHECKING:
     from filemem.search.searching import Found, Hit
@@ -56,8 +56,7 @@ def _fate(folder: Folder, path: str) -> str:
 def _call(tool: str, **arguments: Any) -> str:
     """A call as a model may send it, without arguments that are None."""
     given = {key: value for key, value in arguments.items() if value is not None}
-    call = json.dumps(given, ensure_ascii=False)
-    return f"{tool} {call if escape_controls(call) == call else json.dumps(given)}"
+    return f"{tool} {json_visible(json.dumps(given, ensure_ascii=False))}"
 
 
 def line_text(text: str, day: dt.date | None, path: str, line: int, longest: int = LONGEST_LINE) -> str:
