@@ -449,7 +449,7 @@ class History:
     @functools.cached_property
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
-        for folder in (self.folder.root, self.folder.above):
+        for folder in (self.folder.root, self.folder.store):
             if ATTRIBUTES[0] in _said(folder, ".gitattributes").splitlines() and self.found:
                 return folder if f"{folder}/".startswith(f"{self.found.where}/") else ""
         return ""
@@ -584,7 +584,7 @@ class History:
         repository, old = self.repository, self.repository.head()
         new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
         trees, wanted = [tree for tree in (old, new) if tree], steps(repository, old, new)
-        store = StoreFolder(self.folder.above, self.folder.trust)
+        store = StoreFolder(self.folder.store, self.folder.trust)
         tops = {os.path.relpath(f"{repository.where}/{step.path}", store.root).split("/")[0] for step in wanted}
         with contextlib.ExitStack() as held:
             for name in sorted({*store.users()} & tops | {self.folder.name}):
@@ -839,8 +839,8 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     if not found or not repository.tree(found[0].commit, inside):
         raise NotFound(f"nothing of {folder.name} had been committed by {asked:%Y-%m-%d}; name a later day.")
     aside = tempfile.mkdtemp(dir=repository.aside)
-    past = Past(os.path.join(aside, folder.name), folder.name, folder.trust, folder.store)
-    past.moment, past.commit, past.repository = moment, found[0], repository
+    past = Past(os.path.join(aside, folder.name), folder.name, folder.trust)
+    past.store, past.moment, past.commit, past.repository = folder.store, moment, found[0], repository
     private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
     repository.run("read-tree", f"{past.commit.commit}:{inside}", env=private)
     checkout = ("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet", f"--prefix={past.root}/")

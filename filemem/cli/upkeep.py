@@ -240,7 +240,7 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     else:
         said = purge.remembers(history, found)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
-    others = deletion.search_under(folder.above, found.matcher, but=(folder.name, ".git"))
+    others = deletion.search_under(folder.store, found.matcher, but=(folder.name, ".git"))
     deletion.end(folder, found)
     if others:
         places = ", ".join(one_line(one.place) for one in others)
@@ -420,7 +420,7 @@ def report_command(call: Context, output: str | None) -> Output:
     Example: filemem report -o report.html"""
     user = call.the_user()
     where = os.path.abspath(output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html"))
-    if f"{os.path.realpath(os.path.dirname(where))}{os.sep}".startswith(user.above + os.sep):
+    if f"{os.path.realpath(os.path.dirname(where))}{os.sep}".startswith(user.store + os.sep):
         raise FilememError(f"{one_line(where)} is inside the memories and would become one; name a place outside them.")
     if os.path.lexists(where) and not overview.is_our_page(where):
         raise FilememError(f"{one_line(where)} is not a filemem report; name another file.")

@@ -68,14 +68,12 @@ class CurrentConversation(NamedTuple):
 class Folder:
     """The memories under one folder. `name` is the user's, `trust` has the person's answers on what data may decide."""
 
-    def __init__(self, root: str, name: str, trust: Trust | None = None, store: str = "") -> None:
-        """The folder at `root`, in the folder of a store, or with the settings of the store at `store`."""
+    def __init__(self, root: str, name: str, trust: Trust | None = None) -> None:
         above, last = os.path.split(os.path.abspath(root))
-        self.above = os.path.realpath(above)  # the folder in which this one lies, whatever links lead there
-        self.root = os.path.join(self.above, last)  # it may not exist
+        self.store = os.path.realpath(above)  # the folder that has the settings, whatever links lead there
+        self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
         self.trust = trust or Trust()
-        self.store = store or self.above  # the folder of the store, which has the settings
         self._thread_lock = threading.RLock()
         self._depth = 0
         self._at_work = 0  # the thread that runs a job

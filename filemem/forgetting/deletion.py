@@ -571,7 +571,7 @@ def end(folder: Folder, found: DeletionPlan) -> None:
             safe.remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
         if not os.listdir(folder.root):
             safe.remove(folder.root)
-        safe.sync_folder(folder.above)
+        safe.sync_folder(folder.store)
 
 
 def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:

@@ -325,10 +325,7 @@ class Reader:
         """What replaced a superseded memory, with the same score; None if that is unknown."""
         path, memory = old.newer, None
         for _ in range(CHAIN):
-            try:
-                path = self._folder.locate(path)
-            except FilememError:
-                return None
+            path = next(self._folder.standing(path), path)
             memory = self.memory(path)
             following = memory and memory.particular("superseded_by")
             if not following:

@@ -135,14 +135,12 @@ def page(
     wanted, days = lines or 10**9, _Days(folder, path, whole=whole)
     longest = UNCLIPPED if whole else WHOLE_LINE if wanted == 1 else LONGEST_LINE
     shown: list[str] = []
-    spent = last = 0
-    of_file = lines_of(folder, path)
+    spent, of_file = 0, lines_of(folder, path)
     total = len(of_file)
     for number, text in enumerate(of_file[line - 1 :], line):
         entry = f"{number:>4}  {days.shown(text[: 4 * longest], number, longest)}"
         spent += count_tokens(entry)
         if len(shown) >= wanted or (spent > budget and shown):
-            last = number - 1
             break
         shown.append(entry)
     if total and line > total:
@@ -151,7 +149,8 @@ def page(
     head = f"{_heading(path, when_of(path), _fate(folder, path), note)}  {counted(total, 'line')}"
     if not total:
         return f"{head}\n(no text)"
-    if last:
+    last = line + len(shown) - 1
+    if last < total:
         more = _call("open", path=path, line=last + 1, lines=lines)
         shown.append(f"Lines {line} to {last} of {total}; {more} shows the next.")
     return "\n".join([head, *shown])
