@@ -820,14 +820,13 @@ class _Import:
         if path is None:  # a new session
             new, report = said, self.report.added
             name = slug(title) or slug(said[0].text) or "conversation"
-            front = {"title": quoted(title), "assistant": item.assistant, "origin": quoted(origin)}
+            front = {"title": title and quoted(title), "assistant": item.assistant, "origin": quoted(origin)}
             path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
             if self.dry:
                 free = (one for one in numbered(path) if not next(self.folder.standing(one), ""))
                 path = next(one for one in free if one not in self.planned)
             else:
-                head = "".join(f"{key}: {value}\n" for key, value in front.items() if value.strip('"'))
-                path = transcript.create(self.folder, name, at, [written(said, at.date())], head)
+                path = transcript.create(self.folder, name, at, [written(said, at.date())], **front)
         else:
             session = self.folder.memory(path) if fresh and path not in self.planned else None
             new = missing(said, known, session) if session else [turn for turn in said if turn.id not in known]

@@ -53,7 +53,7 @@ class KeptSession:
                 self.folder.append(session.path, turn)
             else:
                 name = slug(text) or "conversation"
-                self._path = transcript.create(self.folder, name, at, [turn], f"origin: {quoted(self._origin)}\n")
+                self._path = transcript.create(self.folder, name, at, [turn], origin=quoted(self._origin))
 
     def take_back(self, turn: Passage) -> None:
         """Take a turn's lines out of the transcript."""

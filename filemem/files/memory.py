@@ -32,7 +32,6 @@ METADATA_KEYS = frozenset(
     "origin assistant records actions".split()
 )
 
-EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
 
 # The same, of what the program writes into facts and lessons.
@@ -334,7 +333,7 @@ class Memory:
     def particulars(self) -> dict[str, Any]:
         """What the front matter says that ranking and the sweep need: its well-formed values, dates in ISO form."""
         found = dict[str, Any]()
-        if self.front.get("kind") in EPISODES:
+        if self.front.get("kind") in ("event", "plan"):  # such a fact is over once its day is
             found["kind"] = self.front["kind"]
         for key in (one for one in self.front if one in _CHECKS and one not in NAMING):
             value = self.particular(key)

@@ -8,7 +8,6 @@ A section is the machine's as long as its bytes are what the machine wrote, told
 compacted (`journal.compacted`); one that a person has changed is theirs.
 """
 
-import datetime as dt
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -89,11 +88,6 @@ def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
             return data[: match.start(1)] + new + b"\n" + data[match.start(1) :]
     gap = b"" if not data else b"\n" if data.endswith(b"\n") else b"\n\n"
     return data + gap + new
-
-
-def of_month(day: dt.date) -> str:
-    """The path of a month's summary."""
-    return f"summaries/{day.year:04}/{str(day)[:7]}-conversations.md"
 
 
 # -- of the profile -------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from filemem.errors import FilememError
 from filemem.files import journal, memory, safe
+from filemem.files.facts import page
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import Memory, Passage, encoding_of, format_turn, is_archived, kind_of, live, slug, when_of
@@ -80,11 +81,11 @@ def last_day(session: Memory) -> dt.date | None:
     return next((turn.day for turn in reversed(session.passages) if turn.speaker), None) or session.date
 
 
-def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], extra: str = "") -> str:
-    """Write a session file of ready turns in one go; returns its path. `extra` is further front matter lines."""
-    zone = f"timezone: {quoted(zone_name(at))}\n" if at.tzinfo else ""
-    front = f"---\ndate: {at:%Y-%m-%dT%H:%M:%S}\n{zone}{extra}---\n\n"
-    return folder.create(f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md", front + "".join(turns))
+def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], **front: str) -> str:
+    """Write a session file of ready turns in one go, with further front matter; returns its path."""
+    zone = quoted(zone_name(at)) if at.tzinfo else ""
+    text = page("".join(turns).rstrip("\n"), {"date": f"{at:%Y-%m-%dT%H:%M:%S}", "timezone": zone, **front})
+    return folder.create(f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md", text)
 
 
 def zone_name(at: dt.datetime) -> str:

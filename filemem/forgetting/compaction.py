@@ -80,7 +80,7 @@ def plan(
         progress(done, len(sessions))
         memory = folder.find(path) if path == live(path) or live(path) not in paths else None
         if memory and memory.date and memory.date.toordinal() < before and _tells(memory, hidden):
-            month = sections.of_month(memory.date)
+            month = f"summaries/{memory.date.year:04}/{str(memory.date)[:7]}-conversations.md"
             home = homes.get(sections.title(path)) or next(folder.standing(month), month)
             source = Source(memory, digest(memory.data, DIGITS), known.get(live(path)))
             due, room = not source.old or source.old.digest != source.digest, source.room
