@@ -188,12 +188,12 @@ class User:
         return model
 
 
-class Store:
+class Store(StoreFolder):
     """A folder with one folder per user. Nothing is held open, so `with` is a matter of taste."""
 
     def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
         """The store at `root`; `trust` has a person's answers on what its settings and repository may decide."""
-        self._folder = StoreFolder(root, trust)
+        super().__init__(root, trust)
         self._users: dict[str, User] = {}
 
     def __enter__(self) -> Self:
@@ -202,18 +202,9 @@ class Store:
     def __exit__(self, *error: object) -> None:
         pass
 
-    @property
-    def root(self) -> str:
-        """The folder's place on disk."""
-        return self._folder.root
-
-    def users(self) -> list[str]:
-        """The names of everyone who has a folder here."""
-        return self._folder.users()
-
     def user(self, name: str) -> User:
         """One user, the same object each time; raises Refused for a name that could lead elsewhere. Nothing is created."""
-        folder = self._folder.folder(name)
+        folder = self.folder(name)
         return self._users.setdefault(folder.name, User(folder))
 
 

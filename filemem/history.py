@@ -36,7 +36,7 @@ from typing import NamedTuple
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
 from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, numbered
-from filemem.files.memory import ARCHIVE, Memory, archived, counterpart
+from filemem.files.memory import ARCHIVE, Memory, archived, live
 from filemem.files.trust import VARIABLE, Trust
 from filemem.text.plain import counted, first_few, one_line
 
@@ -569,7 +569,7 @@ class History:
             theirs -= {one for one in wanted if not (self._stands(one) or GONE in self._before.get(one, ""))}
             left = [path for path in wanted if path in theirs and path not in LOGS]
             mine = [path for path in wanted if path not in left]
-            moved = [counterpart(path) for path in mine if not self._stands(path)]
+            moved = [one for path in mine if not self._stands(path) for one in (live(path), archived(path))]
             mine += [path for path in moved if path not in changes and self._stands(path)]  # which git may ignore
             if mine:
                 self.repository.commit(map(self.path, mine), words, MACHINE, at)

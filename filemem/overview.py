@@ -33,7 +33,7 @@ from filemem.files.memory import (
     SOURCE_MARK,
     Memory,
     Passage,
-    counterpart,
+    archived,
     live,
     only_asked,
 )
@@ -97,7 +97,8 @@ def _references(folder: Folder, memory: Memory, lengths: dict[str, int | None]) 
         match = REFERENCE.match(entry)
         if not match:
             return "is not a path"
-        where = next((path for path in (match["path"], counterpart(match["path"])) if path in lengths), None)
+        named = (match["path"], live(match["path"]), archived(match["path"]))
+        where = next((path for path in named if path in lengths), None)
         if where is None:
             return "does not exist"
         if not match["line"]:

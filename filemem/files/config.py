@@ -64,9 +64,7 @@ class Config:
 
 def of(folder: Folder) -> Config:
     """The settings of the store in which a user's folder lies, read once for it; raises ConfigError."""
-    if "config" not in folder.cached:
-        folder.cached["config"] = load(folder.store, folder.trust)
-    found: Config = folder.cached["config"]
+    found: Config = folder.cached.get("config") or folder.cached.setdefault("config", load(folder.store, folder.trust))
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
 from filemem.files import safe
-from filemem.files.memory import LARGEST, Memory, archived, counterpart, encoding_of, extended, live
+from filemem.files.memory import LARGEST, Memory, archived, encoding_of, extended, live
 from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
 from filemem.files.trust import Trust
 from filemem.text.plain import escape_controls, nearest, one_line
@@ -153,8 +153,8 @@ class Folder:
     def locate(self, path: str) -> str:
         """Where a memory lies now: as named, in whatever Unicode normal form, or in the archive. Raises NotFound or Refused."""
         path = path.removeprefix("./")
-        both = (path, counterpart(path))
-        for candidate in both:
+        named = (path, live(path), archived(path))
+        for candidate in named:
             where = self.absolute(candidate)
             if os.path.isdir(where):
                 inside = [name for name in self.paths() if name.startswith(path.rstrip("/") + "/")][:3]
@@ -162,7 +162,7 @@ class Folder:
                 raise Refused(f"{one_line(path)} is a folder; name a file in it{examples}.")
             if os.path.lexists(where):
                 return candidate
-        paths, wanted = self.paths(), {unicodedata.normalize("NFC", candidate) for candidate in both}
+        paths, wanted = self.paths(), {unicodedata.normalize("NFC", candidate) for candidate in named}
         for candidate in paths if not path.isascii() else ():
             if unicodedata.normalize("NFC", candidate) in wanted:
                 return candidate
@@ -292,7 +292,7 @@ class Folder:
         with self.locked():
             for candidate in itertools.islice(numbered(path), 9_999):
                 # One name means one memory, wherever it lies.
-                if any(os.path.lexists(self._named(name)) for name in (candidate, counterpart(candidate))):
+                if any(os.path.lexists(self._named(name)) for name in (live(candidate), archived(candidate))):
                     continue
                 where = self.absolute(candidate)
                 data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")

@@ -450,11 +450,6 @@ def archived(path: str) -> str:
     return f"{ARCHIVE}/{live(path)}"
 
 
-def counterpart(path: str) -> str:
-    """The path's place in the archive, or out of it."""
-    return live(path) if is_archived(path) else archived(path)
-
-
 stem_of = functools.lru_cache(100_000)(lambda path: os.fsencode(PurePath(path).stem))
 
 
