@@ -338,12 +338,9 @@ def _head(title: str) -> Html:
 
 
 def _first(folder: Folder, path: str) -> tuple[Memory, Html, str]:
-    """A memory, what its first passage says, and where that stands; one that cannot be read says why."""
-    try:
-        memory = Memory(path, folder.read(path, LARGEST))
-        passage = next(iter(memory.passages), Passage(1, 1, "", "", path))
-    except (FilememError, OSError) as error:
-        memory, passage = Memory(path, b""), Passage(1, 1, "", "", str(error))
+    """A memory, what its first passage says, and where that stands; its path where it cannot be read."""
+    memory = folder.find(path) or Memory(path, b"")
+    passage = next(iter(memory.passages), Passage(1, 1, "", "", path))
     said = plain(" ".join(passage.text.split()))
     return memory, _bdi(f"{passage.speaker}: {said}" if passage.speaker else said), f"{path}:{passage.line}"
 

@@ -1,7 +1,6 @@
 """Which paths a glob means: `*` and `?` stay within a folder, `**` crosses folders, `[…]` and `{a,b}` as in a shell."""
 
 import fnmatch
-import functools
 import re
 from collections.abc import Callable, Sequence
 
@@ -30,22 +29,13 @@ def _one(glob: str) -> Callable[[str], bool]:
         return lambda path: path == glob or path.startswith(glob + "/")
     if "/" not in glob and glob != "**":
         glob = f"**/{glob}"
-    parts = [None if part == "**" else _segment(part) for part in glob.split("/")]
+    parts = [None if part == "**" else re.compile(fnmatch.translate(part)) for part in glob.split("/")]
     return lambda path: _match(parts, path.split("/"))
 
 
-@functools.lru_cache(maxsize=256)
-def _segment(glob: str) -> re.Pattern[str]:
-    """The pattern of one folder's or file's name; the standard library's translation never backtracks."""
-    try:
-        return re.compile(fnmatch.translate(glob.replace("**", "*")))
-    except re.error:
-        how = "put [ in brackets to mean the character: [[]"
-        raise FilememError(f"the glob {one_line(glob, 60)} cannot be read; {how}.") from None
-
-
 def _match(parts: Sequence[re.Pattern[str] | None], names: list[str]) -> bool:
-    """Do the folders' names match, with None for any number of them? Row by row, so that no glob takes long."""
+    """Do the folders' names match, with None for any number of them? Row by row, and the standard
+    library's patterns never backtrack, so that no glob takes long."""
     row = [True] + [False] * len(names)  # row[n]: the parts so far match the first n names
     for part in parts:
         after = [part is None and row[0]]

@@ -238,7 +238,7 @@ def grep(
     """The matching lines from number `offset` on, `page` of them or as many as MOST_HELD is room for, with `context` lines
     around each; of the turns `said_by` some alone; where `brackets` are shown behind words for a day, the days in them count.
 
-    Raises PatternError, FilememError for a glob that cannot be read, and NotFound where `path` names no file.
+    Raises PatternError, FilememError for a glob of too many others, and NotFound where `path` names no file.
     """
     compiled = compile_pattern(expression)
     days = _days_of(compiled) if brackets else []
