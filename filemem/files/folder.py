@@ -215,7 +215,7 @@ class Folder:
     def find(self, path: str) -> Memory | None:
         """The memory of that path, live or archived; None if it is gone or cannot be read."""
         with contextlib.suppress(FilememError, OSError):
-            return self.memory(next(self.standing(path), path))
+            return next(map(self.memory, self.standing(path)), None)
         return None
 
     def make(self) -> None:
