@@ -172,14 +172,6 @@ def windows(text: str) -> list[tuple[int, int]]:
     return [*found, (start, end)] if start < end or not found else found
 
 
-def top_heading(lines: list[str], after: int) -> str:
-    """The heading with which the body begins; empty where it begins otherwise, or has another of the same rank."""
-    first = next((line for line in lines[after:] if line.strip()), "")
-    rank = _HEADING.match(first)
-    unfenced = _FENCED.sub("", "\n".join(lines[after:])).split("\n")
-    return first.strip("# ") if rank and sum(line.startswith(rank[0]) for line in unfenced) == 1 else ""
-
-
 # -- the file itself -------------------------------------------------------------------------------------------------
 
 
@@ -366,7 +358,11 @@ class Memory:
         dated = _DATE.match(name) if when_of(name) else None
         words = re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
         given = " ".join(_texts(self.front.get("title"))).strip()
-        return given, top_heading(self.lines, self._body), words
+        body = self.lines[self._body :]
+        first = next((line for line in body if line.strip()), "")
+        rank, unfenced = _HEADING.match(first), _FENCED.sub("", "\n".join(body)).split("\n")
+        alone = rank and sum(line.startswith(rank[0]) for line in unfenced) == 1  # no other of the same rank
+        return given, first.strip("# ") if alone else "", words
 
     @property
     def titled(self) -> bool:
