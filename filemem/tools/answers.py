@@ -3,7 +3,6 @@
 import bisect
 import contextlib
 import datetime as dt
-import functools
 import itertools
 import json
 import re
@@ -63,19 +62,14 @@ def line_text(text: str, day: dt.date | None, path: str, line: int, longest: int
     """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `day`, from which
     they count, is known."""
     shown = escape_controls(text[:longest])
-    shown = _annotated(shown, day) if day else shown
+    if day:
+        from filemem.text import dates  # noqa: PLC0415  whose patterns take as long to import as a person's grep to run
+
+        shown = dates.annotate(shown, day)
     if len(text) <= longest:
         return shown
     more = f"; {_call('open', path=path, line=line, lines=1)} shows more" if longest < WHOLE_LINE else ""
     return f"{shown} [clipped: {len(text):,} characters{more}]"
-
-
-@functools.lru_cache(maxsize=2_000)
-def _annotated(text: str, day: dt.date) -> str:
-    # The patterns for dates take as long to import as a grep to run, which shows a person the lines as they are.
-    from filemem.text import dates  # noqa: PLC0415
-
-    return dates.annotate(text, day)
 
 
 class _Days:
