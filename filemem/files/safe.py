@@ -95,14 +95,6 @@ def read(path: str, limit: int | None = None) -> bytes:
         return file.read(size if limit is None else min(size, limit))
 
 
-def digest(path: str) -> str:
-    """The SHA-256 of a plain file's bytes, of any size, in hexadecimal."""
-    import hashlib  # noqa: PLC0415  it loads OpenSSL, which takes a twentieth of a cold start
-
-    with open(open_regular(path), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 # -- folders and names -----------------------------------------------------------------------------------------------
 
 

@@ -39,7 +39,7 @@ from filemem.files.memory import (
     stem_of,
 )
 from filemem.history import LOGS, History
-from filemem.text.plain import UNSEEN, counted, one_line
+from filemem.text.plain import UNSEEN, counted, digest, one_line
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
 MARK = "forgetting"  # the journal's file
@@ -302,7 +302,7 @@ class _Cascade:
                 self.left += [one] if stays else []
         for n, item in enumerate(items):
             if not item.line:
-                items[n] = item._replace(old=(safe.digest(f"{self.folder.root}/{item.path}"),))
+                items[n] = item._replace(old=(digest(safe.read(f"{self.folder.root}/{item.path}")),))
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         return DeletionPlan(items, names, self.matcher, self.left, list(records))
 
@@ -549,7 +549,7 @@ def _reach(where: str, items: list[Finding], names: dict[str, str]) -> bool:
     if safe.through_link(where):
         raise Refused("a symbolic link leads there, which is not followed; delete that link.")
     if items and not items[0].line:
-        safe.delete_if(where, lambda where: safe.digest(where) == items[0].old[0])
+        safe.delete_if(where, lambda where: digest(safe.read(where)) == items[0].old[0])
         return True
     if not items:  # no text of one too large is known, nor whom it names; and one that may not be changed need not be
         with safe.settle(where) as file:
