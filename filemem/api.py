@@ -15,7 +15,7 @@ from filemem.files.folder import CurrentConversation, Folder, JobDone, StoreFold
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
-from filemem.grep.lines import Match, matches
+from filemem.grep.lines import Match, grep
 from filemem.jobs import ASKED, consolidated, forget, job, remembered
 from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
@@ -122,8 +122,9 @@ class User:
         return sorted(found.hits, key=lambda hit: -hit.score)
 
     def grep(self, pattern: str, path: str | None = None) -> list[Match]:
-        """Every line that matches a regular expression, newest file first, archived files after live ones."""
-        return matches(self.folder, pattern, path=path)
+        """Every line that matches a regular expression, 20 million characters at most, newest file first, archived files after
+        live ones."""
+        return grep(self.folder, pattern, path=path, page=10**9).lines
 
     def open_file(self, path: str) -> Memory:
         """The memory at a path, wherever it lies now; raises NotFound with the nearest paths, or Refused."""

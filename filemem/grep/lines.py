@@ -264,12 +264,6 @@ def grep(
     return GrepPage(compiled, shown, total, found, len(stats), archived, offset, end if end < total else 0, notes)
 
 
-def matches(folder: Folder, expression: str, *, path: str | None = None) -> list[Match]:
-    """Every line that matches."""
-    asked = _Sought(compile_pattern(expression))
-    return list(_matches(folder, asked, _chosen(folder, path), []))
-
-
 class _Sought(NamedTuple):
     """Which lines are searched for."""
 
