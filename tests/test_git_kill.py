@@ -27,7 +27,7 @@ JOBS = {
     "maintain": ["maintain", "--today", "2027-06-01"],
 }
 KILLS = int(os.environ.get("KILLS", "0"))
-TRIED = {"vfork": 2, "write": 1, "link": 1, "unlink": 1}  # of each kind of call, where not all are tried
+TRIED = {"vfork": 2, "write": 1, "rename": 1, "unlink": 1}  # of each kind of call, where not all are tried
 TOLD = "an undo or a sync was cut off"
 
 pytestmark = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
@@ -118,7 +118,7 @@ def test_an_undo_that_was_cut_off_is_finished_by_the_next_and_loses_nothing(tmp_
         mara.move({path: f"archive/{path}"})
     job(mara, "Sweep", *talks, *(f"archive/{path}" for path in talks))
     cut_off = 0
-    for call, number in [("fsync", 2), ("fsync", 9), ("fsync", 30), ("link", 4), ("unlink", 16), ("unlink", 24)]:
+    for call, number in [("fsync", 2), ("fsync", 9), ("fsync", 30), ("rename", 4), ("unlink", 16), ("unlink", 20)]:
         copy = copied(tmp_path / "store", tmp_path / f"{call}-{number}")
         traced(copy, ["undo"], "-o", "/dev/null", "-e", f"inject={call}:{how}:when={number}")
         user = Store(copy).user("mara").folder

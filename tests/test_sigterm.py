@@ -19,7 +19,7 @@ from filemem.files.transcript import Transcript
 TODAY = "2026-11-20"
 JOBS = {  # the command, and the call that puts its files in their place
     "maintain": (["maintain"], "rename"),
-    "import": (["import", "openai-jsonl", "EXPORT"], "link"),
+    "import": (["import", "openai-jsonl", "EXPORT"], "rename"),
 }
 
 
