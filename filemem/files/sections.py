@@ -54,8 +54,7 @@ def parse(line: str, path: str, number: int) -> Bullet | None:
 def title(path: str) -> str:
     """The heading of the section for a source: its file's name, or the path where that is not in the usual folder."""
     stem = path.rpartition("/")[2].rpartition(".")[0]
-    usual = re.fullmatch(rf"\w+/(\d{{4}}/)?{re.escape(stem)}\.md", live(path))
-    return stem if usual and (not usual[1] or stem.startswith(usual[1][:4])) else live(path)
+    return stem if live(path) in (f"sessions/{stem}.md", f"sessions/{stem[:4]}/{stem}.md") else live(path)
 
 
 def section(path: str, bullets: Iterable[Bullet]) -> bytes:

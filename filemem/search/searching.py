@@ -301,14 +301,10 @@ class Reader:
     def memory(self, path: str) -> Memory | None:
         """A file as it is now; None where it cannot be read."""
         if path not in self._read:
-            number = self._listed.get(path)
-            try:
-                if number is None:
-                    self._read[path] = self._folder.memory(path)
-                else:
-                    self._read[path] = self._index.memory(path, self.corpus.file(number).stats)
-            except FilememError:
-                self._read[path] = None
+            number, self._read[path] = self._listed.get(path), None
+            with contextlib.suppress(FilememError):
+                stats = None if number is None else self.corpus.file(number).stats
+                self._read[path] = self._index.memory(path, stats) if stats else self._folder.memory(path)
         return self._read[path]
 
     def source(self, cited: str, fact: Hit) -> Hit | None:
