@@ -378,8 +378,7 @@ class Memory:
     @functools.cached_property
     def passages(self) -> list[Passage]:
         """The file cut into what a search returns, in order: front matter by key, then its text, all of a note with its title."""
-        front = self.front
-        entries = list(self._entries()) if front or self.is_yaml else []
+        entries = list(self._entries()) if self.front or self.is_yaml else []
         found: list[Passage] = []
         if not (entries and self.is_yaml):  # turns, else a fact left whole, else paragraphs
             found = turns(self.lines, self._body, self.day) if self.kind in SPOKEN else []
@@ -387,7 +386,7 @@ class Memory:
             found = found or list(paragraphs(self.lines, self._body))
         if not found and not entries and self.front_end:
             found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
-        named = "" if self.is_yaml else " ".join(text for key in front if key in NAMING for text in _texts(front[key]))
+        named = " ".join(_texts([self.front[key] for key in self.front if key in NAMING and not self.is_yaml]))
         if named and (found or entries):
             first = (found or entries)[0]
             (found or entries)[0] = first._replace(context=f"{first.context} {named}".strip())

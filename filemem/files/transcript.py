@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.files import journal, memory, safe
 from filemem.files.facts import page
 from filemem.files.folder import Folder
@@ -42,8 +42,11 @@ class Transcript:
 
     def _standing(self) -> Memory | None:
         """The file, once no editor is in the middle of saving it; None where there is none to which a turn can be added."""
-        with contextlib.suppress(FilememError):
-            safe.settle(self.folder.absolute(self.path)).close()
+        try:
+            with contextlib.suppress(NotFound):
+                safe.settle(self.folder.absolute(self.path)).close()
+        except FilememError:
+            return None
         memory = self._found()
         return memory if memory and not memory.binary and encoding_of(memory.data) == "utf-8" else None
 
