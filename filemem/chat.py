@@ -38,6 +38,7 @@ from filemem.tools.toolbox import Toolbox
 
 LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 LONGEST_KEPT = 200  # characters of a fact that are said again
+LONGEST_EARLIER = 160  # characters of a turn that has left the prompt
 UNSEEN = " [?]"  # follows a citation of something that the model was not shown
 NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
 CALLED = "tool_calls"  # why a reply ended that called tools, or wrote a call into its text
@@ -148,7 +149,6 @@ class Conversation:
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done = ""  # what the program did about the last message
-        self.summary, self.gone = "", list[Passage]()  # of the turns that have left the prompt, and these
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._shown = ""  # what the last request said, without citations that were marked
 
@@ -284,7 +284,7 @@ class Conversation:
             ("rules", prompt.template("chat").strip().replace("{name}", name).replace("{reading}", how)),
             ("preferences", wishes),
             ("profile", prompt.data(PROFILE, profile) if profile else ""),
-            ("earlier in this conversation", prompt.data("summary", self.summary) if self.summary else ""),
+            ("earlier in this conversation", self._earlier(turns[:start])),
         ]
         beside = [
             ("recalled", self._recall(turns)),
@@ -322,30 +322,30 @@ class Conversation:
         return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:
-        """The index of the first turn in the prompt; the running summary stands for those before it: by the model, else their own
-        words, and is begun anew where one of them has changed. It moves by a third of the window at a time: each move costs a
-        summary, and endpoints cache a prompt that begins as the last one did."""
-        settings = config.of(self.user)
-        if turns[: len(self.gone)] != self.gone:
-            self.summary, self.gone = "", []
-        sizes, start = [count_tokens(turn.text) for turn in turns], len(self.gone)
-        if start < len(turns) and sum(sizes[start:]) <= settings.window_tokens:
-            return start
-        start = len(turns) - 1
-        while start > 0 and sum(sizes[start - 1 :]) <= settings.window_tokens * 2 // 3:
-            start -= 1
+        """The index of the first turn in the prompt: the same for whoever goes on with the conversation. It moves by a third of
+        the window at a time, as endpoints cache a prompt that begins as the last one did."""
+        room = config.of(self.user).window_tokens
+        sizes, start, held = [count_tokens(turn.text) for turn in turns], 0, 0
+        for place, size in enumerate(sizes):
+            held += size
+            moves = held > room
+            while moves and start < place and held > room * 2 // 3:
+                held -= sizes[start]
+                start += 1
         while start < len(turns) - 1 and turns[start].speaker == ASSISTANT:
             start += 1  # it opens with what a person said
-        if gone := turns[len(self.gone) : start]:
-            said, told = "\n".join(f"{turn.speaker}: {turn.text}" for turn in gone), ""
-            with contextlib.suppress(ModelError):
-                rules = prompt.template("summarise").replace("{words}", str(settings.summary_tokens // 2))
-                asked = f"{prompt.data('summary so far', self.summary)}\n{prompt.data('turns', said)}"
-                messages = [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
-                told = self._request(messages, [], lambda text: None).text.strip()
-            self.summary = clip_tokens(told or f"{self.summary}\n{said}".strip(), settings.summary_tokens)
-        self.gone = turns[: max(0, start)]
-        return len(self.gone)
+        return start
+
+    def _earlier(self, gone: list[Passage]) -> str:
+        """What stands for the turns that have left the prompt: the last of them, each by its beginning, with its line."""
+        lines, room = list[str](), config.of(self.user).summary_tokens
+        for turn in reversed(gone):
+            line = f"{turn.line or '':>4}  {turn.speaker}: {one_line(turn.text, LONGEST_EARLIER)}"
+            room -= count_tokens(line)
+            if room < 0:
+                break
+            lines.insert(0, line)
+        return prompt.data(self.transcript.path or "earlier", "\n".join(lines)) if lines else ""
 
     # -- the tool loop -------------------------------------------------------------------------------------------------
 
@@ -399,14 +399,22 @@ class Conversation:
         return self._ask(messages, listen, self.offered, last=last)
 
     def _ask(self, messages: Messages, listen: Listener, tools: Tools, *, last: bool) -> Reply:
-        """One reply, whose text streams up to the first call that is written in it. The `last` time no call can be made, yet
-        tools are named, as the turns have calls of them."""
+        """One reply, whose text streams up to the first call that is written in it; logged with its request. The `last` time no
+        call can be made, yet tools are named, as the turns have calls of them."""
         screen, said = CallFilter(lambda text: listen(Text(text))), CallFilter(lambda text: None)
         options = {**self.options, "tool_choice": "none"} if last and tools else self.options
+        ask: Callable[..., Reply] = self.model.ask
+        step = {"at": f"{self.now():%Y-%m-%dT%H:%M:%S}", "model": self.model.name, "messages": messages, "tools": tools}
         try:
-            reply = self._request(messages, tools, screen.feed, **options)
+            reply = ask(messages, tools, screen.feed, **(options if isinstance(self.model, OpenAIModel) else {}))
+            step |= {"text": reply.text, "calls": [call._asdict() for call in reply.calls], **reply.usage._asdict()}
+        except ModelError as error:
+            step["error"] = str(error)
+            raise
         finally:
             screen.end()  # shows what waited to be told from a call
+            if self.log:
+                self.log(step)
         said.feed(reply.text)  # what streamed may have turned out to be thoughts
         text = said.end()
         if screen.found and not said.found:  # in the thoughts
@@ -417,21 +425,6 @@ class Conversation:
         calls = reply.calls or tuple(written if tools else ())
         finish = CALLED if reply.calls or said.found else reply.finish.replace(CALLED, "stop")
         return reply._replace(text=text, calls=() if last else calls, finish=finish)
-
-    def _request(self, messages: Messages, tools: Tools, on_text: Callable[[str], None], **options: Any) -> Reply:
-        """Ask the model, one of an endpoint's with `options`, and log the request with what came of it."""
-        ask: Callable[..., Reply] = self.model.ask
-        step = {"at": f"{self.now():%Y-%m-%dT%H:%M:%S}", "model": self.model.name, "messages": messages, "tools": tools}
-        try:
-            reply = ask(messages, tools, on_text, **(options if isinstance(self.model, OpenAIModel) else {}))
-            step |= {"text": reply.text, "calls": [call._asdict() for call in reply.calls], **reply.usage._asdict()}
-            return reply
-        except ModelError as error:
-            step["error"] = str(error)
-            raise
-        finally:
-            if self.log:
-                self.log(step)
 
     # -- citations -----------------------------------------------------------------------------------------------------
 
