@@ -283,7 +283,7 @@ class Conversation:
         system = [
             ("rules", prompt.template("chat").strip().replace("{name}", name).replace("{reading}", how)),
             ("preferences", wishes),
-            ("profile", prompt.data(PROFILE, profile) if profile else ""),
+            ("profile", prompt.data(PROFILE, profile)),
             ("earlier in this conversation", self._earlier(turns[:start])),
         ]
         beside = [
@@ -300,10 +300,9 @@ class Conversation:
             return ""
         if to_remember(said[-1]) or to_forget(said[-1]):
             return ""  # which asks for nothing that was
-        room, sure = (ALONE, 0) if alone else (BESIDE_TOOLS, SURE)
-        today, current = self.now().date(), self.tools.current
-        found = recall(self.user, said, today, current, room, weak=alone, sure=sure)
-        return prompt.data("search_files", found) if found else ""
+        room, least, sure = (ALONE, 0.0, ALONE) if alone else (BESIDE_TOOLS, ranking.PARTIAL, SURE)
+        found = recall(self.user, said, self.now().date(), self.tools.current, room, least=least, sure=sure)
+        return prompt.data("search_files", found)
 
     @property
     def offered(self) -> Tools:
@@ -345,7 +344,7 @@ class Conversation:
             if room < 0:
                 break
             lines.insert(0, line)
-        return prompt.data(self.transcript.path or "earlier", "\n".join(lines)) if lines else ""
+        return prompt.data(self.transcript.path or "earlier", "\n".join(lines))
 
     # -- the tool loop -------------------------------------------------------------------------------------------------
 
@@ -510,9 +509,8 @@ def prompt_context(
     """What belongs into the prompt of a chat that is not filemem's: preferences, the profile, and within `room` tokens what a
     search for a message finds, all but preferences as data between marks."""
     wishes, profile = core_memory(folder, today)
-    found = message.strip() and room and recall(folder, [message], today, current, room, weak=False)
-    marked = (prompt.data(name, text) for name, text in ((PROFILE, profile), ("search_files", found)) if text)
-    return "\n\n".join(filter(None, (wishes, *marked)))
+    found = recall(folder, [message], today, current, room) if room and message.strip() else ""
+    return "\n\n".join(filter(None, (wishes, prompt.data(PROFILE, profile), prompt.data("search_files", found))))
 
 
 def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
@@ -551,7 +549,6 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
 # -- one search of the memory for a message: its best passages stand beside it, or are the answer ----------------------
 
 SURE, BESIDE_TOOLS, ALONE = 250, 400, 1200  # tokens: of a strong match, of another, of any for a model without tools
-MOST_PASSAGES = 30  # passages for a model without tools
 LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
 FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
 BEFORE = 2  # of the person's turns that such a message goes on with
@@ -570,27 +567,22 @@ def recall(
     today: dt.date,
     current: CurrentConversation | None,
     room: int,
-    *,
-    weak: bool,
     least: float = ranking.PARTIAL,
     sure: int = 0,
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
-    and how many of how many these are; of those weaker than `least`, and for a greeting, none, unless `weak` or asked for by
-    their days, and of the profile what is not in every prompt."""
+    and how many of how many these are; of those weaker than `least` none, unless asked for by their days, none for a greeting,
+    and of the profile what is not in every prompt."""
     query = searched(said)
-    if not weak and terms.is_courtesy(query):
+    if terms.is_courtesy(query):
         return ""
     try:
-        limit = MOST_PASSAGES if weak else None
-        found = search_files(index.of(folder), query, limit=limit, today=today, current=current)
-    except FilememError as error:
-        return f"Error: {error}" if weak else ""
-    plans = least <= ranking.PARTIAL and _asks(query) and found.strength.endswith(" alone")
-    if not (weak or plans) and max((hit.strength for hit in found.hits), default=0.0) < least:
+        found = search_files(index.of(folder), query, today=today, current=current)
+    except FilememError:  # nothing is kept yet, or nothing of it can be read
         return ""
-    if not found.hits:
-        return escape_controls(answers.searched(found, calls=False))
+    plans = least <= ranking.PARTIAL and _asks(query) and found.strength.endswith(" alone")
+    if not plans and max((hit.strength for hit in found.hits), default=0.0) < least:
+        return ""
     profile = _profile(folder) if any(hit.path == PROFILE for hit in found.hits) else ""
     hits = [hit for hit in found.hits if hit.path != PROFILE or SOURCE_MARK.sub("", hit.text).rstrip() not in profile]
     if not hits:
@@ -627,7 +619,7 @@ def reply(
     try:
         asked = searched(said if asks else said[-1:])  # thanks for an answer asks for no more of it
         found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
-    except FilememError:
+    except FilememError:  # nothing is kept yet, or nothing of it can be read
         found = Found([], 0, "", [], 0)
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (MAYBE if asks else CERTAIN)

@@ -71,10 +71,10 @@ def _standing(user: Folder, today: dt.date) -> str:
     ahead = "\n".join(
         f"{one.day()} {one_line(one.text, 100)} ({one.path}:{one.line})" for one in plans if not one.until
     )
-    parts = [wishes, prompt.data("ahead", clip_tokens(ahead, AHEAD)) if ahead else ""]
+    parts = [wishes, prompt.data("ahead", clip_tokens(ahead, AHEAD))]
     room = AT_START - 40 - sum(map(count_tokens, parts))
     profile = clip_tokens(profile, room)
-    parts.insert(1, prompt.data(PROFILE, profile) if profile else "")
+    parts.insert(1, prompt.data(PROFILE, profile))
     return "\n".join(filter(None, parts))
 
 
@@ -83,8 +83,8 @@ def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date
     place = journal.Origins(user).recorded(f"{client}:{said.get('session_id')}")
     current = CurrentConversation(place, 1) if place else None
     room = WITH_PROMPT - 30
-    found = chat.recall(user, [str(said.get("prompt", ""))], today, current, room, weak=False, least=ranking.STRONG)
-    return prompt.data("search_files", clip_tokens(found, room)) if found else ""
+    found = chat.recall(user, [str(said.get("prompt", ""))], today, current, room, least=ranking.STRONG)
+    return prompt.data("search_files", clip_tokens(found, room))
 
 
 def take_in(store: StoreFolder, user: str, client: str, path: str, at: dt.datetime) -> None:

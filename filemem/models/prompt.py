@@ -19,7 +19,7 @@ def contained(text: str) -> str:
 
 
 def data(path: str, text: str) -> str:
-    """Memory text between marks that it cannot forge."""
+    """Memory text between marks that it cannot forge; empty for none."""
     inside = MARK.sub("&lt;", escape_controls(text))
     name = escape_controls(path).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
-    return f'<memory path="{name}">\n{inside}\n</memory>'
+    return f'<memory path="{name}">\n{inside}\n</memory>' if text else ""
