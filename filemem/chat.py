@@ -550,12 +550,11 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
 
 SURE, BESIDE_TOOLS, ALONE = 250, 400, 1200  # tokens: of a strong match, of another, of any for a model without tools
 LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
-FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
+FEW = 1  # words to look for, up to which a message to a model is taken to go on with what was said before; for quotes none
 BEFORE = 2  # of the person's turns that such a message goes on with
 QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
-MEANING = 4  # times what a search counts it, for quotes: a few weak words weigh less here
 ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
-BESIDE = 0.25  # of what the best quote is worth, below which one is noise, as without a word of the question or meaning
+BESIDE = 0.35  # of what the best quote holds of the question, from which on another stands beside it
 LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
@@ -601,11 +600,11 @@ def _shown(found: Found, count: int) -> str:
     return f"shown {count} of {len(found.hits) + found.more}: {shown}"
 
 
-def searched(said: Sequence[str]) -> str:
-    """What to search for on the last of a person's messages; one with little to look for, such as "and since when?", goes on
+def searched(said: Sequence[str], few: int = FEW) -> str:
+    """What to search for on the last of a person's messages; one with `few` words to look for, such as "and since when?", goes on
     with those before it."""
     text = said[-1]
-    if len(question.parse(text).content) <= FEW:
+    if len(question.parse(text).content) <= few:
         text = "\n".join(said[-1 - BEFORE :])
     half = LONGEST_QUERY // 2
     return text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
@@ -617,28 +616,32 @@ def reply(
     """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
     chinese, asks = offline.in_chinese(said[-1]), _asks(said[-1])
     try:
-        asked = searched(said if asks else said[-1:])  # thanks for an answer asks for no more of it
+        asked = searched(said if asks else said[-1:], few=0)  # thanks for an answer asks for no more of it
         found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
     except FilememError:  # nothing is kept yet, or nothing of it can be read
         found = Found([], 0, "", [], 0)
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (MAYBE if asks else CERTAIN)
-    hits = every = list(_telling(folder, found.hits))
-    if sure and every and not of_its_days:
-        least = BESIDE * _worth(every[0])
-        beside = (hit for hit in every[1:] if hit.parts.get("meaning") or (hit.held.itself and _worth(hit) >= least))
-        hits = [every[0], *beside]
-    if asks and (days := _days(said[-1], today)):  # what is of the day comes first, whatever its words
-        telling = [hit for hit in every if days & _days(hit.text, hit.date or today, hit.date)]
-        hits, sure = telling or hits, sure or bool(telling)
+    hits = telling = list(_telling(folder, found.hits))
+    days = _days(said[-1], today) if asks else set()
+    if of_day := [hit for hit in telling if days & _days(hit.text, hit.date or today, hit.date)]:
+        hits, sure = of_day, True  # whatever their words
+    elif telling and not of_its_days:  # beside the best none that is only near its words, or holds but weak ones
+        least = BESIDE * telling[0].strength
+        more = (hit for hit in telling[1:] if hit.parts.get("meaning") or (hit.held.itself and hit.strength >= least))
+        hits = [telling[0], *more]
     hits = hits[: QUOTES if sure else NEAR if asks else 0]
     parts = [] if asks else [(offline.SAID if kept else offline.UNRECORDED)[chinese]]
     if hits or asks:
-        # Of those that answer about as well the newest first, of a day facts, which may have been edited; superseded ones last.
         good = ALIKE * max((hit.score for hit in hits), default=0.0)
-        days_of = {id(hit): hit.date.toordinal() if hit.date and hit.score >= good else 0 for hit in hits}
-        hits.sort(key=lambda hit: (days_of[id(hit)], kind_of(hit.path) == "facts"), reverse=True)
-        hits.sort(key=lambda hit: (bool(hit.newer), hit.score < good))
+
+        def place(hit: Hit) -> tuple[bool, bool, int, bool]:
+            """What is superseded is last; of those that answer about as well the newest is first, of a day a fact, which may
+            have been edited."""
+            day = hit.date.toordinal() if hit.date and hit.score >= good else 0
+            return bool(hit.newer), hit.score < good, -day, kind_of(hit.path) != "facts"
+
+        hits.sort(key=place)
         opening = (offline.FOUND if hits and sure else offline.NEAREST if hits else offline.NOTHING)[chinese]
         parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
     return "\n\n".join(parts)
@@ -654,18 +657,12 @@ def _days(text: str, today: dt.date, own: dt.date | None = None) -> set[dt.date]
     return {span.start for span in spans if span.start == span.end} | ({own} if own else set())
 
 
-def _worth(hit: Hit) -> float:
-    """How well a passage answers without a model: by words the more it holds of the question, and by meaning."""
-    meaning = hit.parts.get("meaning", 0.0)
-    return (hit.score - meaning) * hit.strength + MEANING * meaning
-
-
 def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
     """The hits that tell something, best first; of those that tell the same only one. No question, answer, heading or front
     matter."""
     lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
     told: set[str] = set()
-    for hit in sorted(hits, key=_worth, reverse=True):
+    for hit in sorted(hits, key=lambda hit: hit.score, reverse=True):
         text = SOURCE_MARK.sub("", hit.text).strip()
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
         heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")

@@ -121,6 +121,16 @@ def test_thanks_for_an_answer_asks_for_no_more_of_it(mara: Life, told: str, aske
 
 
 @pytest.mark.parametrize(
+    ("asked", "goes_on"),
+    [("And since when?", True), ("从什么时候开始？", True), ("Zebras?", False), ("斑马呢？", False)],
+)
+def test_only_a_question_that_names_nothing_goes_on_with_the_one_before(mara: Life, asked: str, goes_on: bool) -> None:
+    mara.say("Nadia has worked at the harbour office since March 2024.")
+    mara.say("Where does Nadia work?", "2026-11-03")
+    assert ("harbour" in mara.say(asked, "2026-11-03", "--resume")) == goes_on
+
+
+@pytest.mark.parametrize(
     ("order", "said"),
     [("forget that my tea is gyokuro", "WORDS"), ("Please forget my tea.", "WORDS"), ("忘掉我的茶", "加")],
 )

@@ -30,7 +30,7 @@ _WHEN = re.compile(
 _LIGHT_WORDS = (
     "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
     "receive start begin plan decide want need try happen involve kind type way thing sort example number list "
-    "name anything something 事 做 要"
+    "name anything something 事 做 要 开始"
 )
 _ASKED = re.compile(
     r"\bhow (?:many|much)\b|\bwe (?:talk|spoke|speak|chat|discuss)\w*(?: about)?\b|[聊谈][了过到]?(?=些?什么)"
