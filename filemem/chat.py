@@ -676,8 +676,7 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
 
 def _quote(hit: Hit, *, chinese: bool) -> str:
     """A passage as a list item under a blank line: who said it and what, then its day and `path:line`."""
-    shown = ("… " if hit.cut and not hit.text.startswith(hit.excerpt[:20]) else "") + hit.excerpt
-    lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", shown).split("\n"))
+    lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", hit.excerpt).split("\n"))
     first, *rest = [answers.line_text(line, hit.date, hit.path, hit.line) for line in lines]
     who = f"{hit.speaker or hit.title}: " if hit.speaker or hit.title else ""
     of_month = hit.when and hit.when.month and hit.date == hit.when.date

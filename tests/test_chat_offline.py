@@ -145,6 +145,8 @@ def test_what_was_only_said_near_the_answer_is_not_quoted_beside_it(mara: Life) 
     mara.say("外婆住在厦门，今年六十三。")
     mara.say("The shed key hangs in the hall.", "2026-11-02", "--resume")
     assert mara.say("Where does the key of the shed hang?").count("\n- ") == 1
+    mara.say("It rained. " * 60 + "The boat's key is under a mat. " + "I slept. " * 60)
+    assert "- mara: … It rained. " in mara.say("Where is the boat's key?"), "what was left out is told once"
 
 
 @pytest.mark.parametrize(
