@@ -281,6 +281,17 @@ def test_a_supersession_keeps_the_old_files_and_its_successor_takes_over_their_l
     assert files["profile.md"] == f"# Nora\n\n## Home\n\n- Her home is [[Faro]]. <!-- {new} -->\n"
 
 
+@pytest.mark.parametrize("said", ["in Faro in 2023", "2023年在法鲁"])
+def test_an_event_that_was_over_when_a_fact_was_first_told_ends_it_not(user: Folder, said: str) -> None:
+    """Whatever a model says of it; what has happened since does, told late, too."""
+    assert kept(user, "I live in Ghent. 我很好。", GHENT)
+    before = tree(user)
+    [one] = decided(user, f"We were {said}.", note(f"Nora, {said}.", said, supersede="Ghent", kind="event"), at=JUNE)
+    assert one.action == "ADD" and before.items() <= tree(user).items()
+    left = note("Nora left Ghent.", "left Ghent", supersede="lives in", kind="event", day="2026-05-20")
+    assert [one.action for one in decided(user, "We left Ghent on 20 May.", left, at=JULY)] == ["SUPERSEDE"]
+
+
 def test_a_memory_that_has_an_end_is_shown_to_the_model_with_it(user: Folder) -> None:
     """Else what is over looks as if it held, and an end that was put off stays."""
     rent = note("Nora rents a flat in Ghent.", "flat in Ghent", valid_until="2026-05-31")

@@ -18,6 +18,7 @@ from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, IMPORTANCE, Memory, kind_of, live, when_of
 from filemem.remembering.sessions import ConsolidationLog, display
+from filemem.text import dates
 from filemem.text.own_words import one_form_of_numbers
 from filemem.text.terms import content, fold
 
@@ -199,6 +200,8 @@ class KnownMemories:
             return self._new(less, f"says otherwise than {target.path}, which is pinned")
         if claim.action == SUPERSEDE and claim.day < target.since:
             return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
+        if claim.action == SUPERSEDE and self._was_over(claim, target):
+            return self._new(claim, f"it was over before {target.path} was told")
         if claim.day < target.since or (claim.action == UPDATE and kind_of(target.path) != claim.kind):
             return self._new(claim)
         if claim.action == UPDATE and target.own and target.sources and not claim.ends:
@@ -208,6 +211,14 @@ class KnownMemories:
             one for one in ends if not one.pinned and one.since <= claim.day and claim.said_by in ("", one.said_by)
         ]
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
+
+    def _was_over(self, claim: Claim, target: KnownMemory) -> bool:
+        """Does a claim tell of an event that was over on the day on which what stands at a path was first told?"""
+        told, memory = when_of(target.path), self.folder.find(target.path)
+        ends = [span.end for one in dates.mentioned(claim.text, claim.day) for span in one.spans]
+        over = claim.when or max(ends, default=claim.day)
+        stands = memory is not None and memory.front.get("kind") != "event"
+        return claim.nature != "" and stands and told is not None and over < told.date
 
     def _changed(self, claim: Claim, old: KnownMemory, reason: str) -> Decision:
         sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
