@@ -26,6 +26,7 @@ from filemem.grep.lines import lines_of
 from filemem.index import Corpus
 from filemem.models import offline, prompt
 from filemem.models.endpoint import Messages, Model, ModelError, OpenAIModel, Reply, ToolCall, Tools, ToolsRefused
+from filemem.models.offline import said_to
 from filemem.search import question, ranking
 from filemem.search.searching import CERTAIN, MAYBE, Found, Hit, search_files
 from filemem.text import dates, terms
@@ -238,24 +239,25 @@ class Conversation:
         """Do what the last message asks of the program, to remember it or to take back what came before; what is said of it, and
         whether something was taken back."""
         said, line, path = turns[-1].text, turns[-1].line, self.transcript.path
-        chinese, words = offline.in_chinese(said), to_remember(said) if self.does else ""
+        words = to_remember(said) if self.does else ""
         if self.does and words and self.kept:
             try:
                 fact, written, notes = self.does.remember(self.user, words, self.now(), f"{path}:{line}")
             except FilememError as error:
-                return offline.NOT_KEPT[chinese].format(error), False
+                return said_to(said, offline.NOT_KEPT).format(error), False
             self.written += written
-            return "\n".join([offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), fact), *notes]), False
+            kept = said_to(said, offline.KEPT).format(one_line(words, LONGEST_KEPT), fact)
+            return "\n".join([kept, *notes]), False
         if self.does and to_forget(said):
             places = self.does.take_back(self.user, path, self._shown_turns(), self.now()) if self.kept else []
             if not places:
-                return offline.NOTHING_SAID[chinese], False
+                return said_to(said, offline.NOTHING_SAID), False
             said_here = [place for place in places if place.startswith(path)] or places[:1]
-            how = [offline.DELETE[chinese].format(self.command, place) for place in said_here]
-            return "\n".join([offline.TAKEN_BACK[chinese], *(f"- {place}" for place in places), *how]), True
+            how = [said_to(said, offline.DELETE).format(self.command, place) for place in said_here]
+            return "\n".join([said_to(said, offline.TAKEN_BACK), *(f"- {place}" for place in places), *how]), True
         if self.offline and _FORGET_WHAT.match(terms.simplified(said)) and not said.endswith(("?", "？")):
-            return offline.TO_FORGET[chinese].format(self.command), False
-        return offline.UNRECORDED[chinese] if words or (self._paused and not self.offline) else "", False
+            return said_to(said, offline.TO_FORGET).format(self.command), False
+        return said_to(said, offline.UNRECORDED) if words or (self._paused and not self.offline) else "", False
 
     def _quoted(self, listen: Listener) -> str:
         """The answer without a model: what the program did, or else the best quotes."""
@@ -614,7 +616,7 @@ def reply(
     folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, *, kept: bool
 ) -> str:
     """What is said to the last of a person's messages, without a model; `kept` tells whether it is in a transcript."""
-    chinese, asks = offline.in_chinese(said[-1]), _asks(said[-1])
+    message, asks = said[-1], _asks(said[-1])
     try:
         asked = searched(said if asks else said[-1:], few=0)  # thanks for an answer asks for no more of it
         found = search_files(index.of(folder), asked, limit=LOOKED_AT, today=today, current=current)
@@ -623,7 +625,7 @@ def reply(
     of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
     sure = of_its_days or found.certainty >= (MAYBE if asks else CERTAIN)
     hits = telling = list(_telling(folder, found.hits))
-    days = _days(said[-1], today) if asks else set()
+    days = _days(message, today) if asks else set()
     if of_day := [hit for hit in telling if days & _days(hit.text, hit.date or today, hit.date)]:
         hits, sure = of_day, True  # whatever their words
     elif telling and not of_its_days:  # beside the best none that is only near its words, or holds but weak ones
@@ -631,7 +633,7 @@ def reply(
         more = (hit for hit in telling[1:] if hit.parts.get("meaning") or (hit.held.itself and hit.strength >= least))
         hits = [telling[0], *more]
     hits = hits[: QUOTES if sure else NEAR if asks else 0]
-    parts = [] if asks else [(offline.SAID if kept else offline.UNRECORDED)[chinese]]
+    parts = [] if asks else [said_to(message, offline.SAID if kept else offline.UNRECORDED)]
     if hits or asks:
         good = ALIKE * max((hit.score for hit in hits), default=0.0)
 
@@ -642,8 +644,8 @@ def reply(
             return bool(hit.newer), hit.score < good, -day, kind_of(hit.path) != "facts"
 
         hits.sort(key=place)
-        opening = (offline.FOUND if hits and sure else offline.NEAREST if hits else offline.NOTHING)[chinese]
-        parts.append("\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]))
+        opening = said_to(message, offline.FOUND if hits and sure else offline.NEAREST if hits else offline.NOTHING)
+        parts.append("\n".join([opening, *(_quote(hit, message) for hit in hits)]))
     return "\n\n".join(parts)
 
 
@@ -674,25 +676,24 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
             yield hit
 
 
-def _quote(hit: Hit, *, chinese: bool) -> str:
-    """A passage as a list item under a blank line: who said it and what, then its day and `path:line`."""
+def _quote(hit: Hit, message: str) -> str:
+    """A passage as a list item under a blank line: who said it and what, then its day, as told to a message, and `path:line`."""
     lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", hit.excerpt).split("\n"))
     first, *rest = [answers.line_text(line, hit.date, hit.path, hit.line) for line in lines]
     who = f"{hit.speaker or hit.title}: " if hit.speaker or hit.title else ""
     of_month = hit.when and hit.when.month and hit.date == hit.when.date
     when = hit.when if of_month or not hit.date else FileDate(hit.date, False, "")
-    where = ", ".join(filter(None, (day_of(when, chinese=chinese) if when else "", f"{hit.path}:{hit.line}")))
+    where = ", ".join(filter(None, (day_of(when, message) if when else "", f"{hit.path}:{hit.line}")))
     note = f"  ({hit.note})" if hit.note else ""
     return "\n".join(["", f"- {who}{first}", *(f"  {line}" for line in rest), f"  {where}{note}"])
 
 
-def day_of(when: FileDate, *, chinese: bool) -> str:
-    """A file's day, or its month where that is all it has, as a person writes it."""
+def day_of(when: FileDate, message: str) -> str:
+    """A file's day, or its month where that is all it has, as whoever wrote the message writes it."""
     day = when.date
-    if chinese:
-        named = f"{day.year}年{day.month}月"
-        return named if when.month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
-    return f"{day:%B %Y}" if when.month else f"{day:%a} {day.day} {day:%B %Y}"
+    month = f"{day:%B %Y}", f"{day.year}年{day.month}月"
+    whole = answers.spelt(day), f"{month[1]}{day.day}日 週{_WEEKDAYS[day.weekday()]}"
+    return said_to(message, month if when.month else whole)
 
 
 # -- tool calls that a model writes into its answer: none reaches the screen, and those that can be read are made ------

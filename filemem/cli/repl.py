@@ -24,9 +24,10 @@ from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, consolidated, job
 from filemem.models.endpoint import Model
-from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, in_chinese
+from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, said_to
 from filemem.remembering import sessions
 from filemem.search import semantic
+from filemem.text import terms
 from filemem.text.plain import count_tokens, counted, escape_controls, first_few, one_line
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
@@ -45,25 +46,25 @@ HELP = """\
 /off            keep nothing of what is said from here on
 /quit           end; so does Ctrl-D; Ctrl-C stops an answer"""
 HELP_IN_CHINESE = """\
-/search 词语     找出与词语或问题最相符的段落
-/open 路径       阅读一条记忆；也可写 路径:行号
-/remember 内容   记下一条事实
-/forget 词语     先询问，再删除含有这些词以及讲到它的内容；也可写路径
-/edit 路径       用编辑器修改一条记忆
-/list 模式       列出记忆，如 facts/**
-/sessions        最近的对话；用 filemem chat --resume 名称 继续其中一个
-/memory          提示词里有什么，各占多少词元
-/model [名称]    由哪个模型回答，或换一个；offline 只引用记忆
-/off             从这里起什么都不保存
-/quit            结束；也可按 Ctrl-D；Ctrl-C 停止正在输出的回答"""
+/search 詞語     找出與詞語或問題最相符的段落
+/open 路徑       閱讀一條記憶；也可寫 路徑:行號
+/remember 內容   記下一條事實
+/forget 詞語     先詢問，再刪除含有這些詞以及講到它的內容；也可寫路徑
+/edit 路徑       用編輯器修改一條記憶
+/list 模式       列出記憶，如 facts/**
+/sessions        最近的對話；用 filemem chat --resume 名稱 繼續其中一個
+/memory          提示詞裡有什麼，各佔多少詞元
+/model [名稱]    由哪個模型回答，或換一個；offline 只引用記憶
+/off             從這裡起什麼都不保存
+/quit            結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
 COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a chat has under their own names
 WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
-OFF = ("From here on nothing is kept; what was said before is.", "从现在起什么都不保存；之前说的仍然保存着。")
-KEPT = ("The conversation is in {}. ", "对话保存在 {}。")
-KNOWN = ("Facts: {}; conversations that wait for a model: {}.", "事实：{}条；等待模型阅读的对话：{}段。")
-UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
+OFF = ("From here on nothing is kept; what was said before is.", "從現在起什麼都不保存；之前說的還在。")
+KEPT = ("The conversation is in {}. ", "對話保存在 {}。")
+KNOWN = ("Facts: {}; conversations that wait for a model: {}.", "事實：{}條；等待模型閱讀的對話：{}段。")
+UNSHOWN = ("(the model was not shown this)", "（模型沒有看到這一行）")
 LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _SLASH = re.compile(r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # blanks of Chinese width and line ends, too
@@ -77,7 +78,7 @@ class Chat:
     def __init__(self, call: Context, talk: Conversation, *, verbose: bool) -> None:
         self._call, self._talk, self._verbose = call, talk, verbose
         self._live = sys.stdout.isatty() and not call.json  # do answers stream?
-        self._chinese = False  # is the answer to a message in Chinese?
+        self._message = ""  # the last one, whose language the answers are in
         self._at_work = False  # does the terminal show the sign of work?
         self._calls: list[ToolCalled] = []  # not told of yet
         self._behind: list[str] = []  # what was read in the background, and not told of yet
@@ -119,8 +120,8 @@ class Chat:
         if talk.user.exists():
             path, entries = talk.transcript.path, index.of(talk.user).corpus().entries()
             facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
-            told = KNOWN[self._chinese].format(facts, sessions.waiting(talk.user)[0])
-            self._aside(KEPT[self._chinese].format(path) + told if path else told)
+            told = said_to(self._message, KNOWN).format(facts, sessions.waiting(talk.user)[0])
+            self._aside(said_to(self._message, KEPT).format(path) + told if path else told)
             semantic.catch_up(index.of(talk.user))
         return 0
 
@@ -151,8 +152,10 @@ class Chat:
 
     def _take(self, message: str) -> int:
         """One message or slash command; an error is one line, and the session goes on."""
-        self._chinese |= message == "帮助"
-        slash = _SLASH.fullmatch("/help" if message.lower() in ("help", "帮助") else message)
+        if terms.simplified(message.lower()) in ("help", "帮助"):
+            self._message = self._message if message.isascii() else message
+            message = "/help"
+        slash = _SLASH.fullmatch(message)
         try:
             return self._command(slash[1].lower(), slash[2] or "") if slash else self._answer(message)
         except (KeyboardInterrupt, click.Abort) as stop:  # the latter at a question
@@ -169,12 +172,12 @@ class Chat:
             say(Safe(click.style(context.wrapped(escape_controls(text), sys.stderr), fg="red")), err=True)
 
     def _answer(self, message: str) -> int:
-        self._chinese = in_chinese(message)
+        self._message = message
         self._numbers.clear()
         with context.progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
             if self._live and not self._talk.offline:
-                self._put(context.dim(WORKING[self._chinese]))
+                self._put(context.dim(said_to(self._message, WORKING)))
                 self._at_work = True
             said = self._talk.say(message, self._hear)
         self._stream("", end=True)
@@ -182,8 +185,8 @@ class Chat:
             say(said)
         for place, number in self._numbers.items():
             when = when_of(place.rpartition(":")[0])
-            day = f"{day_of(when, chinese=self._chinese)}  " if when else ""
-            doubt = "" if self._talk.was_shown(place) else f"  {UNSHOWN[self._chinese]}"
+            day = f"{day_of(when, self._message)}  " if when else ""
+            doubt = "" if self._talk.was_shown(place) else f"  {said_to(self._message, UNSHOWN)}"
             self._aside(f"[{number}] {day}{place}{doubt}")
         return 0
 
@@ -207,7 +210,7 @@ class Chat:
                 counts = [int(one.replace(",", "")) for call in self._calls for one in _OF_FILES.findall(call.brief)]
                 opened = {call.arguments for call in self._calls if call.name == "open"}
                 most, self._calls = max([*counts, len(opened)]), []
-                self._aside(f"查了{most:,}个文件" if self._chinese else f"searched {counted(most, 'file')}")
+                self._aside(said_to(self._message, (f"searched {counted(most, 'file')}", f"查了{most:,}個文件")))
             if self._live:
                 self._stream(event.text)
         else:
@@ -261,18 +264,18 @@ class Chat:
             return code
         if name == "memory":
             parts = [*_sections(talk.view()), *talk.tools.pages()]  # the open files stand beside the message
-            word = "个词元" if self._chinese else "tokens"
+            word = said_to(self._message, ("tokens", "個詞元"))
             said = "\n".join(f"{count_tokens(text):>6,} {word}  {name}" for name, text in parts)
         elif name == "model":
             if rest:
                 talk.model = self._call.model(talk.user, rest) or OfflineModel()
                 self._say_if_offline(again=True)
-            said = f"由 {talk.model.name} 回答。" if self._chinese else f"{talk.model.name} answers."
+            said = said_to(self._message, (f"{talk.model.name} answers.", f"由 {talk.model.name} 回答。"))
         elif name == "off":
             talk.go_off_the_record()
-            said = OFF[self._chinese]
+            said = said_to(self._message, OFF)
         elif name == "help":
-            said = HELP_IN_CHINESE if self._chinese else HELP
+            said = said_to(self._message, (HELP, HELP_IN_CHINESE))
         else:
             raise FilememError(f"there is no command /{name}; /help lists them.")
         if not self._tell("notice", text=said):

@@ -23,7 +23,7 @@ from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, archived, 
 from filemem.files.sections import DIGITS, Bullet
 from filemem.forgetting.deletion import FORGOTTEN
 from filemem.index import Corpus
-from filemem.models.offline import OURS
+from filemem.models.offline import is_ours
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import count_tokens, counted, digest, escape_controls, one_line
 
@@ -201,7 +201,7 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
         words = terms.content(said)
         # Added up so that the order of a set, which differs from run to run, changes nothing.
         total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
-        quotes = machine and (terms.flags(turn.text) & terms.CITES or turn.text.startswith(OURS))
+        quotes = machine and (terms.flags(turn.text) & terms.CITES or is_ours(turn.text))
         worth = math.exp(total + sum(weight for weight, holds in of_turn.items() if holds)) * (0.5 if machine else 1)
         yield 0.0 if quotes else worth, bullet
         asked, before = bool(terms.flags(turn.text) & terms.IS_QUESTION), turn.speaker or " "

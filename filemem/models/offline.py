@@ -1,4 +1,7 @@
-"""Where no model is configured: which model a name means, and what the program says itself, in English and Chinese."""
+"""Where no model is configured: which model a name means, and what the program says itself, in English and Chinese.
+
+What it says in Chinese stands here in traditional characters, each of which is one simplified one.
+"""
 
 import functools
 import os
@@ -9,6 +12,7 @@ from filemem.files import config
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import REMEDY, Trust
 from filemem.models.endpoint import FailFastModel, Messages, ModelError, OnText, OpenAIModel, Reply, Tools
+from filemem.text import terms
 
 NOTICE = (
     "No model is configured, so answers are quotes from your memories, and a message that begins with “remember” becomes "
@@ -18,23 +22,21 @@ NOTICE = (
 NOT_TRUSTED = (
     "The model in filemem.yaml is not trusted, so answers are quotes from your memories; --trust once changes that."
 )
-FOUND = ("From your memories:", "在记忆里找到：")
-NEAREST = ("I found nothing sure about that in your memories; the nearest:", "记忆里没有找到确定的答案，最接近的是：")
-NOTHING = ("I found nothing about that in your memories.", "记忆里没有找到相关内容。")
-SAID = ("It is in today's conversation.", "已记在今天的对话里。")
-UNRECORDED = ("Off the record: nothing of this is kept.", "不留记录：这些话不会保存。")
-KEPT = ("Kept as a fact: “{}”, {}", "已记为一条事实：“{}”，{}")
-NOT_KEPT = ("Not kept as a fact: {}", "没有记为事实：{}")
-TAKEN_BACK = ("Kept back from now on, and not deleted yet:", "从现在起不再提，但还没有删除：")
-DELETE = ("To delete it for good: {}forget {}", "要彻底删除：{}forget {}")
+FOUND = ("From your memories:", "在記憶裡找到：")
+NEAREST = ("I found nothing sure about that in your memories; the nearest:", "記憶裡沒有找到確定的答案，最接近的是：")
+NOTHING = ("I found nothing about that in your memories.", "記憶裡沒有找到相關內容。")
+SAID = ("It is in today's conversation.", "已記在今天的對話裡。")
+UNRECORDED = ("Off the record: nothing of this is kept.", "不留記錄：這些話不會保存。")
+KEPT = ("Kept as a fact: “{}”, {}", "已記為一條事實：“{}”，{}")
+NOT_KEPT = ("Not kept as a fact: {}", "沒有記為事實：{}")
+TAKEN_BACK = ("Kept back from now on, and not deleted yet:", "從現在起不再提，但還沒有刪除：")
+DELETE = ("To delete it for good: {}forget {}", "要徹底刪除：{}forget {}")
 TO_FORGET = (
     "Nothing was deleted. {}forget WORDS deletes what holds the words, and asks first.",
-    "没有删除任何内容。用 {}forget 加上词语，会先询问，再删除含有这些词的内容。",
+    "沒有刪除任何內容。用 {}forget 加上詞語，會先詢問，再刪除含有這些詞的內容。",
 )
-NOTHING_SAID = ("There is nothing before this to forget.", "前面没有可以忘掉的内容。")
+NOTHING_SAID = ("There is nothing before this to forget.", "前面沒有可以忘掉的內容。")
 _TOLD = (FOUND, NEAREST, NOTHING, SAID, UNRECORDED, KEPT, NOT_KEPT, TAKEN_BACK, TO_FORGET, NOTHING_SAID)
-OURS = ("[no answer]", *(one.partition("{")[0] for both in _TOLD for one in both))
-"""How an answer of the program's own begins, which no model wrote."""
 _HAN, _WORD = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[^\W\d\u3400-\u9fff]+")
 
 
@@ -68,6 +70,17 @@ def model_of_run(run: str, store: str, trusted: bool, name: str) -> FailFastMode
     return FailFastModel(found) if found else None
 
 
-def in_chinese(message: str) -> bool:
-    """Is a message answered in Chinese? One that mixes has more characters of it than words of another language."""
-    return len(_HAN.findall(message)) > len(_WORD.findall(message))
+def said_to(message: str, both: tuple[str, str]) -> str:
+    """What the program says to a message, of its words in English and in Chinese: in the language of which it has more, in the
+    characters that it is written with."""
+    english, chinese = both
+    if len(_HAN.findall(message)) <= len(_WORD.findall(message)):
+        return english
+    return chinese if terms.simplified(message) != message else terms.simplified(chinese)
+
+
+def is_ours(answer: str) -> bool:
+    """Is an answer the program's own, which no model wrote?"""
+    begins = terms.simplified(answer[:80])
+    told = (one.partition("{")[0] for both in _TOLD for one in both)
+    return begins.startswith(("[no answer]", *map(terms.simplified, told)))
