@@ -402,7 +402,7 @@ class Conversation:
     def _ask(self, messages: Messages, listen: Listener, tools: Tools, *, last: bool) -> Reply:
         """One reply, whose text streams up to the first call that is written in it; logged with its request. The `last` time no
         call can be made, yet tools are named, as the turns have calls of them."""
-        screen, said = CallFilter(lambda text: listen(Text(text))), CallFilter(lambda text: None)
+        screen, said = CallFilter(lambda text: listen(Text(text))), CallFilter()
         options = {**self.options, "tool_choice": "none"} if last and tools else self.options
         ask: Callable[..., Reply] = self.model.ask
         step = {"at": f"{self.now():%Y-%m-%dT%H:%M:%S}", "model": self.model.name, "messages": messages, "tools": tools}
@@ -413,19 +413,18 @@ class Conversation:
             step["error"] = str(error)
             raise
         finally:
-            screen.end()  # shows what waited to be told from a call
+            screen.feed("", end=True)  # shows what waited to be told from a call
             if self.log:
                 self.log(step)
-        said.feed(reply.text)  # what streamed may have turned out to be thoughts
-        text = said.end()
+        said.feed(reply.text, end=True)  # what streamed may have turned out to be thoughts
         if screen.found and not said.found:  # in the thoughts
-            listen(Text(text))
+            listen(Text(said.text))
         if reply.notice:
             listen(Notice(reply.notice))
         written = [ToolCall(f"written_{len(messages)}_{n}", *call) for n, call in enumerate(said.calls)]
         calls = reply.calls or tuple(written if tools else ())
         finish = CALLED if reply.calls or said.found else reply.finish.replace(CALLED, "stop")
-        return reply._replace(text=text, calls=() if last else calls, finish=finish)
+        return reply._replace(text=said.text, calls=() if last else calls, finish=finish)
 
     # -- citations -----------------------------------------------------------------------------------------------------
 
@@ -438,13 +437,12 @@ class Conversation:
 
     def was_shown(self, place: str) -> bool:
         """Is `path:line` a line of a memory that the model saw something of before it answered?"""
-        path = place.rpartition(":")[0]
+        path, _, line = place.rpartition(":")
         try:
             lines = len(lines_of(self.user, self.user.locate(path)))
         except FilememError:
             return False
-        shown = re.search(rf"(?<![\w./-]){re.escape(path)}\b", self._shown)
-        return shown is not None and 0 < int(place.rpartition(":")[2]) <= lines
+        return path in self._shown and 0 < int(line) <= lines
 
 
 def to_remember(message: str) -> str:
@@ -719,47 +717,48 @@ _CALL = re.compile(  # a tool and the first of its arguments, any name with argu
 
 
 class CallFilter:
-    """Passes on the text of one reply as it streams, up to the first call that is written in it: `found` tells whether there was
-    any, `calls` are those that could be read, each the tool's name and its arguments as JSON.
+    """Passes on the text of one reply as it streams, up to the first call that is written in it, if one is `found`.
 
     What a model writes behind its own call is what it thinks the tool will say. What may begin one (a fence, a brace, a tag,
     a line that begins with a tool's name or with a label such as `Action:`) waits for what follows it.
     """
 
-    def __init__(self, show: Callable[[str], None]) -> None:
+    def __init__(self, show: Callable[[str], object] = lambda text: None) -> None:
         self._show = show
         self._shown: list[str] = []
         self._waiting = "\n"  # behind its first character, which was passed on
         self.found = False
-        self.calls: list[tuple[str, str]] = []
+
+    @property
+    def text(self) -> str:
+        """All that was passed on."""
+        return "".join(self._shown)
+
+    @property
+    def calls(self) -> list[tuple[str, str]]:
+        """The calls that can be read, each the tool's name and its arguments as JSON."""
+        read = _calls(self._waiting[:LONGEST_CALL]) if self.found else ()
+        return [(name, json.dumps(given, ensure_ascii=False)) for name, given in read]
 
     def feed(self, text: str, *, end: bool = False) -> None:
-        """Take the next piece."""
+        """Take the next piece; at the `end` nothing waits but a call."""
         self._waiting += text
+        begins = self._begins(end=end)
+        passed, self._waiting = self._waiting[1:begins], self._waiting[begins - 1 :]
+        if passed:
+            self._shown.append(passed)
+            self._show(passed)
+
+    def _begins(self, *, end: bool) -> int:
+        """Where a call begins in what waits, or may begin."""
         at = 1
-        while not self.found and (opens := _OPENS.search(self._waiting, at)):
-            self.found = _CALL.search("\n" + self._waiting[opens.start() : opens.end() + WAITS]) is not None
-            if self.found or not (end or len(self._waiting) > opens.end() + WAITS):
-                self._pass(opens.start())
-                return
-            at = opens.end()
-        if not self.found:
-            waits = None if end else _MAY_OPEN.search(self._waiting, at)
-            self._pass(waits.start() if waits else len(self._waiting))
-
-    def _pass(self, length: int) -> None:
-        text, self._waiting = self._waiting[1:length], self._waiting[length - 1 :]
-        if text:
-            self._shown.append(text)
-            self._show(text)
-
-    def end(self) -> str:
-        """The end of the reply; returns all that was passed on."""
-        self.feed("", end=True)
-        if self.found:
-            read = _calls(self._waiting[:LONGEST_CALL])
-            self.calls = [(name, json.dumps(given, ensure_ascii=False)) for name, given in read]
-        return "".join(self._shown)
+        while opens := _OPENS.search(self._waiting, at):
+            at, told = opens.end(), opens.end() + WAITS
+            self.found = _CALL.search("\n" + self._waiting[opens.start() : told]) is not None
+            if self.found or not (end or len(self._waiting) > told):
+                return opens.start()
+        waits = None if end else _MAY_OPEN.search(self._waiting, at)
+        return waits.start() if waits else len(self._waiting)
 
 
 def _calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
