@@ -6,7 +6,6 @@ they said themselves in a chat or wrote by hand counts: no import, no note, no o
 on this machine only once they have agreed to it (`trust`), as a store may be a stranger's.
 """
 
-import bisect
 import contextlib
 import datetime as dt
 import json
@@ -38,8 +37,6 @@ from filemem.tools.toolbox import Toolbox
 # -- the conversation --------------------------------------------------------------------------------------------------
 
 LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
-LONGEST_KEPT = 200  # characters of a fact that are said again
-LONGEST_EARLIER = 160  # characters of a turn that has left the prompt
 UNSEEN = " [?]"  # follows a citation of something that the model was not shown
 NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
 CALLED = "tool_calls"  # why a reply ended that called tools, or wrote a call into its text
@@ -246,7 +243,7 @@ class Conversation:
             except FilememError as error:
                 return said_to(said, offline.NOT_KEPT).format(error), False
             self.written += written
-            kept = said_to(said, offline.KEPT).format(one_line(words, LONGEST_KEPT), fact)
+            kept = said_to(said, offline.KEPT).format(one_line(words), fact)
             return "\n".join([kept, *notes]), False
         if self.does and to_forget(said):
             places = self.does.take_back(self.user, path, self._shown_turns(), self.now()) if self.kept else []
@@ -341,7 +338,7 @@ class Conversation:
         """What stands for the turns that have left the prompt: the last of them, each by its beginning, with its line."""
         lines, room = list[str](), config.of(self.user).summary_tokens
         for turn in reversed(gone):
-            line = f"{turn.line or '':>4}  {turn.speaker}: {one_line(turn.text, LONGEST_EARLIER)}"
+            line = f"{turn.line or '':>4}  {turn.speaker}: {one_line(turn.text)}"
             room -= count_tokens(line)
             if room < 0:
                 break
@@ -584,20 +581,13 @@ def recall(
         return ""
     profile = _profile(folder) if any(hit.path == PROFILE for hit in found.hits) else ""
     hits = [hit for hit in found.hits if hit.path != PROFILE or SOURCE_MARK.sub("", hit.text).rstrip() not in profile]
-    if not hits:
-        return ""
-    found = found._replace(hits=hits)
     room = sure if sure and found.certainty >= CERTAIN else room
-    fits = bisect.bisect_right(range(2, len(found.hits) + 1), room, key=lambda n: count_tokens(_shown(found, n)))
-    return _shown(found, 1 + fits)
-
-
-def _shown(found: Found, count: int) -> str:
-    """The best `count` of the passages found."""
-    best = sorted(range(len(found.hits)), key=lambda place: -found.hits[place].score)[:count]
-    part = found._replace(hits=[found.hits[place] for place in sorted(best)])
-    shown = escape_controls(answers.searched(part, calls=False))
-    return f"shown {count} of {len(found.hits) + found.more}: {shown}"
+    told, count = "", len(hits) + found.more
+    while hits and (not told or count_tokens(told) > room):
+        answer = answers.searched(found._replace(hits=hits), calls=False)
+        told = f"shown {len(hits)} of {count}: {escape_controls(answer)}"
+        hits.remove(min(reversed(hits), key=lambda hit: hit.score))
+    return told
 
 
 def searched(said: Sequence[str], few: int = FEW) -> str:
