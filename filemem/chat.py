@@ -36,7 +36,6 @@ from filemem.tools.toolbox import Toolbox
 
 # -- the conversation --------------------------------------------------------------------------------------------------
 
-LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 UNSEEN = " [?]"  # follows a citation of something that the model was not shown
 NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
 CALLED = "tool_calls"  # why a reply ended that called tools, or wrote a call into its text
@@ -208,8 +207,7 @@ class Conversation:
 
     def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
         """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
-        settings = config.of(self.user)
-        if settings.redact:
+        if config.of(self.user).redact:
             text, found = redact(text)
             if found:
                 listen(Notice(f"Taken out{' of what is kept' if self.kept else ''}: {kinds(found)}."))
@@ -357,8 +355,8 @@ class Conversation:
                 reply = self._reply(seen, worked, listen, last=not left)
             except ToolsRefused:
                 self._toolless = self.model  # from now on
-                how = "gets the best passages of the memory with each message"
-                listen(Notice(f"{self.model.name} takes no tools, so it {how}."))
+                name = self.model.name
+                listen(Notice(f"{name} takes no tools, so it gets the best passages of the memory with each message."))
                 seen = self.view()
                 continue
             except ModelError as error:
@@ -468,7 +466,7 @@ def cited(answer: str) -> list[str]:
 def _sound(arguments: str) -> str:
     """The arguments as sent, or an empty object where they are none: some endpoints refuse to see such text again."""
     with contextlib.suppress(ValueError, RecursionError):
-        if len(arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(arguments), dict):
+        if len(arguments) <= LONGEST_CALL and isinstance(json.loads(arguments), dict):
             return arguments
     return "{}"
 
@@ -687,7 +685,7 @@ def day_of(when: FileDate, message: str) -> str:
 # -- tool calls that a model writes into its answer: none reaches the screen, and those that can be read are made ------
 
 WAITS = 400  # characters behind what may begin a call, in which it must show that it is one
-LONGEST_CALL = 20_000  # characters of a call that are read
+LONGEST_CALL = 20_000  # characters of a call that are read, and of arguments that the model is shown again
 _KEYS = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in Toolbox.schemas}
 _TOOL = rf"(?<![\w/-])(?:\w+\.)*({'|'.join(_KEYS)})\b"
 _KEY = rf"(?:arguments|parameters|{'|'.join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))})"
