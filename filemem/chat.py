@@ -22,7 +22,6 @@ from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, SOURCE_MARK, Fil
 from filemem.files.sections import under
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.grep.lines import lines_of
-from filemem.index import Corpus
 from filemem.models import offline, prompt
 from filemem.models.endpoint import Messages, Model, ModelError, OpenAIModel, Reply, ToolCall, Tools, ToolsRefused
 from filemem.models.offline import said_to
@@ -408,9 +407,9 @@ class Conversation:
             step["error"] = str(error)
             raise
         finally:
-            screen.feed("", end=True)  # shows what waited to be told from a call
             if self.log:
                 self.log(step)
+            screen.feed("", end=True)  # shows what waited to be told from a call
         said.feed(reply.text, end=True)  # what streamed may have turned out to be thoughts
         if screen.found and not said.found:  # in the thoughts
             listen(Text(said.text))
@@ -480,7 +479,7 @@ def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
     """How the person wants to be addressed, as part of the instructions, empty if nothing is known, and the profile within its
     limit; from the files as they are now."""
     followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
-    said = preferences(folder, index.of(folder).corpus(), today) if followed else []
+    said = preferences(folder, today) if followed else []
     template = prompt.template("preferences").strip().replace("{name}", one_line(folder.name))
     wishes = template.replace("{preferences}", "\n".join(f"- {prompt.contained(one)}" for one in said))
     return wishes if said else "", _profile(folder)
@@ -508,9 +507,9 @@ def prompt_context(
     return "\n\n".join(filter(None, (wishes, prompt.data(PROFILE, profile), prompt.data("search_files", found))))
 
 
-def preferences(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
+def preferences(folder: Folder, today: dt.date) -> list[str]:
     """What stands, the newest first and within MOST_PREFERENCES tokens; then the person's own lines of the profile."""
-    lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
+    lessons = [one for one in index.of(folder).corpus().entries() if one.kind == "lessons" and not one.archived]
     lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
     told = [said for one in lessons if not question.lapse(one, today) for said in _lesson(folder, one.path)]
     with contextlib.suppress(FilememError):

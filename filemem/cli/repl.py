@@ -358,7 +358,7 @@ def chat_command(call: Context, text: str | None, message: str | None, resume: s
     if how["off"]:
         talk.go_off_the_record()
     where, asks = trust.wishes(user.root), talk.model.name != OfflineModel.name and user.exists()
-    if asks and preferences(user, index.of(user).corpus(), talk.now().date()):
+    if asks and preferences(user, talk.now().date()):
         call.say_unused(where, trust.WISHES, f"what {one_line(where)} says on how to talk with you", user)
     with _recorded(talk, how["log"]):
         chat = Chat(call, talk, verbose=how["verbose"])
