@@ -115,23 +115,17 @@ def test_questions_and_its_own_answers_are_no_evidence_however_often_it_is_asked
 
 
 @pytest.mark.parametrize(
-    ("told", "asked"), [("My tea is gyokuro.", "Which tea is mine?"), ("我喝乌龙茶。", "我喝什么茶？")]
+    ("told", "asked", "on"),
+    [
+        ("My tea is gyokuro.", "Which tea is mine?", "And since when?"),
+        ("我喝乌龙茶。", "我喝什么茶？", "从什么时候开始？"),
+    ],
 )
-def test_thanks_for_an_answer_asks_for_no_more_of_it(mara: Life, told: str, asked: str) -> None:
+def test_only_a_question_that_names_nothing_goes_on(mara: Life, told: str, asked: str, on: str) -> None:
     mara.say(told)
-    quoted = mara.say(asked, "2026-11-03")
-    after = [mara.say(thanks, "2026-11-03", "--resume", "") for thanks in ("thanks", "谢谢")]
-    assert told in quoted and told not in "".join(after)
-
-
-@pytest.mark.parametrize(
-    ("asked", "goes_on"),
-    [("And since when?", True), ("从什么时候开始？", True), ("Zebras?", False), ("斑马呢？", False)],
-)
-def test_only_a_question_that_names_nothing_goes_on_with_the_one_before(mara: Life, asked: str, goes_on: bool) -> None:
-    mara.say("Nadia has worked at the harbour office since March 2024.")
-    mara.say("Where does Nadia work?", "2026-11-03")
-    assert ("harbour" in mara.say(asked, "2026-11-03", "--resume")) == goes_on
+    quoted = [mara.say(question, "2026-11-03", *["--resume", ""] * (question == on)) for question in (asked, on)]
+    after = [mara.say(text, "2026-11-03", "--resume", "") for text in ("thanks", "谢谢", "Zebras?", "斑马呢？")]
+    assert all(told in answer for answer in quoted) and told not in "".join(after)
 
 
 @pytest.mark.parametrize(

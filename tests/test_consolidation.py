@@ -281,17 +281,6 @@ def test_a_supersession_keeps_the_old_files_and_its_successor_takes_over_their_l
     assert files["profile.md"] == f"# Nora\n\n## Home\n\n- Her home is [[Faro]]. <!-- {new} -->\n"
 
 
-@pytest.mark.parametrize("said", ["in Faro in 2023", "2023年在法鲁"])
-def test_an_event_that_was_over_when_a_fact_was_first_told_ends_it_not(user: Folder, said: str) -> None:
-    """Whatever a model says of it; what has happened since does, told late, too."""
-    assert kept(user, "I live in Ghent. 我很好。", GHENT)
-    before = tree(user)
-    [one] = decided(user, f"We were {said}.", note(f"Nora, {said}.", said, supersede="Ghent", kind="event"), at=JUNE)
-    assert one.action == "ADD" and before.items() <= tree(user).items()
-    left = note("Nora left Ghent.", "left Ghent", supersede="lives in", kind="event", day="2026-05-20")
-    assert [one.action for one in decided(user, "We left Ghent on 20 May.", left, at=JULY)] == ["SUPERSEDE"]
-
-
 def test_a_memory_that_has_an_end_is_shown_to_the_model_with_it(user: Folder) -> None:
     """Else what is over looks as if it held, and an end that was put off stays."""
     rent = note("Nora rents a flat in Ghent.", "flat in Ghent", valid_until="2026-05-31")
@@ -352,6 +341,9 @@ def test_what_was_said_earlier_never_supersedes_and_what_is_told_again_is_a_furt
     assert [(one.action, one.reason) for one in again] == [("UPDATE", "told again")]
     [path] = [path for path in tree(user) if path.startswith("facts/")]
     assert len(user.memory(path).front["source"]) == 2
+    for said in ("We were in Faro in 2023.", "2023年我们在法鲁。"):  # over when the fact was first told
+        [event] = decided(user, said, note(said, said, supersede="lives in", kind="event"), at=day(8, 1))
+        assert event.action == "ADD" and "Ghent" in user.memory("profile.md").text
 
 
 def test_a_wish_to_forget_holds_its_turns_back_and_deletes_nothing(user: Folder) -> None:
