@@ -123,9 +123,9 @@ def test_questions_and_its_own_answers_are_no_evidence_however_often_it_is_asked
 )
 def test_only_a_question_that_names_nothing_goes_on(mara: Life, told: str, asked: str, on: str) -> None:
     mara.say(told)
-    quoted = [mara.say(question, "2026-11-03", *["--resume", ""] * (question == on)) for question in (asked, on)]
-    after = [mara.say(text, "2026-11-03", "--resume", "") for text in ("thanks", "谢谢", "Zebras?", "斑马呢？")]
-    assert all(told in answer for answer in quoted) and told not in "".join(after)
+    for text in (on, "thanks", "谢谢", "Zebras?", "斑马呢？"):
+        assert told in mara.say(asked, "2026-11-03")
+        assert (told in mara.say(text, "2026-11-03", "--resume", "")) == (text == on)
 
 
 @pytest.mark.parametrize(
