@@ -145,6 +145,9 @@ class Conversation:
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done = ""  # what the program did about the last message
+        self.left: tuple[list[Passage], str] | None = (
+            None  # the turns that had left the prompt last, and the model's summary
+        )
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._shown = ""  # what the last request said, without citations that were marked
 
@@ -332,7 +335,25 @@ class Conversation:
         return start
 
     def _earlier(self, gone: list[Passage]) -> str:
-        """What stands for the turns that have left the prompt: the last of them, each by its beginning, with its line."""
+        """What stands for the turns that have left the prompt: the model's summary, made as they leave. Of what had left before
+        this program went on with the conversation, or where the model fails, it is how the last of them begin."""
+        before, summary = self.left if self.left and gone[: len(self.left[0])] == self.left[0] else (gone, "")
+        room = config.of(self.user).summary_tokens
+        if leaving := gone[len(before) :]:
+            so_far, said = (
+                summary or self._beginnings(before),
+                "\n".join(f"{one.speaker}: {one.text}" for one in leaving),
+            )
+            asked, summary = f"{prompt.data('summary so far', so_far)}\n{prompt.data('turns', said)}", ""
+            rules = prompt.template("summarise").replace("{words}", str(room // 2))
+            messages = [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
+            with contextlib.suppress(ModelError):
+                summary = clip_tokens(self._ask(messages, lambda event: None, [], last=False).text.strip(), room)
+        self.left = gone, summary
+        return prompt.data("summary", summary) or prompt.data(self.transcript.path or "earlier", self._beginnings(gone))
+
+    def _beginnings(self, gone: list[Passage]) -> str:
+        """How the last of some turns begin, with their lines, in the room of a summary."""
         lines, room = list[str](), config.of(self.user).summary_tokens
         for turn in reversed(gone):
             line = f"{turn.line or '':>4}  {turn.speaker}: {one_line(turn.text)}"
@@ -340,7 +361,7 @@ class Conversation:
             if room < 0:
                 break
             lines.insert(0, line)
-        return prompt.data(self.transcript.path or "earlier", "\n".join(lines))
+        return "\n".join(lines)
 
     # -- the tool loop -------------------------------------------------------------------------------------------------
 

@@ -383,6 +383,31 @@ def test_what_a_model_thinks_is_neither_kept_nor_sent_back(talk: Talk, server: S
     assert talk.kept.endswith("- **assistant** 09:30: Oolong, again.\n") and len(server.requests) == 4
 
 
+# -- the window --------------------------------------------------------------------------------------------------
+
+
+def summarises(body: dict[str, Any]) -> bool:
+    """Is this the request for a summary?"""
+    return "running summary" in body["messages"][0]["content"]
+
+
+def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, server: ScriptedServer) -> None:
+    server.default = lambda body: say("The cat is 糖糖." if summarises(body) else "Noted. " + "hmm, " * 15)
+    talk = Talk(tmp_path, server.base_url, "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n")
+    for text in ("My cat is called 糖糖. She is old.", "I moved to Porto.", "I work on bridges.", "I play the tuba."):
+        talk.say(text)
+    talk.say("What did I say?")
+    asked = [request.body for request in server.requests if summarises(request.body)]
+    assert all("tools" not in body for body in asked)
+    assert "ann: I moved to Porto." in "".join(body["messages"][1]["content"] for body in asked)
+    assert "The cat is 糖糖." in asked[-1]["messages"][1]["content"]  # the summary so far is built upon
+    prompt = server.requests[-1].body["messages"]
+    assert '<memory path="summary">\nThe cat is 糖糖.\n</memory>' in prompt[0]["content"]
+    assert prompt[1]["role"] == "user" and said(server)[-1] == "What did I say?"
+    assert not any("I moved to Porto." in message["content"] for message in prompt[1:])
+    assert "I moved to Porto." in talk.kept  # and on disk for good
+
+
 # -- failures ----------------------------------------------------------------------------------------------------
 
 

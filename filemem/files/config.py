@@ -46,7 +46,7 @@ class Config:
     recall: str = "both"  # "before": the memory is searched for each message; "tools": only as the model asks; "both"
     timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
     window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
-    summary_tokens: int = 800  # tokens of what left the window, turn by turn by its beginning
+    summary_tokens: int = 800  # tokens of the running summary of what left the window
     profile_tokens: int = 1000  # tokens of profile.md that stand in the prompt
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file

@@ -113,6 +113,7 @@ class Chats:
         self._now = now
         self._lock = threading.Lock()
         self._busy: set[str] = set()
+        self._left: dict[str, Any] = {}  # by path, the summaries of what left the prompt
         self._long: dict[str, set[str]] = {}  # the chats in which each long text has stood
         self._calls: dict[str, list[dict[str, Any]]] = {}  # of each response, and what came of those before it
 
@@ -148,6 +149,7 @@ class Chats:
             finally:
                 with self._lock:
                     self._busy.discard(path)
+                    self._left[path] = talk.left
                 path, turns = talk.transcript.path, talk.transcript.turns()
                 if commit and path and turns:
                     subject = f"Talk with {self.user.name}: {turns[0].text}"
@@ -218,6 +220,7 @@ class Chats:
         with self._lock:
             path, said = self._find(asked)
             talk = ServedConversation(self.user, self._model(), self._now, Transcript(self.user, path), ASKED)
+            talk.left = self._left.get(path)
             talk.take(asked, stop)
             if not (said and talk.said_last(asked.text)):  # which a person may have deleted
                 talk.record_turn(asked.text, listen)
