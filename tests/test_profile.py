@@ -93,8 +93,10 @@ def test_a_plan_s_line_goes_when_its_day_is_over_and_that_of_what_has_happened_s
     tell(nora, JUNE, "guests", "Nora has guests.", day="2026-06-20", valid_until="2026-07-01", **exam)
     list(consolidation.run(nora, JUNE.replace(day=20), None))
     assert "exam" in shown(nora) and "aunt" in shown(nora)
-    list(consolidation.run(nora, JULY, None))
-    assert "exam" not in shown(nora) and "aunt" in shown(nora) and "guests" in shown(nora), "they stay till the end"
+    talk(nora, JUNE, "a fair")  # read when it is over
+    remembered(nora, JULY, Reader(note("Nora's fair is on 21 June 2026.", "a fair", day="2026-06-21", **exam)))
+    assert "aunt" in shown(nora) and "guests" in shown(nora), "they stay till the end"
+    assert "exam" not in shown(nora) and "fair" not in shown(nora)
 
 
 def test_sections_stand_in_order_and_in_the_language_of_their_first_line(user: Folder) -> None:

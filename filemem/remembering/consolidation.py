@@ -696,7 +696,7 @@ def revise_profile(
                 notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
             standing = standing - {stands} if moves else standing | {stands}
         for path, claim in fresh.items():
-            if path not in standing:
+            if path not in standing and _heir(folder, path, today):
                 page.insert(_line(claim.text, path), claim.heading)
         # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
         after = "\n".join(page.lines)
