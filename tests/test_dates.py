@@ -89,7 +89,7 @@ yesterday [image: a dog] | yesterday [7 May 2023] [image: a dog]
 a week ago yesterday | a week ago [1–7 May 2023] yesterday
 "Done." She left yesterday | "Done." She left yesterday [7 May 2023]
 我上周一共跑了三次 | 我上周[2023年5月1日–7日]一共跑了三次
-下周一定去 | 下周[2023年5月15日–21日]一定去
+下周一定去，上周六回来 | 下周[2023年5月15日–21日]一定去，上周六[2023年5月6日]回来
 """.strip().splitlines()
 
 UNANNOTATED = """
