@@ -676,7 +676,7 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
         heading = hit.path == PROFILE and lines[hit.line - 1].startswith("#")
         front = kind_of(hit.path) == "sessions" and not hit.speaker
         asks = text.endswith(("?", "？")) or _FORGET_WHAT.match(terms.simplified(text))
-        asked = asks or hit.speaker == ASSISTANT or "pasted" in hit.parts
+        asked = asks or hit.is_aside or hit.speaker == ASSISTANT or "pasted" in hit.parts
         if not (heading or front or asked or told & places):
             told |= places
             yield hit

@@ -108,10 +108,13 @@ def test_what_is_of_the_day_asked_for_comes_first_as_it_was_edited(
 
 
 def test_questions_and_its_own_answers_are_no_evidence_however_often_it_is_asked(mara: Life) -> None:
+    """Nor an assistant's, by whatever name it was imported."""
     mara.say("My favourite tea is gyokuro.")
+    imported = "---\nassistant: Claude\n---\n\n- **Claude** 09:30: Your favourite tea is rooibos.\n"
+    lay(mara.home, {"sessions/2026/2026-11-01-0930-tea.md": imported})
     answers = [mara.say("Which tea is my favourite?") for _ in range(4)]
     assert len(set(answers)) == 1 and answers[0].count("\n- ") == 1
-    assert "Which tea" not in answers[0] and "assistant" not in answers[0]
+    assert not any(word in answers[0] for word in ("Which tea", "assistant", "Claude"))
 
 
 @pytest.mark.parametrize(

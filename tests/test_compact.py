@@ -164,6 +164,16 @@ def test_a_summary_has_their_own_words_in_chinese_too_and_no_secret(tmp_path):
     assert not any(word in summary for word in ("Hunter2", "4111", "[forgotten]", "远香堂", "可以"))
 
 
+def test_a_person_s_words_stand_before_those_of_an_assistant_however_it_was_imported(tmp_path):
+    user, path = Store(tmp_path).user("ann").folder, "sessions/2026/2026-04-06-0930-plan.md"
+    said = "- **ann** 09:30: Give me an easy plan.\n- **Claude** 09:31: As a nurse of 50 from Lagos, cook on 3 May.\n"
+    said += "- **ann** 09:32: None of that is right, where did you get that? Go on with the plan.\n"
+    lay(user.root, {path: FRONT.format("2026-04-06").replace("mood", "assistant: Claude\nmood") + said})
+    compact(user)
+    summary = read(user, "summaries/2026/2026-04-conversations.md")
+    assert "**ann**: Give me" in summary and "Lagos" not in summary
+
+
 def test_a_talk_with_no_room_for_its_most_telling_turn_is_not_summarised_by_another(tmp_path):
     user, path = Store(tmp_path).user("晓棠").folder, "sessions/2026/2026-03-09-2000-年糕上周五开始不吃东西.md"
     said = "- **晓棠** 20:00: 年糕上周五开始不吃东西，带去看了，说是应激，开了点药\n- **assistant** 20:00: 按时吃药。\n"

@@ -315,6 +315,10 @@ class Memory:
             if remedy and value is not None and not right(value):
                 yield wrong(self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy)
 
+    def is_assistant(self, speaker: str) -> bool:
+        """Is a speaker of this conversation an assistant, by whatever name it was imported under?"""
+        return speaker.casefold() in (ASSISTANT, str(self.front.get("assistant", ASSISTANT)).casefold())
+
     def particular(self, key: str) -> Any:
         """A known front matter value if it is well-formed, else None."""
         value = self.front.get(key)

@@ -19,7 +19,7 @@ from filemem import index
 from filemem.files import config, journal, safe, sections
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
-from filemem.files.memory import ASSISTANT, LARGEST, Memory, Passage, archived, live, only_asked
+from filemem.files.memory import LARGEST, Memory, Passage, archived, live, only_asked
 from filemem.files.sections import DIGITS, Bullet
 from filemem.forgetting.deletion import FORGOTTEN
 from filemem.index import Corpus
@@ -163,7 +163,7 @@ def _bullets(memory: Memory) -> Iterator[tuple[Passage, str, Bullet]]:
     with the bullet that it would be: these, secrets out, relative dates resolved. Of an assistant's, where it has any, only the
     prose before a list and the like, without the last sentence of several that leads to it."""
     for turn in memory.passages:
-        said, machine = terms.split_captions(turn.text)[0].strip() or turn.text, turn.speaker.casefold() == ASSISTANT
+        said, machine = terms.split_captions(turn.text)[0].strip() or turn.text, memory.is_assistant(turn.speaker)
         if machine:
             said = next(filter(None, map(str.strip, _BLOCK.split(said, maxsplit=1))), said)
         at = letters = 0
@@ -187,7 +187,7 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
 
     asked, before = False, ""
     for turn, said, bullet in _bullets(memory):
-        flags, machine = terms.flags(said), turn.speaker.casefold() == ASSISTANT
+        flags, machine = terms.flags(said), memory.is_assistant(turn.speaker)
         dated = dates.mentioned(said, memory.day or dt.date(2000, 1, 1))
         of_turn = {
             DATE: bool(dated),
@@ -215,7 +215,8 @@ def _chosen(sources: list[Source], corpus: Corpus, share: float) -> dict[str, li
     for source in sources:
         budget -= 1 + len(sections.section(source.path, []))
         fitting = [turn for turn in _weighed(source.memory, corpus) if turn[1].tokens <= source.room]
-        first = max(fitting, key=lambda turn: turn[0])
+        heard = source.memory.is_assistant  # a person's words come first
+        first = max(fitting, key=lambda turn: (not heard(turn[1].speaker), turn[0]))
         best.append(first[1])
         others += [turn for turn in fitting if turn[0] and turn is not first]
     others.sort(key=lambda turn: turn[0] / (PRICE + len(turn[1].text)) ** THRIFT, reverse=True)

@@ -168,10 +168,8 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
 
 
 def speaker(memory: Memory, passage: Passage) -> str:
-    """Who speaks, as a sentence has it; an assistant by whatever name it was imported under."""
-    said = passage.speaker.casefold()
-    if said == ASSISTANT or passage.speaker == str(memory.front.get("assistant")):
-        return ASSISTANT
+    """Who speaks, as a sentence has it."""
+    said = ASSISTANT if memory.is_assistant(passage.speaker) else passage.speaker.casefold()
     return said if said in _NO_PERSON else display(passage.speaker)
 
 
