@@ -189,8 +189,10 @@ def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
 
 
 def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses_nothing(user: Folder) -> None:
-    said = "My boy starts school in Ghent tomorrow with the osheas, seventy-one crayons, 我爸七十四, 学费三百六."
-    told = "Nora's boy and [[O'Shea]]'s start school in [[Ghent]] on 9 May 2026 with 71 crayons, 360 yuan; her father is 74."
+    said = "My boy starts school in Ghent tomorrow at 2pm with the osheas, seventy-one crayons. "
+    said += "我爸七十四, 学费三百六. I was born in '84, 08年畢業, 兩隻貓."
+    told = "Nora's boy and [[O'Shea]]'s start school in [[Ghent]] on 9 May 2026 at 14:00 with 71 crayons, 360 yuan; "
+    told += "her father is 74; 她1984年出生，2008年毕业，2只猫。"
     good = note(told, "starts school")
     wrong = note("Nora's boy [[Tom]] is 6 and starts school in [[Ghent]].", "My boy")
     assert len(kept(user, said, good, wrong)) == 2

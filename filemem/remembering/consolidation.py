@@ -164,7 +164,8 @@ class Request:
         days = (_day(day) for may in named for span in may.spans for day in span)  # of a bare Friday, too
         shown = re.sub(r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE)
         self._words = {*_words(shown), *_words(re.sub("['’]", "", shown))}
-        self._numbers = {*re.findall(r"\d+", one_form_of_numbers(shown)), *map(str, dates.numbers(shown))}
+        self._numbers = {*_numbers(shown), *map(str, dates.numbers(terms.simplified(shown)))}
+        self._numbers |= {f"19{one}" for one in self._numbers if one > "31" and len(one) == 2}  # born in '84
 
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
@@ -265,17 +266,21 @@ class Request:
 
     def _borne_out(self, text: str) -> bool:
         """Do its numbers and names appear in what was shown?"""
-        counted = re.findall(r"\d+", re.sub(r":00\b", "", one_form_of_numbers(plain(text))))  # 9:00 is 9
         names = [name for name, _ in LINK.findall(text)]
         names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
         words = (word for name in names for word in _words(re.sub("['’]s?$|['’]", "", name)))
-        shown = all({one, one.lstrip("0")} & self._numbers for one in counted)
-        return shown and self._words.issuperset(words)
+        return self._numbers.issuperset(_numbers(plain(text))) and self._words.issuperset(words)
 
 
 def _words(text: str) -> Iterator[str]:
     """The words by which a name is known, whether it is in the plural or the genitive, written with an apostrophe or without."""
     return (word.removesuffix("s") for word in terms.tokens(text))
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """The numbers in a text's digits, by whatever clock: 9:00 is 9, 15:30 is 3 and 30."""
+    told = re.sub(r"(?<!\d)(1[3-9]|2[0-3])(?=[:点])", lambda hour: f"{int(hour[1]) - 12}", one_form_of_numbers(text))
+    return (one.lstrip("0") for one in re.findall(r"\d+", re.sub(r":00(?!\d)", "", told)))
 
 
 def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
