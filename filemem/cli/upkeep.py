@@ -262,10 +262,10 @@ def _run(call: Context, task: Job, **options: Any) -> Output:
         yield f"{len(users) - failed:,} of {len(users):,} users done."
         return int(failed > 0)
     user = call.the_user()
-    if task is jobs.consolidate and options["model"] and not options["dry"]:
+    if options.get("model") and not options["dry"]:
         cost = consolidation.cost(user, options["model"])
         say_dim(*cost.said)
-        options["requests"] = cost.facts["requests"]
+        options |= {"requests": cost.facts["requests"]} if task is jobs.consolidate else {}
     with progress(f"{task.__name__} {user.name}") as show:
         told = jobs.do(task, user, call.now, show, **options)
     yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
