@@ -331,7 +331,7 @@ def test_what_a_person_wrote_asked_for_or_pinned_is_never_rewritten(user: Folder
     pinned = Path(user.root, "facts/2026-05-01-tea.md")
     pinned.write_text("---\npinned: true\n---\n\nNora likes oolong.\n")
     [two] = decided(user, "I like sencha.", note("Nora likes sencha.", "like sencha", supersede="oolong"), at=JULY)
-    assert two.action == "ADD" and "pinned" in two.reason and pinned.exists()
+    assert (two.action, two.claim.confidence) == ("ADD", 1) and "pinned" in two.reason and pinned.exists()
 
 
 def test_what_was_said_earlier_never_supersedes_and_what_is_told_again_is_a_further_source(user: Folder) -> None:

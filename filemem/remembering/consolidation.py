@@ -67,7 +67,6 @@ LONGEST = 600  # characters of a fact
 # Confidence: borne out; with a name or a number that was shown nowhere; in a machine's words.
 SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
 SECRET = "[redacted:"
-_ACTIONS = {"add": ADD, "update": UPDATE, "supersede": SUPERSEDE}
 
 
 def ask(model: Model, template: str, told: str) -> Reply:
@@ -242,12 +241,12 @@ class Request:
         lesson = entry.get("kind") == "lesson" or section == "talk"
         event = entry.get("kind") == "event" and not lesson
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
-        said = digest(plain(text))
+        said, action = digest(plain(text)), str(entry.get("action")).upper()
         return Claim(
             text=text,
             day=max((one.day for _, one in cited), default=dt.date.min),
             kind="lessons" if lesson else "facts",
-            action=_ACTIONS.get(str(entry.get("action")).lower(), ADD) if entry.get("memory") else ADD,
+            action=action if action in WRITTEN and entry.get("memory") else ADD,
             target=targets[0] if targets else "",
             ends=tuple(targets[1:]),
             sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),

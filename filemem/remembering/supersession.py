@@ -26,7 +26,6 @@ from filemem.text.terms import content, fold
 ADD, UPDATE, SUPERSEDE, NOOP, DROP, PROPOSE, REFUSE = "ADD UPDATE SUPERSEDE NOOP DROP PROPOSE REFUSE".split()
 WRITTEN = (ADD, UPDATE, SUPERSEDE)
 KINDS = ("facts", "lessons")
-DOUBTED = 0.5  # of a claim's confidence, what is left where it says otherwise than a pinned memory
 ALL, ALIKE = 100, 40  # memories: so many are shown beside what was said, of more only those most like it
 _BETWEEN = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # words; what stands before a digit may be of a number
 
@@ -196,8 +195,7 @@ class KnownMemories:
         if target is None or claim.said_by not in ("", target.said_by):  # a machine's word changes no person's
             return self._new(claim)
         if target.pinned:
-            less = claim._replace(confidence=round(claim.confidence * DOUBTED, 2))
-            return self._new(less, f"says otherwise than {target.path}, which is pinned")
+            return self._new(claim, f"says otherwise than {target.path}, which is pinned")
         if claim.action == SUPERSEDE and claim.day < target.since:
             return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
         if claim.action == SUPERSEDE and self._was_over(claim, target):
