@@ -209,14 +209,13 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
 
 def _chosen(sources: list[Source], corpus: Corpus, share: float) -> dict[str, list[Bullet]]:
     """The bullets of the turns that carry the most, by conversation: as many as fit within a share of the bytes of all and what
-    each has room for, in tokens; of each at least the most telling turn that it has room for."""
+    each has room for, in tokens; of each at least the most telling turn that it has room for, a person's first."""
     best, others, room = list[Bullet](), list[tuple[float, Bullet]](), {one.path: one.room for one in sources}
     budget = share * sum(len(one.memory.data) for one in sources)
     for source in sources:
         budget -= 1 + len(sections.section(source.path, []))
         fitting = [turn for turn in _weighed(source.memory, corpus) if turn[1].tokens <= source.room]
-        heard = source.memory.is_assistant  # a person's words come first
-        first = max(fitting, key=lambda turn: (not heard(turn[1].speaker), turn[0]))
+        first = max(fitting, key=lambda turn: (not source.memory.is_assistant(turn[1].speaker), turn[0]))
         best.append(first[1])
         others += [turn for turn in fitting if turn[0] and turn is not first]
     others.sort(key=lambda turn: turn[0] / (PRICE + len(turn[1].text)) ** THRIFT, reverse=True)
