@@ -29,7 +29,7 @@ FILL = """\
 """
 TALKS = {
     "2026-08-03-0930-the-loom": ("Yesterday I bought a loom from Old Hannah for 85 pounds.", "It weighs 40 kilos."),
-    "2026-09-03-0930-the-eel": ("We caught an eel under the mill bridge and named it Bartholomew.", "It bit my sister."),
+    "2026-09-03-0930-the-eel": ("We caught an eel under the mill bridge and named it Bartholomew.", "It bit my dad."),
     "2026-09-17-1105-the-kiln": ("The kiln in Dedham cracked at 1,140 degrees.", "I read “The Glaze Book” all night."),
     "2026-11-12-0930-too-new": ("I start at the dye works on Monday.", "It pays 12 pounds an hour."),
 }

@@ -19,9 +19,7 @@ NOTICE = (
     "a fact. To talk with a model, set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint) and name it with --model, "
     "FILEMEM_MODEL or `model:` in filemem.yaml."
 )
-NOT_TRUSTED = (
-    "The model in filemem.yaml is not trusted, so answers are quotes from your memories; --trust once changes that."
-)
+NOT_TRUSTED = "The model in filemem.yaml is not trusted, so answers are quotes from memory; --trust once changes that."
 FOUND = ("From your memories:", "在記憶裡找到：")
 NEAREST = ("I found nothing sure about that in your memories; the nearest:", "記憶裡沒有找到確定的答案，最接近的是：")
 NOTHING = ("I found nothing about that in your memories.", "記憶裡沒有找到相關內容。")

@@ -69,12 +69,12 @@ SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
 SECRET = "[redacted:"
 
 
-def ask(model: Model, template: str, told: str) -> Reply:
-    """What a model answers that does what a template says, by one call of its tool; of a model that takes no tools, whatever it
-    says. Raises ModelError."""
-    messages = [{"role": "system", "content": prompt.template(template).strip()}, {"role": "user", "content": told}]
+def ask(model: Model, told: str) -> Reply:
+    """What a model notes of what it is told, by one call of `keep` or, where it takes no tools, in words. Raises ModelError."""
+    rules, tools = prompt.template("consolidate").strip(), json.loads(prompt.template("consolidate.json"))
+    messages = [{"role": "system", "content": rules}, {"role": "user", "content": told}]
     try:
-        return model.ask(messages, json.loads(prompt.template(f"{template}.json")), lambda text: None)
+        return model.ask(messages, tools, lambda text: None)
     except ToolsRefused:
         return model.ask(messages, [], lambda text: None)
 
@@ -192,8 +192,7 @@ class Request:
     def take(self, reply: Reply, by: str) -> None:
         """Take in an answer; raises ModelError for none."""
         if (answered := objects(reply, "facts")) is None:
-            said = one_line(reply.text, 80)
-            raise ModelError(f"{by} answered with no facts that can be read: {said or 'nothing'}")
+            raise ModelError(f"{by} answered with no facts that can be read: {one_line(reply.text, 80) or 'nothing'}")
         self.claims = [self._claim(entry, by) for entry in answered]
         for entry in objects(reply, "forget") or []:
             asked = self.turns.get(next(iter(_labels(entry, "asked")), ""))
@@ -421,7 +420,7 @@ def run(
         if told:
             request = Request(told, known, at.date())
             try:
-                reply = ask(model, "consolidate", request.text)
+                reply = ask(model, request.text)
                 requests, spent = requests + 1, spent + sum(reply.usage)
                 if reply.finish == "length" and len(smaller := halves(batch)) == 2:
                     waiting = itertools.chain(smaller, waiting)
