@@ -20,6 +20,7 @@ from filemem.cli import cli
 from filemem.files import journal
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory, format_turn
+from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.jobs import forget
@@ -51,6 +52,7 @@ def mara(tmp_path: Path) -> Folder:
     lines = f"- **mara**: Her word is {WORD}. ({TALK}:7,8)\n- **mara**: The cat is in the case. ({TALK}:10)\n"
     user.create("summaries/2026/2026-11-conversations.md", f"## 2026-11-18-0900-a-beetle\n\n{lines}")
     quoted = f"You said:\n- Mara's word is {WORD}, from beetles.\n  facts/2026/2026-11-18-the-word.md:5"
+    quoted += "\n- The cat sleeps in the tuba case."
     turns = format_turn("assistant", "08:00", quoted) + format_turn("mara", "08:01", "Thank you.")
     user.create("archive/sessions/2026/2026-10-01-0800-earlier.md", turns)
     journal.note_recall(user, "facts/2026/2026-11-18-the-word.md", "open", START)
@@ -85,6 +87,7 @@ def run(user: Folder, *args: str, **given: str) -> Result:
 
 
 def test_a_fact_goes_with_its_source_and_all_that_cites_it(mara: Folder) -> None:
+    """What else an answer quoted that cites it is not looked for elsewhere."""
     before = bytes_of(mara)
     result = run(mara, "facts/2026/2026-11-18-the-word.md", "--yes")
     assert result.exit_code == 0, result.output
@@ -171,11 +174,14 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
 
 @pytest.mark.parametrize("said", ["My secret garden is in Sintra.", "我的秘密花园在辛特拉。"])
 def test_the_second_conversation_that_begins_so_loses_its_name_too(mara: Folder, said: str) -> None:
-    """Whose name has a number behind the same words."""
+    """Whose name has a number behind the same words; what tells of a turn that cites it goes from the records, too."""
     user = Store(mara.store).user("mara")
     talks = [user.add_conversation([{"role": "user", "content": text}]) for text in (said, f"{said}！")]
     assert talks[1].endswith("-2.md")
-    run(mara, f"{talks[1]}:{len(mara.memory(talks[1]).lines)}", "--yes")
+    place = f"{talks[1]}:{len(mara.memory(talks[1]).lines)}"
+    Transcript(mara).add("assistant", f"It is a green one ({place}).", START)
+    run(mara, place, "--yes")
+    assert "green" not in Path(mara.bookkeeping("said.jsonl")).read_text()
     assert talks[0] in mara.paths() and talks[1] not in mara.paths()
 
 

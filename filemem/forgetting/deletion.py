@@ -44,6 +44,7 @@ from filemem.text.plain import UNSEEN, counted, digest, one_line
 FORGOTTEN = "[forgotten]"  # in the place of a text
 MARK = "forgetting"  # the journal's file
 CACHES = ("index", "vectors")  # rebuilt when they are needed
+CITES = "cites it"  # why what was distilled from it goes
 LEAST = 10  # bytes of a line from which on it is told from small talk
 LOST = "cannot be searched, so nobody knows what it says"
 
@@ -332,8 +333,9 @@ class _Cascade:
             found.clear()
         found[item.line] = item
         if not self.matcher.about:
-            for text in [item.text] if item.line else [one.text for one in self.memories[item.path].passages]:
-                self.matcher.add(text)
+            texts = [item.text] if item.line else [one.text for one in self.memories[item.path].passages]
+            for text in texts:  # of an answer that cites it as one line, as its others may quote what stays
+                self.matcher.add(folded(text) if item.line and item.why == CITES else text)
         return True
 
     def _follow_to(self, memory: Memory) -> None:
@@ -353,7 +355,7 @@ class _Cascade:
                 gone = {n for item in found.values() for n in range(item.line, item.line + len(item.old))}
                 if gone & lines or (0 in found and (lines or bare)):
                     for item in _items(memory, [one]):
-                        self._take(item._replace(why="cites it"))
+                        self._take(item._replace(why=CITES))
 
     def _new_names(self) -> dict[str, str]:
         """The new live paths of files whose name tells what goes, by their old ones."""
@@ -397,12 +399,13 @@ def record_without(data: bytes, found: DeletionPlan) -> bytes:
     gone |= {live(item.place) for item in found.items if item.line}
     kept = list[bytes]()
     for line in data.splitlines(True):
-        text, fields = os.fsdecode(renamed(line, found.names)), os.fsdecode(line).strip().split("\t")
+        fields = os.fsdecode(line).strip().split("\t")
+        text = os.fsdecode(line if found.matcher.lines else renamed(line, found.names))  # a name may hold the words
         if text[:1] in ("{", "["):
             text = _STRING.sub(lambda one: f'"{FORGOTTEN}"' if found.matcher.holds(one[0]) else one[0], text)
         elif found.matcher.holds(text) or gone.intersection([*fields, *(_place(one)[0] for one in fields)]):
             continue
-        kept.append(os.fsencode(text))
+        kept.append(renamed(os.fsencode(text), found.names))
     return b"".join(kept)
 
 
