@@ -471,18 +471,23 @@ class History:
         return self.repository
 
     def problems(self) -> list[Problem]:
-        """Why git is not used here, an undo or a sync that was cut off, and each memory that git has and the disk has not."""
+        """Why git is not used here, an undo or a sync that was cut off, and each memory that git has and the disk has not, nor
+        under a new name."""
         try:
             if not self.home:
                 return []
             cut_off = self.repository.commit_of(LANDING)
-            gone = [path for path, blob in self.changes().items() if blob and not self._stands(path)]
+            changes = self.changes()
+            gone = {path: blob for path, blob in changes.items() if blob and not self._stands(path)}
+            new = "\n".join(os.path.join(self.folder.root, path) for path, blob in changes.items() if gone and not blob)
+            moved = self.repository.ask("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(new)).out
         except FilememError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
         what, remedy = "git has this memory and the disk has not", "git checkout -- PATH brings it back"
         found = [Problem(".git", 1, "an undo or a sync was cut off", "the next job finishes it")] * bool(cut_off)
-        return found + [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in gone]
+        lost = [path for path, blob in gone.items() if os.fsencode(blob) not in moved]
+        return found + [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in lost]
 
     def changes(self) -> dict[str, str]:
         """The memories and logs that differ from the last commit, each with the blob that it has there; empty for a new one."""
