@@ -51,7 +51,7 @@ _REMEMBER = re.compile(  # these and those below are matched with simplified cha
 )
 _FORGET = re.compile(
     r"(?:please\s+)?(?:forget (?:that|this|it)|(?:don['’]?t|do not) keep (?:that|this))(?:,? please)?"
-    r"|请?(?:忘了吧|忘掉吧|忘了它|忘掉它|把它忘了|别记了|不要记)",
+    r"|请?(?:忘[了掉](?:吧|它|这个|刚才说的)|把它忘了|别记了|不要记)",
     re.IGNORECASE,
 )
 _FORGET_WHAT = re.compile(r"\s*(?:please,?\s+)?forget\b|\s*请?(?:忘掉|忘记|忘了)", re.IGNORECASE)
@@ -249,9 +249,9 @@ class Conversation:
             places = self.does.take_back(self.user, path, self._shown_turns(), self.now()) if self.kept else []
             if not places:
                 return said_to(said, offline.NOTHING_SAID), False
-            said_here = [place for place in places if place.startswith(path)] or places[:1]
-            how = [said_to(said, offline.DELETE).format(self.command, place) for place in said_here]
-            return "\n".join([said_to(said, offline.TAKEN_BACK), *(f"- {place}" for place in places), *how]), True
+            lines = ",".join(place.rpartition(":")[2] for place in places if place.startswith(path))
+            how = said_to(said, offline.DELETE).format(self.command, f"{path}:{lines}" if lines else places[0])
+            return "\n".join([said_to(said, offline.TAKEN_BACK), *(f"- {place}" for place in places), how]), True
         if self.offline and _FORGET_WHAT.match(terms.simplified(said)) and not said.endswith(("?", "？")):
             return said_to(said, offline.TO_FORGET).format(self.command), False
         return said_to(said, offline.UNRECORDED) if words or (self._paused and not self.offline) else "", False
