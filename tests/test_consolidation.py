@@ -201,12 +201,16 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
 
 
 def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
-    """The prompt asks for absolute days, and a bare Monday has no brackets."""
-    said = "My exam is on 12 February at 8. I began to revise on Monday."
+    """The prompt asks for absolute days, and a bare Monday has no brackets; in a language without them too, whose nouns look
+    like names."""
+    said = "My exam is on 12 February at 8. I began to revise on Monday. Bis zum 6. Januar habe ich in der Klinik frei."
+    german = note(
+        "Nora hat bis zum 6. Januar 2027 Urlaub von ihrer Arbeit in der Klinik.", "habe ich in der Klinik frei"
+    )
     exam = note("Nora's exam is on Friday 12 February 2027 at 8:00.", "My exam")
     monday = note("Nora began to revise on Monday 4 May 2026.", "began to revise")
     wrong = note("Nora's exam is on 13 February 2029.", "exam is on")
-    assert len(kept(user, said, exam, monday, wrong)) == 3
+    assert len(kept(user, said, exam, monday, german, wrong)) == 4
     assert sum("confidence" in user.memory(path).front for path in tree(user) if path.startswith("facts/")) == 1
 
 

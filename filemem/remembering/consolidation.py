@@ -165,6 +165,8 @@ class Request:
         self._words = {*_words(shown), *_words(re.sub("['’]", "", shown))}
         self._numbers = {*_numbers(shown), *map(str, dates.numbers(terms.simplified(shown)))}
         self._numbers |= {f"19{one}" for one in self._numbers if one > "31" and len(one) == 2}  # born in '84
+        # "Am 6. Januar" may be told in December.
+        self._numbers |= {str(one.day.year + by) for _, one in self.turns.values() for by in (-1, 1)}
 
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
@@ -263,7 +265,9 @@ class Request:
     def _borne_out(self, text: str) -> bool:
         """Do its numbers and names appear in what was shown?"""
         names = [name for name, _ in LINK.findall(text)]
-        names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
+        own = terms.words(plain(text))
+        if 5 * sum(word in terms.STOP for word in own) >= len(own):  # English; German writes every noun so
+            names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
         words = (word for name in names for word in _words(re.sub("['’]s?$|['’]", "", name)))
         return self._numbers.issuperset(_numbers(plain(text))) and self._words.issuperset(words)
 
