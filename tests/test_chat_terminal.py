@@ -171,7 +171,9 @@ def test_model_and_person_are_told_what_was_kept(store: Path, server: ScriptedSe
 def test_what_was_looked_at_is_one_line_in_the_persons_language(store: Path, server: ScriptedServer) -> None:
     look = calls(("grep", {"pattern": "tea"}), ("open", {"path": FACT}))
     server.script(look, calls(("grep", {"pattern": "茶"})), say("Oolong."), look, say("乌龙茶。"))
-    for question, line in (("Which tea?", "searched 5 files"), ("什么茶？", "查了6个文件")):
+    server.script(calls(("open", {"path": "facts/nowhere.md"})), say("No tea."))
+    told = (("Which tea?", "searched 5 files"), ("什么茶？", "查了6个文件"), ("Where is it?", "searched 0 files"))
+    for question, line in told:
         assert run(store, server, "-m", question).stderr == f"{line}\n"
 
 

@@ -46,6 +46,7 @@ def test_words_stay_whole_on_lines_that_fit_whatever_the_pieces(
         ("一二三四五六七八九十，十", "一二三四五六七八九\n十，十"),
         ("茶 tea 一二三四五六 tea", "茶 tea 一二三四五六\ntea"),
         ("（一二三四五六七八九）十", "（一二三四五六七八\n九）十"),
+        ("his wife, called [[林晓梅]]", "his wife, called\n[[林晓梅]]"),
         ("a" * 30 + " b", "a" * 30 + "\nb"),
         ("one two three four \nfive", "one two three four \nfive"),
         ("```python\none two three four five six\n```\n", "```python\none two three four five six\n```\n"),

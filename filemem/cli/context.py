@@ -340,7 +340,7 @@ _WIDE = (
 _COLUMNS = re.compile(f"([{_WIDE}])|[\u0300-\u036f\u200d\ufe0f]")  # two of a wide character, none of one that combines
 _STOPS = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u0300-\u036f"  # open no line, as brackets end none
 # A word with the blanks before it; up to where a word or clause has ended.
-_WORD = re.compile(f"\n|[^\\S\n]*(?:[（「『【《〈“‘]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+")
+_WORD = re.compile(f"\n|[^\\S\n]*(?:[（「『【《〈“‘(\\[]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+")
 _WHOLE = re.compile(f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_STOPS}]))")
 
 

@@ -208,7 +208,7 @@ class Chat:
         if isinstance(event, Text):
             if self._calls and event.text.strip():
                 counts = [int(one.replace(",", "")) for call in self._calls for one in _OF_FILES.findall(call.brief)]
-                opened = {call.arguments for call in self._calls if call.name == "open"}
+                opened = {one.arguments for one in self._calls if one.name == "open" and one.brief[:6] != "Error:"}
                 most, self._calls = max([*counts, len(opened)]), []
                 self._aside(said_to(self._message, (f"searched {counted(most, 'file')}", f"查了{most:,}個文件")))
             if self._live:
