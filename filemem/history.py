@@ -471,23 +471,22 @@ class History:
         return self.repository
 
     def problems(self) -> list[Problem]:
-        """Why git is not used here, an undo or a sync that was cut off, and each memory that git has and the disk has not, nor
-        under a new name."""
+        """Why git is not used here, an undo or a sync that was cut off, and each memory that the disk has under no name."""
         try:
             if not self.home:
                 return []
             cut_off = self.repository.commit_of(LANDING)
             changes = self.changes()
-            gone = {path: blob for path, blob in changes.items() if blob and not self._stands(path)}
-            new = "\n".join(os.path.join(self.folder.root, path) for path, blob in changes.items() if gone and not blob)
-            moved = self.repository.ask("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(new)).out
+            new = "\n".join(os.path.join(self.folder.root, path) for path, blob in changes.items() if not blob)
+            hashed = self.repository.ask("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(new))
+            moved = {"", *os.fsdecode(hashed.out).split()}
+            gone = [path for path, blob in changes.items() if blob not in moved and not self._stands(path)]
         except FilememError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
         what, remedy = "git has this memory and the disk has not", "git checkout -- PATH brings it back"
         found = [Problem(".git", 1, "an undo or a sync was cut off", "the next job finishes it")] * bool(cut_off)
-        lost = [path for path, blob in gone.items() if os.fsencode(blob) not in moved]
-        return found + [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in lost]
+        return found + [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in gone]
 
     def changes(self) -> dict[str, str]:
         """The memories and logs that differ from the last commit, each with the blob that it has there; empty for a new one."""

@@ -44,7 +44,6 @@ from filemem.text.plain import UNSEEN, counted, digest, one_line
 FORGOTTEN = "[forgotten]"  # in the place of a text
 MARK = "forgetting"  # the journal's file
 CACHES = ("index", "vectors")  # rebuilt when they are needed
-CITES = "cites it"  # why what was distilled from it goes
 LEAST = 10  # bytes of a line from which on it is told from small talk
 LOST = "cannot be searched, so nobody knows what it says"
 
@@ -333,9 +332,8 @@ class _Cascade:
             found.clear()
         found[item.line] = item
         if not self.matcher.about:
-            texts = [item.text] if item.line else [one.text for one in self.memories[item.path].passages]
-            for text in texts:  # of an answer that cites it as one line, as its others may quote what stays
-                self.matcher.add(folded(text) if item.line and item.why == CITES else text)
+            for text in [item.text] if item.line else [one.text for one in self.memories[item.path].passages]:
+                self.matcher.add(text)
         return True
 
     def _follow_to(self, memory: Memory) -> None:
@@ -354,8 +352,8 @@ class _Cascade:
                 bare = one.speaker == ASSISTANT or bool(SOURCE_MARK.search(one.text))  # a file that goes is enough
                 gone = {n for item in found.values() for n in range(item.line, item.line + len(item.old))}
                 if gone & lines or (0 in found and (lines or bare)):
-                    for item in _items(memory, [one]):
-                        self._take(item._replace(why=CITES))
+                    for item in _items(memory, [one]):  # as one line, as one alone may quote what stays
+                        self._take(item._replace(why="cites it", text=" ".join(item.text.split())))
 
     def _new_names(self) -> dict[str, str]:
         """The new live paths of files whose name tells what goes, by their old ones."""

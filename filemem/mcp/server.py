@@ -16,7 +16,8 @@ from filemem.api import User
 from filemem.errors import FilememError, in_words
 from filemem.files.folder import Folder, StoreFolder
 from filemem.mcp import resources, writing
-from filemem.mcp.writing import Writing, called
+from filemem.mcp.writing import Writing
+from filemem.remembering.sessions import display
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox, checked
 
@@ -161,14 +162,14 @@ class ServedClient:
             "protocolVersion": spoken if spoken in VERSIONS else VERSIONS[-1],
             "capabilities": CAPABILITIES,
             "serverInfo": {"name": "filemem", "version": importlib.metadata.version("filemem")},
-            "instructions": told.replace("{name}", called(self._folder.name)).strip(),
+            "instructions": told.replace("{name}", display(self._folder.name)).strip(),
         }
 
     def _prompt(self, name: str) -> Message:
         """Wishes and the profile as they stand in the prompt of a chat, this marked as data."""
         if name != PROFILE["name"]:
             raise _NotAsked(PARAMS, f"there is no prompt {one_line(name, 80)!r}; there is profile.")
-        text = User(self._folder).prompt_context() or f"Nothing is known of {called(self._folder.name)} yet."
+        text = User(self._folder).prompt_context() or f"Nothing is known of {display(self._folder.name)} yet."
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": PROFILE["description"], "messages": [message]}
 

@@ -17,6 +17,7 @@ from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs import forget, remembered
 from filemem.remembering import consolidation
+from filemem.remembering.sessions import display
 from filemem.search import question
 from filemem.text.plain import one_line
 from filemem.tools.toolbox import checked
@@ -25,11 +26,6 @@ WAITS = dt.timedelta(minutes=10)  # for the second call
 MOST = 16  # of first calls that wait
 RECENT = 20  # memories that list_recent shows
 TAG = "mcp"  # of what a client's model kept
-
-
-def called(name: str) -> str:
-    """A user's name as a sentence has it: mara is Mara."""
-    return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
 
 
 def schema(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -127,7 +123,7 @@ class Writing:
         self._waiting[token] = (at + WAITS, path, about, shown)
         for oldest in list(self._waiting)[:-MOST]:
             del self._waiting[oldest]
-        name = called(self._folder.name)
+        name = display(self._folder.name)
         ask = f'Nothing is deleted yet. Show {name} this list; if they agree, call forget with {{"token": "{token}"}}.'
         return "\n".join([*shown, ask])
 
