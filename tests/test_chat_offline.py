@@ -262,8 +262,7 @@ def test_what_is_pasted_is_never_what_the_person_says_of_themselves(mara: Life, 
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["Forget that.", "forget it", "Please forget this", "忘了吧", "忘掉刚才说的", "請把它忘了。", "don't keep that"],
+    "words", ["Forget that.", "Please forget this", "忘了吧", "忘掉刚才说的", "請把它忘了。", "don't keep that"]
 )
 def test_the_last_exchange_is_taken_back(mara: Life, words: str) -> None:
     """It is kept out of answers and tools at once, with the fact made of it; the answer says how to delete it, which works."""

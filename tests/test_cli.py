@@ -324,7 +324,8 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
 open nothing.md|open /etc/passwd|edit ../x|grep '('|grep tea --path '[z'|search tea --after soon
 users --store filemem.txt|init filemem.txt|chat -m ''|chat -m hi --user ..|remember ' '
 chat --resume -m hi --user new|grep|grep a --contxt 1|nonsense words|grep a -C 50|serve keys
-list -n 99999999999999999999|status --today 0001-01-01|--stor x users|list --user ''""".replace("\n", "|").split("|"),
+list -n 99999999999999999999|status --today 0001-01-01|--stor x users|list --user ''
+compact --older-than soon|sweep --all-users --user mara|check --scheduler x""".replace("\n", "|").split("|"),
 )
 def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, line: str) -> None:
     (home / "filemem.txt").write_text("no store\n")

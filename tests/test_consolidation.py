@@ -201,8 +201,7 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
 
 
 def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
-    """The prompt asks for absolute days, and a bare Monday has no brackets; in a language without them too, whose nouns look
-    like names."""
+    """The prompt asks for absolute days; neither a bare Monday nor German has brackets, and its nouns are no names."""
     said = "My exam is on 12 February at 8. I began to revise on Monday. Bis zum 6. Januar habe ich in der Klinik frei."
     german = note(
         "Nora hat bis zum 6. Januar 2027 Urlaub von ihrer Arbeit in der Klinik.", "habe ich in der Klinik frei"

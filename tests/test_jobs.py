@@ -79,11 +79,6 @@ def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
     assert "2 of 2 users done." in said
 
 
-@pytest.mark.parametrize("wrong", ["compact --older-than soon", "sweep --all-users --user ann", "check --scheduler x"])
-def test_wrong_options_are_one_sentence(store, wrong):
-    run(store, *wrong.split(), code=2)
-
-
 SAID = [{"role": "user", "content": "I moved to Porto."}, {"role": "assistant", "content": "Noted."}]
 
 
