@@ -214,8 +214,9 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
 
 
 def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
-    """The days that a memory tells of: since when it holds, else the first date that it names, else its own."""
-    since = memory.particular("valid_from")
+    """The days that a memory tells of: since when it holds, else the first date that it names, of an event one that begins on its
+    day, else this, else its own."""
+    since, event = memory.particular("valid_from"), memory.particular("day")
     if since or memory.kind == "sessions":
         return one_day(since or day)
     text = passage.text[:LONGEST_TOLD]
@@ -224,7 +225,8 @@ def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
         for mention in mentioned(text, day)
         if mention.annotated or (not mention.relative and _DAY.search(text, mention.start, mention.end))
     )
-    return next((span for span in named if (span.end - span.start).days <= LONGEST_SPAN), one_day(day))
+    short = (span for span in named if (span.end - span.start).days <= LONGEST_SPAN)
+    return next((span for span in short if event in (None, span.start)), one_day(event or day))
 
 
 # -- one page to read --------------------------------------------------------------------------------------------------

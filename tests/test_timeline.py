@@ -18,6 +18,7 @@ NURSE = "archive/facts/2026/2026-01-05-is-a-nurse.md"
 FILES = {
     "facts/2026/2026-05-09-cat.md": "Nora adopted a cat on 7 May 2026.\n",
     "facts/2026/2026-05-10-birthday.md": "Nora's birthday is on 14 May.\n",
+    "facts/2026/2026-05-10-exam.md": "---\nday: 2026-05-20\n---\n\nNora hat am 20. Mai eine Prüfung, one of May 2026.\n",
     "facts/2026/2026-05-11-school.md": "Nora left school in June 2011 and saw Oslo in 2012.\n",
     "facts/2026/2026-06-11-midwife.md": "---\nvalid_from: 2026-06-01\n---\n\nNora is a midwife in [[Knokke]].\n",
     "facts/2026/2026-06-12-鸟.md": "Nora在2026年5月30日看见一只翠鸟。\n",
@@ -32,6 +33,7 @@ WHOLE = f"""\
 2026-01-05  Nora is a nurse. (until 2026-06-01)  {NURSE}:5
 2026-05-07  Nora adopted a cat on 7 May 2026.  facts/2026/2026-05-09-cat.md:1
 2026-05-14  Nora's birthday is on 14 May.  facts/2026/2026-05-10-birthday.md:1
+2026-05-20  Nora hat am 20. Mai eine Prüfung, one of May 2026.  facts/2026/2026-05-10-exam.md:5
 2026-05-30  Nora在2026年5月30日看见一只翠鸟。  facts/2026/2026-06-12-鸟.md:1
 2026-06-01  Nora is a midwife in Knokke.  facts/2026/2026-06-11-midwife.md:5
 [0]"""
