@@ -78,7 +78,7 @@ class IndexedFile(NamedTuple):
 
     @property
     def days(self) -> list[int]:
-        """The file's day and those of its turns that were said on others, as ordinals; none where it has no date."""
+        """The file's day, those of turns that were said on others, and an event's, as ordinals; none where it has no date."""
         days = dict.fromkeys([self.date, *(day for _, day in self.day_starts)])
         return [*filter(None, days)]
 
@@ -302,6 +302,8 @@ def tokenize_file(builder: Builder, path: str, stats: Stats, data: bytes | None,
     else:
         date, particulars = memory.date, _particulars(memory)
         day_starts = _tokenize(builder, memory, str(particulars.get("source", "")))
+        if event := memory.particular("day"):  # behind the passages, which were said on others
+            day_starts.append((builder.next - first, event.toordinal()))
     day, count = date.toordinal() if date else 0, builder.next - first
     builder.files.append(IndexedFile(path, stats, day, marks, first, count, particulars, day_starts))
 

@@ -79,8 +79,14 @@ def test_a_plan_is_found_by_the_day_that_it_is_for(tmp_path: Path, plan: str, qu
         user = store.user("ann")
         for text in (plan, "Flight on December 24.", "I have a red bike."):
             user.remember(text, today=dt.date(2026, 9, 20))
-        text = Toolbox(user.folder, lambda: dt.datetime(2026, 9, 20)).call("search_files", {"query": query})
+        user.folder.create("facts/2026/2026-09-20-oper.md", "---\nday: 2026-10-05\n---\n\nAnn geht in die Oper.\n")
+        tools = Toolbox(user.folder, lambda: dt.datetime(2026, 9, 20))
+        text = tools.call("search_files", {"query": query})
     assert plan in text and "Flight" not in text
+    assert (
+        "of 5 October 2026 alone" in (told := tools.call("search_files", {"query": "10月5号有什么事？"}))
+        and "Oper" in told
+    )
 
 
 @pytest.mark.parametrize("plan", ["To Japan with my mum in May.", "五月和妈妈去日本 Japan."])

@@ -343,14 +343,14 @@ class _Scorer:
         of_days = [days] if days else self._days
         for entry, worth in self._files:
             numbers, several = entry.numbers, bool(entry.day_starts)
-            dated = self.mass * self._dated(entry.date)
+            dated, event = self.mass * self._dated(entry.date), entry.days[-1] if "day" in entry.particulars else 0
             for number, near in zip(numbers, _around([own.get(number, 0.0) for number in numbers]), strict=True):
                 if not near and not self._bare:
                     continue
                 if self._speakers is not None and corpus.speakers[number] not in self._speakers:
                     continue
                 day = entry.day(number) if several else entry.date
-                if (days or not near) and not any(first <= day <= last for first, last in of_days):
+                if (days or not near) and not any(a <= one <= b for one in (day, event) for a, b in of_days):
                     continue
                 promise = near + named[corpus.speakers[number]] + (self.mass * self._dated(day) if several else dated)
                 yield promise * worth * (self.query.voices[voices[number]] if voices else 1.0), number, entry, worth

@@ -185,10 +185,9 @@ class Hit:
         return terms.shorten_captions(found, self._reader.stems)
 
     def is_of(self, spans: Sequence[tuple[int, int]]) -> bool:
-        """Was it said on one of these days, the first and the last as ordinals, or does it tell of one?"""
-        day = self.date or dt.date.min
-        said = day.toordinal()
-        if any(first <= said <= last for first, last in spans):
+        """Was it said on one of these days, the first and the last as ordinals, or does it tell of one, or an event of one?"""
+        day, event = self.date or dt.date.min, self._memory and self._memory.particular("day")
+        if any(first <= one.toordinal() <= last for one in (day, event) if one for first, last in spans):
             return True
         told = [[at.toordinal() for at in dates.nearest(one, day)] for one in dates.mentioned(self.text, day)]
         return any(
