@@ -285,3 +285,13 @@ def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something
     assert files_of(tmp_path / "store") == {f"mara/{FACT}", f"mara/{LEDGER}"}
     git(tmp_path / "store", "revert", "--no-edit", "HEAD")
     assert "And a bicycle." in Path(mara.root, talk.path).read_text()
+
+
+def test_no_commit_is_called_by_what_was_taken_back(tmp_path: Path) -> None:
+    """What a chat is told to forget stays in the commits that were before it."""
+    where = tmp_path / "store"
+    store(where)
+    for words in (["I dislike Bruno."], ["forget that", "--resume"], ["Good morning.", "--resume"]):
+        assert filemem("--store", where, "chat", "-m", *words, env=clean()).returncode == 0
+    subjects = git(where, "log", "-3", "--format=%s").split("\n")
+    assert subjects[0].startswith("Talk with mara") and [("Bruno" in one) for one in subjects] == [False, False, True]

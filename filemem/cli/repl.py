@@ -388,7 +388,5 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
         try:
             yield
         finally:
-            path, turns = kept.path, kept.turns()
-            if path and turns:
-                subject = f"Talk with {talk.user.name}: {turns[0].text}"
-                say_dim(*commit(subject, [path, *talk.written], Session=path))
+            if kept.path and kept.turns():
+                say_dim(*commit(kept.subject(), [kept.path, *talk.written], Session=kept.path))

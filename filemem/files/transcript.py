@@ -61,6 +61,12 @@ class Transcript:
         memory = self._found()
         return [turn for turn in memory.passages if turn.speaker] if memory else []
 
+    def subject(self) -> str:
+        """What its commit is called: by the first turn that is not kept back."""
+        turns, hidden = self.turns(), journal.pending_deletions(self.folder)
+        said = next((turn.text for turn in turns if not hidden.hides(self.path, turn.line)), "")
+        return f"Talk with {self.folder.name}{': ' * bool(said)}{said}"
+
 
 class OffTheRecord(Transcript):
     """A conversation of which nothing is kept: its turns, behind those of `before`, end with the process."""

@@ -150,10 +150,9 @@ class Chats:
                 with self._lock:
                     self._busy.discard(path)
                     self._left[path] = talk.left
-                path, turns = talk.transcript.path, talk.transcript.turns()
-                if commit and path and turns:
-                    subject = f"Talk with {self.user.name}: {turns[0].text}"
-                    commit(subject, [path, *talk.written], Session=path)
+                kept = talk.transcript
+                if commit and kept.path and kept.turns():
+                    commit(kept.subject(), [kept.path, *talk.written], Session=kept.path)
                 talk.written = []
 
     def _continued(self, asked: ChatRequest) -> ChatRequest:
