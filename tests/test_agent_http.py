@@ -406,6 +406,13 @@ def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, serve
     assert prompt[1]["role"] == "user" and said(server)[-1] == "What did I say?"
     assert not any("I moved to Porto." in message["content"] for message in prompt[1:])
     assert "I moved to Porto." in talk.kept  # and on disk for good
+    [path] = talk.root.glob("sessions/*/*.md")
+    path.write_text(path.read_text().replace("糖糖", "豆豆"))
+    talk.say("And now?")
+    earlier = server.requests[-1].body["messages"][0]["content"]
+    assert "The cat is" not in earlier and "  assistant: Noted. hmm," in earlier, (
+        "what a person changed is told as it is now"
+    )
 
 
 # -- failures ----------------------------------------------------------------------------------------------------

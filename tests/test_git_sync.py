@@ -66,12 +66,15 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
         git(user.store, "add", "filemem.yaml")
         git(user.store, "commit", "--quiet", "-m", "Settings")
         change(user, FACT, f"---\nimportance: {weight}\nsource: x.md:1\n---\nPrefers {tea}.\n")
+        change(user, "notes/tea.png", f"\0{tea}")  # which no lines tell apart
     synced(one)
     done = synced(two)
     both = "was changed on both machines in the same lines; it now holds both versions."
-    assert sorted(done[:-1]) == [f"filemem.yaml {both}", f"mara/{FACT} {both}"]
+    beside = "mara/notes/tea.png was written on both machines; the other's is mara/notes/tea-2.png now."
+    assert sorted(done[:-1]) == [f"filemem.yaml {both}", f"mara/{FACT} {both}", beside]
     synced(one)
     for user in machines:
+        assert [user.read(f"notes/tea{end}.png") for end in ("", "-2")] == ["\0乌龙茶".encode(), b"\0black tea"]
         assert user.memory(FACT).lines[-2:] == ["Prefers 乌龙茶.", "Prefers black tea."]
         assert User(user).grep("black") and User(user).grep("乌龙茶") and User(user).search_files("black tea")
         assert user.memory(FACT).front["source"] == "x.md:1"

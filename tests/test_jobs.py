@@ -77,6 +77,9 @@ def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
     assert "ann: test at" in said
     assert "bob: test was not asked again after it failed; fix that first." in said
     assert "2 of 2 users done." in said
+    with ScriptedServer(fail(400, "out of order")) as server:
+        url = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "x"}
+        assert run(store, "consolidate", "--user", "ann", "--model", "test", env=url, code=2) == ""
 
 
 SAID = [{"role": "user", "content": "I moved to Porto."}, {"role": "assistant", "content": "Noted."}]

@@ -12,7 +12,7 @@ from reader import Reader, note
 from filemem import Store
 from filemem.files.folder import Folder
 from filemem.jobs import consolidated, maintain
-from filemem.remembering import consolidation
+from filemem.remembering import consolidation, sessions
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 TEA = "facts/2026/2026-05-08-drinks-oolong.md"
@@ -57,6 +57,11 @@ def test_the_line_of_a_renamed_fact_is_the_programs_still(nora: Folder) -> None:
     assert shown(nora) == "# Nora\n\n## Likes\n\n- Nora drinks oolong. <!-- facts/2026-05-08-茶.md -->\n"
     assert tell(nora, JULY, "sencha now", "Nora drinks sencha.", supersede="oolong") == ["SUPERSEDE"]
     assert "oolong" not in shown(nora) and "sencha" in shown(nora)
+    [sencha] = Path(nora.root).glob("facts/2026/*.md")
+    sencha.rename(sencha.with_name("2026-07-01-煎茶.md"))
+    assert not list(consolidated(nora, JULY, Reader()))
+    log, old = sessions.ConsolidationLog(nora), nora.find("facts/2026-05-08-茶.md")
+    assert old and "superseded_by: facts/2026/2026-07-01-煎茶.md" in old.lines and log.untouched(old.path, old.data)
 
 
 @pytest.mark.parametrize("words", ["Sencha is what Nora drinks.", "诺拉喝煎茶 now"])

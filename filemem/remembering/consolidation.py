@@ -763,8 +763,7 @@ def follow(folder: Folder, names: dict[str, str]) -> JobDone:
     log, page, new = ConsolidationLog(folder), folder.find(PROFILE), {*names.values()}
     own = [said for _, _, said in marked(page.text if page else "") if digest(said) in log.lines]
     called, touched, entries = Counter[str](), list[str](), list[dict[str, Any]]()
-    # Last what is renamed itself: changed it would not be known again.
-    for path in sorted(folder.paths(), key=lambda path: live(path) in new):
+    for path in folder.paths():
         with contextlib.suppress(FilememError, OSError):
             data = folder.read(path, LARGEST)
             if folder.edit(path, functools.partial(renamed, names=names)):
