@@ -569,7 +569,7 @@ FEW = 1  # words to look for, up to which a message to a model is taken to go on
 BEFORE = 2  # of the person's turns that such a message goes on with
 QUOTES, NEAR = 3, 2  # of an answer, and of one that is not sure
 ALIKE = 0.6  # of the best score, from which on a passage answers about as well as the best one
-BESIDE = 0.35  # of what the best quote holds of the question, from which on another stands beside it
+BESIDE = 0.35  # of the best quote's score, and of what it holds of the question, from which on another stands beside it
 LOOKED_AT = 20  # passages among which quotes are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
@@ -634,10 +634,13 @@ def reply(
     days = _days(message, today) if asks else set()
     if of_day := [hit for hit in telling if days & _days(hit.text, hit.date or today, hit.date)]:
         hits, sure = of_day, True  # whatever their words
-    elif telling and not of_its_days:  # beside the best none that is only near its words, or holds but weak ones
-        least = BESIDE * telling[0].strength
-        more = (hit for hit in telling[1:] if hit.parts.get("meaning") or (hit.held.itself and hit.strength >= least))
-        hits = [telling[0], *more]
+    elif telling and not of_its_days:
+        # Beside the best none that is far behind it, only near its words, or holds but weak ones.
+        least, held = BESIDE * telling[0].score, BESIDE * telling[0].strength
+        near = [one for one in telling[1:] if one.score >= least]
+        hits = telling[:1] + [
+            one for one in near if "meaning" in one.parts or (one.held.itself and one.strength >= held)
+        ]
     hits = hits[: QUOTES if sure else NEAR if asks else 0]
     parts = [] if asks else [said_to(message, offline.SAID if kept else offline.UNRECORDED)]
     if hits or asks:

@@ -53,7 +53,7 @@ def test_one_line_sets_up_and_runs_the_main_job(tmp_path: Path) -> None:
     if re.search(r"Could not find a version|No matching distribution|Temporary failure|Max retries", done.stderr):
         pytest.skip("the package registry cannot be reached from here")
     assert "facts/2026/2026-03-14-prefers-oolong-tea.md:9" in done.stdout, done.stderr
-    assert done.returncode == 0
+    assert done.stdout.count("\n- ") == 1 and done.returncode == 0, "what she likes besides is no answer"
 
 
 def test_the_agent_in_python_answers(tmp_path: Path) -> None:
