@@ -146,7 +146,7 @@ class Conversation:
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done = ""  # what the program did about the last message
         self.left: tuple[list[Passage], str] | None = (
-            None  # the turns that had left the prompt last, and the model's summary
+            None  # what had left the prompt last, and the model's summary of it
         )
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._shown = ""  # what the last request said, without citations that were marked
@@ -457,7 +457,8 @@ class Conversation:
             lines = len(lines_of(self.user, self.user.locate(path)))
         except FilememError:
             return False
-        return path in self._shown and 0 < int(line) <= lines
+        shown = re.search(rf"(?<![\w./-]){re.escape(path)}\b", self._shown)
+        return shown is not None and 0 < int(line) <= lines
 
 
 def to_remember(message: str) -> str:

@@ -477,10 +477,11 @@ class History:
                 return []
             cut_off = self.repository.commit_of(LANDING)
             changes = self.changes()
-            new = "\n".join(os.path.join(self.folder.root, path) for path, blob in changes.items() if not blob)
-            hashed = self.repository.ask("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(new))
-            moved = {"", *os.fsdecode(hashed.out).split()}
-            gone = [path for path, blob in changes.items() if blob not in moved and not self._stands(path)]
+            gone = {path: blob for path, blob in changes.items() if blob and not self._stands(path)}
+            # Under a new name it is none that is missing.
+            new = "\n".join(os.path.join(self.folder.root, path) for path, blob in changes.items() if gone and not blob)
+            hashed = self.repository.ask("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(new)).out
+            gone = {path: blob for path, blob in gone.items() if os.fsencode(blob) not in hashed.split()}
         except FilememError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]

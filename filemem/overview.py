@@ -214,8 +214,8 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
 
 
 def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
-    """The days that a memory tells of: since when it holds, else the first date that it names, of an event one that begins on its
-    day, else this, else its own."""
+    """The days that a memory tells of: since when it holds, else its event's, else the first date that it names, else its own. An
+    event lasts as long as the date in the text that begins on its day."""
     since, event = memory.particular("valid_from"), memory.particular("day")
     if since or memory.kind == "sessions":
         return one_day(since or day)

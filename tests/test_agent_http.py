@@ -189,6 +189,10 @@ def test_calls_end_at_the_step_limit_with_an_answer_without_tools(tmp_path: Path
     assert server.requests[-1].body["tools"] and "No more calls" in server.requests[-1].body["messages"][-1]["content"]
     assert f"{FACT}:1" in talk.say("Which oolong tea?") and "From your memories:" in talk.streamed
     assert talk.conversation.was_shown(f"{FACT}:1")
+    other = talk.root / Path(FACT).name
+    other.write_text("Of tea.\n")
+    assert not talk.conversation.was_shown(f"{other.name}:1"), "a path that ends so was"
+    other.unlink()
     assert f"{FACT}:1" in talk.say("And the oolong tea?")
     server.default = say("Better.")
     assert talk.say("Again.") == "Better."

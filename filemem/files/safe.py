@@ -223,12 +223,20 @@ def _rested(file: BinaryIO) -> bytes:
 
 def append(path: str, data: bytes) -> None:
     """Add whole lines at the end, durably, starting a new line where the file lacks its last newline. One write inside a page
-    cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes."""
-    with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
-        if os.fstat(file.fileno()).st_size % PAGE + len(data) < PAGE:
+    cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes. What a person saves over at the same
+    moment is added again."""
+    held = None
+    for _ in range(TRIES):
+        with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
+            now = file.read()
+            before, held = held, now.count(data)
+            if before is not None and held > before:  # they stand in what has the name now
+                return
+            if len(now) % PAGE + len(data) >= PAGE:
+                edit(path, lambda old: old + data if old[-1:] in (b"", b"\n") else old + b"\n" + data)
+                return
             _write_end(file, data, path)
-            return
-    edit(path, lambda old: old + data if old[-1:] in (b"", b"\n") else old + b"\n" + data)
+    raise Changed(f"{path} {_RESTLESS}.")
 
 
 def log(path: str, lines: bytes, *, durably: bool = True) -> int:

@@ -110,11 +110,11 @@ def apply(folder: Folder, found: dict[str, list[Source]], at: dt.datetime, progr
     made = list[dict[str, Any]]()
     for done, (summary, sources) in enumerate(found.items()):
         progress(done, len(found))
-        fresh = [one for one in sources if (now := folder.find(one.memory.path)) and now.data == one.memory.data]
         if dry:
-            made += [{"summary": summary, "source": one.path} for one in fresh]
-        elif fresh:
-            made += _compact(folder, summary, fresh, at)
+            made += [{"summary": summary, "source": one.path} for one in sources]
+            continue
+        fresh = [one for one in sources if (now := folder.find(one.memory.path)) and now.data == one.memory.data]
+        made += _compact(folder, summary, fresh, at) if fresh else []
     progress(len(found), len(found))
     does = "{source}: {before:,} bytes in {after:,} of {summary}. {note}"
     does = "{source} would be summarised in {summary}." if dry else does

@@ -497,7 +497,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> JobDone:
     gone, stayed, items = list[str](), list[str](), dict[str, list[Finding]]()
     for item in found.items:
         items.setdefault(item.path, []).append(item)
-    paths = [*items, journal.RECALLS]
+    paths = [*items]
     with folder.locked():
         if found.everything:
             return _without_user(folder, found)
@@ -530,7 +530,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> JobDone:
     subject = f"Forget {' and '.join(counted(counts[one], one) for one in sorted(counts)) or 'what records told'}"
     # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
     theirs = {path for path in History(folder).new() if path.startswith("sessions/")} - {*found.names.values()}
-    paths = [path for path in paths if path not in theirs]
+    paths = [path for path in paths if path not in theirs] + [journal.RECALLS]
     return JobDone("forget", said, {"deleted": gone, "stayed": stayed}, paths, subject)
 
 

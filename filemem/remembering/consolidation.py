@@ -766,11 +766,12 @@ def follow(folder: Folder, names: dict[str, str]) -> JobDone:
     for path in folder.paths():
         with contextlib.suppress(FilememError, OSError):
             data = folder.read(path, LARGEST)
-            if folder.edit(path, functools.partial(renamed, names=names)):
+            after = renamed(data, names)
+            if after != data and folder.edit(path, functools.partial(renamed, names=names)):
                 touched.append(path)
                 called.update(old for old in names if renamed(data, {old: names[old]}) != data)
                 if live(path) in new or log.untouched(path, data):
-                    entries.append({"wrote": live(path), "digest": digest(renamed(data, names)), "from": []})
+                    entries.append({"wrote": live(path), "digest": digest(after), "from": []})
     for record in (sessions.NAME, journal.RECALLS, journal.MARK):
         with contextlib.suppress(NotFound):
             safe.edit(folder.bookkeeping(record), functools.partial(renamed, names=names))

@@ -113,7 +113,7 @@ class Chats:
         self._now = now
         self._lock = threading.Lock()
         self._busy: set[str] = set()
-        self._left: dict[str, Any] = {}  # by path, the summaries of what left the prompt
+        self._left: dict[str, tuple[list[Passage], str]] = {}  # by path, what left the prompt, and its summary
         self._long: dict[str, set[str]] = {}  # the chats in which each long text has stood
         self._calls: dict[str, list[dict[str, Any]]] = {}  # of each response, and what came of those before it
 
@@ -149,7 +149,7 @@ class Chats:
             finally:
                 with self._lock:
                     self._busy.discard(path)
-                    self._left[path] = talk.left
+                    self._left |= {path: talk.left} if path and talk.left else {}
                 kept = talk.transcript
                 if commit and kept.path and kept.turns():
                     commit(kept.subject(), [kept.path, *talk.written], Session=kept.path)

@@ -29,7 +29,7 @@ MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 1500  # in one answer of grep
 MOST_HITS = 200  # passages of a search
 HEAD = 8192  # bytes of a file in which its front matter is looked for
-_SUPERSEDED_BY = re.compile(r"(?:---\s*\n)?(?:(?!---).*\n)*?superseded_by:[ \t]*[\"']?([^\s\"'].*?)[\"']?\s*\n")
+_SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
@@ -46,9 +46,11 @@ def _heading(path: str, when: FileDate | None, *notes: str) -> str:
 def _fate(folder: Folder, path: str) -> str:
     """What has become of a memory: `superseded by PATH`, else `archived` if it lies there."""
     with contextlib.suppress(FilememError):
-        head = folder.read(path, HEAD).decode(errors="replace") if kind_of(path) in ("facts", "lessons") else ""
-        if by := _SUPERSEDED_BY.match(head):  # to load YAML takes as long as a grep
-            return f"superseded by {one_line(by[1])}"
+        data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
+        if plainly := _SUPERSEDED_BY.match(data):  # to load YAML takes as long as a grep
+            return f"superseded by {plainly[1].decode()}"
+        if b"superseded_by" in data and (by := folder.memory(path).particular("superseded_by")):
+            return f"superseded by {one_line(by)}"
     return "archived" if is_archived(path) else ""
 
 
