@@ -145,9 +145,7 @@ class Conversation:
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done = ""  # what the program did about the last message
-        self.left: tuple[list[Passage], str] | None = (
-            None  # what had left the prompt last, and the model's summary of it
-        )
+        self.left: tuple[list[Passage], str] | None = None  # what left the prompt last, and the model's summary of it
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._shown = ""  # what the last request said, without citations that were marked
 
