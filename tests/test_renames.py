@@ -58,3 +58,15 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(tmp_path: Path
         git("commit", "-qm", "Rename")
     assert kept == "in no git" or not git("status", "--short")
     assert "0 problems" in run("check") and "is now" not in run(command)
+
+
+def test_what_is_to_be_forgotten_is_kept_back_under_another_name(tmp_path: Path) -> None:
+    env, ann = clean(tmp_path), tmp_path / "memory_store/ann"
+    assert filemem("init", cwd=tmp_path, env=env).returncode == 0
+    for words in ("Remember that Ida keeps bees.", "forget that"):
+        more = ["--resume"] if words == "forget that" else []
+        assert filemem("chat", "--user", "ann", "-m", words, *more, cwd=tmp_path, env=env).returncode == 0
+    [fact] = ann.rglob("facts/**/*.md")
+    fact.rename(fact.with_name("2026-09-05-ida.md"))
+    assert "2026-09-05-ida.md" in filemem("check", cwd=tmp_path, env=env).stdout
+    assert "bees" not in filemem("call", "search_files", '{"query": "Ida bees"}', cwd=tmp_path, env=env).stdout

@@ -772,7 +772,7 @@ def follow(folder: Folder, names: dict[str, str]) -> JobDone:
                 called.update(old for old in names if renamed(data, {old: names[old]}) != data)
                 if live(path) in new or log.untouched(path, data):
                     entries.append({"wrote": live(path), "digest": digest(after), "from": []})
-    for record in (sessions.NAME, journal.RECALLS, journal.MARK):
+    for record in (sessions.NAME, journal.RECALLS, journal.PENDING, journal.IMPORTS):
         with contextlib.suppress(NotFound):
             safe.edit(folder.bookkeeping(record), functools.partial(renamed, names=names))
     lines = renamed("\n".join(own).encode(), names).decode()
