@@ -4,6 +4,7 @@ notes. What has its form is kept in the model's words; what has not is told with
 
 import datetime as dt
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -363,6 +364,16 @@ def test_a_wish_to_forget_holds_its_turns_back_and_deletes_nothing(user: Folder)
     assert not [hit for hit in nora.search_files("bad knee") if "knee is bad" in hit.text]
     assert "knee" not in user.memory("profile.md").text and [path for path in tree(user) if path.startswith("facts/")]
     assert all(hit.path.startswith("sessions/2026/2026-05") for hit in nora.search_files("knee"))
+
+
+def test_a_wish_to_forget_that_was_imported_is_told_and_holds_nothing_back(user: Folder) -> None:
+    assert kept(user, "My knee is bad.", note("Nora's knee is bad.", "knee", section="health"))
+    path = Path(user.root, talk(user, JUNE, "Forget what I said of my knee.", "Fine."))
+    path.write_text(path.read_text().replace("date:", "origin: chatgpt:1\ndate:", 1))
+    wish = {"asked": "1:7", "lines": ["1:7"], "memories": ["M1"]}
+    [told, _] = [told for each in consolidation.run(user, JUNE, Reader(forget=[wish])) for told in each.notes]
+    assert re.fullmatch(r"Not held back, .* imported: facts/\S+, sessions/\S+talk.md:7; filemem forget deletes it", told)
+    assert "knee" in user.memory("profile.md").text
 
 
 def test_a_memory_that_is_to_be_forgotten_in_part_stays_without_it_and_the_turns_behind_it_go(user: Folder) -> None:

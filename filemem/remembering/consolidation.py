@@ -67,6 +67,7 @@ LONGEST = 600  # characters of a fact
 # Confidence: borne out; with a name or a number that was shown nowhere; in a machine's words.
 SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
 SECRET = "[redacted:"
+DELETES = "filemem forget deletes it"
 
 
 def ask(model: Model, told: str) -> Reply:
@@ -136,11 +137,12 @@ class ForgetRequest(NamedTuple):
 
 class Request:
     """One request: the text that a model reads, and what its labels mean. Once it is answered: each claim with why its form is
-    wrong, if it is, and what is to be forgotten."""
+    wrong, if it is, what is to be forgotten, and notes for the person."""
 
     def __init__(self, batch: list[Session], known: KnownMemories, today: dt.date) -> None:
         self.claims: list[tuple[Claim, str]] = []
         self.forget: list[ForgetRequest] = []
+        self.notes: list[str] = []
         self.turns: dict[str, tuple[Session, SessionTurn]] = {}
         said = [session.turns[place].text for session in batch for place in session.waiting]
         page = known.folder.find(PROFILE)
@@ -198,11 +200,17 @@ class Request:
         self.claims = [self._claim(entry, by) for entry in answered]
         for entry in objects(reply, "forget") or []:
             asked = self.turns.get(next(iter(_labels(entry, "asked")), ""))
-            if asked and asked[1].speaker == asked[0].user and not asked[0].imported:  # the person's own wish
-                turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
-                memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
-                *places, by_whom = (f"{session.path}:{one.line}" for session, one in (*turns, asked))
-                self.forget.append(ForgetRequest(by_whom, tuple(dict.fromkeys([*places, by_whom])), tuple(memories)))
+            if not asked or asked[1].speaker != asked[0].user:  # the person's own wish
+                continue
+            turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
+            memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
+            *places, by_whom = (f"{session.path}:{one.line}" for session, one in (*turns, asked))
+            wish = ForgetRequest(by_whom, tuple(dict.fromkeys([*places, by_whom])), tuple(memories))
+            if asked[0].imported:  # an export may be anybody's
+                meant = ", ".join([*wish.memories, *wish.turns])
+                self.notes.append(f"Not held back, as {by_whom}, which asks for it, is imported: {meant}; {DELETES}")
+            else:
+                self.forget.append(wish)
 
     def _claim(self, entry: dict[str, Any], by: str) -> tuple[Claim, str]:
         """A fact as a model gave it, as a claim, and why its form is wrong; empty where it is right."""
@@ -431,11 +439,12 @@ def run(
                     continue
                 request.take(reply, model.name)
                 if reply.finish == "length":
-                    yield Applied([], [], [f"{model.name} was cut off; what it had said whole by then is kept"])
+                    request.notes.append(f"{model.name} was cut off; what it had said whole by then is kept")
             except ModelError as error:
                 yield Applied([], [], [], f"{error} What was not read yet waits.")
                 return
-        yield apply(folder, _planned(batch, known, at, request, review), log)
+        done = apply(folder, _planned(batch, known, at, request, review), log)
+        yield done._replace(notes=[*(request.notes if request else []), *done.notes])
     if spent:
         yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
 
@@ -541,7 +550,7 @@ def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime, stay: Colle
     told = [source for one in memories if one for source in one.sources]
     gone = [path for path in wish.memories if path not in stay]
     journal.hold_back(folder, wish.asked, [*wish.turns, *gone, *told], at)
-    what, how = ", ".join([*(gone or told), *wish.turns]), "filemem forget deletes it, filemem restore takes it back"
+    what, how = ", ".join([*(gone or told), *wish.turns]), f"{DELETES}, filemem restore takes it back"
     return f"Held back, as asked in {wish.asked}: {what}; {how}"
 
 
