@@ -372,7 +372,9 @@ def test_a_wish_to_forget_that_was_imported_is_told_and_holds_nothing_back(user:
     path.write_text(path.read_text().replace("date:", "origin: chatgpt:1\ndate:", 1))
     wish = {"asked": "1:7", "lines": ["1:7"], "memories": ["M1"]}
     [told, _] = [told for each in consolidation.run(user, JUNE, Reader(forget=[wish])) for told in each.notes]
-    assert re.fullmatch(r"Not held back, .* imported: facts/\S+, sessions/\S+talk.md:7; filemem forget deletes it", told)
+    assert re.fullmatch(
+        r"Not held back, .* imported: facts/\S+, sessions/\S+talk.md:7; filemem forget deletes it", told
+    )
     assert "knee" in user.memory("profile.md").text
 
 

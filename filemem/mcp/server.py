@@ -203,10 +203,12 @@ class ServedClient:
         return {**answer, "structuredContent": result} if shown else answer
 
     def _answered(self, name: str, arguments: Message) -> tuple[str, Message]:
-        served, at = self._served, self._served.now()
+        served, at, offered = self._served, self._served.now(), [tool["name"] for tool in self._tools()]
+        if name in writing.TOOLS and not served.write:
+            raise FilememError(f"writing is off; {name} needs a server that was started as filemem mcp --write.")
+        if name not in offered:
+            raise FilememError(f"there is no tool {one_line(name)!r}; the tools are {', '.join(offered)}.")
         if name in writing.TOOLS:
-            if not served.write:
-                raise FilememError(f"writing is off; {name} needs a server that was started as filemem mcp --write.")
             answer = escape_controls(served.writing.call(name, arguments, at))
             return answer, {"answer": answer}
         if name in CONNECTOR:

@@ -255,6 +255,9 @@ def test_update_supersedes_one_fact_and_the_newest_are_listed(place: Place) -> N
     (place.store / "eva").mkdir()
     with place.pipe("eva", "--write") as talk:
         assert talk.tool("list_recent") == "Nothing is kept yet."
+        assert talk.tool("recall").endswith(
+            "are grep, search_files, open, close, remember, update, list_recent, forget."
+        )
         assert talk.tool("remember", text="").count("\n") == 0
         old = talk.tool("remember", text="Eva lives in Braga.").removeprefix("Remembered ")
         assert "mcp" in (place.store / "eva" / old).read_text()
@@ -272,6 +275,7 @@ def test_update_supersedes_one_fact_and_the_newest_are_listed(place: Place) -> N
 def test_a_connector_of_chatgpt_searches_and_fetches(place: Place) -> None:
     with place.pipe("mara", "--connector") as talk:
         assert [tool["name"] for tool in talk.result("tools/list")["tools"]] == ["search", "fetch"]
+        assert talk.tool("grep", pattern="tea").endswith("there is no tool 'grep'; the tools are search, fetch.")
         answer = talk.result("tools/call", name="search", arguments={"query": QUESTION["query"]})
         found = answer["structuredContent"]["results"]
         assert json.loads(answer["content"][0]["text"]) == answer["structuredContent"]
