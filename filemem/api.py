@@ -22,6 +22,7 @@ from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering.consolidation import together
 from filemem.remembering.supersession import Decision
 from filemem.search.searching import Hit, search_files
+from filemem.text.plain import one_line
 from filemem.tools.toolbox import Toolbox
 
 
@@ -50,16 +51,16 @@ class User:
     # -- remembering ---------------------------------------------------------------------------------------------
 
     def add_conversation(
-        self, messages: Iterable[Mapping[str, Any]], *, at: dt.datetime | None = None, id: str = "", title: str = ""
+        self, messages: Iterable[Mapping[str, Any]], *, at: dt.date | None = None, id: str = "", title: str = ""
     ) -> str:
         """Keep a conversation of OpenAI-style messages as a session, and return its path; empty where nothing was said.
 
         A conversation kept before is recognised by `id`, else by its first words, and only what is new is
         added. `at` is when it began, if its messages have no times; secrets are taken out. Raises Refused where the session
-        was kept before and a person has deleted it.
+        was kept before and a person has deleted it, FilememError for what is no message.
         """
         with job(self.folder, "chat", _local(None), alone=False) as commit:
-            path = importers.add_conversation(self.folder, messages, _local(at), id, title)
+            path = importers.add_conversation(self.folder, messages, _local(at), str(id or ""), title or "")
             commit(f"Talk with {self.name}", [path] if path else [], Session=path)
             return path
 
@@ -81,7 +82,7 @@ class User:
         how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
         return self.open_file(remembered(self.folder, text, self._at(today), **how).decisions[0].path)
 
-    def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Decision]:
+    def consolidate(self, model: Model | str | None = None, *, at: dt.date | None = None) -> list[Decision]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
 
         Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
@@ -101,22 +102,24 @@ class User:
         limit: int = 10,
         path: str | None = None,
         speaker: str | None = None,
-        after: str | None = None,
-        before: str | None = None,
+        after: str | dt.date | None = None,
+        before: str | dt.date | None = None,
         today: dt.date | None = None,
     ) -> list[Hit]:
         """The best passages for a question, best first; raises FilememError for a filter that means nothing.
 
-        `path` is a glob; `after` and `before` are days such as `2026-05`, `2026-05-08` or `last week`.
+        `path` is a glob; `after` and `before` are dates, or days such as `2026-05`, `2026-05-08` or `last week`.
         """
+        if limit not in range(1, 10**9):
+            raise FilememError(f"limit is a whole number from 1, not {limit!r}.")
         found = search_files(
             index.of(self.folder),
             query,
             limit=limit,
             path=path,
             speaker=speaker,
-            after=after,
-            before=before,
+            after=_in_words(after),
+            before=_in_words(before),
             today=self._at(today).date(),
         )
         return sorted(found.hits, key=lambda hit: -hit.score)
@@ -126,9 +129,9 @@ class User:
         live ones."""
         return grep(self.folder, pattern, path=path, page=10**9).lines
 
-    def open_file(self, path: str) -> Memory:
+    def open_file(self, path: str | os.PathLike[str]) -> Memory:
         """The memory at a path, wherever it lies now; raises NotFound with the nearest paths, or Refused."""
-        return self.folder.memory(self.folder.locate(path))
+        return self.folder.memory(self.folder.locate(os.fspath(path)))
 
     def prompt_context(
         self, message: str = "", *, tokens: int = 1200, current: CurrentConversation | None = None
@@ -161,7 +164,7 @@ class User:
         """
         return jobs.maintain(self.folder, self._at(today), self._model(model))
 
-    def forget(self, path: str = "", *, about: str = "") -> list[str]:
+    def forget(self, path: str | os.PathLike[str] = "", *, about: str = "") -> list[str]:
         """Delete for good the memory at `path`, or one `path:line` of it, or all that holds the words `about`.
 
         What it came from and what cites it goes with it; returns the files that were deleted or lost lines. git's history keeps
@@ -169,7 +172,7 @@ class User:
         """
         if bool(path) == bool(about):
             raise FilememError("name either a memory's path or what to forget is about.")
-        found = deletion.plan(self.folder, path, about=about)
+        found = deletion.plan(self.folder, os.fspath(path), about=about)
         if not found:
             raise NotFound(f"nothing contains all the words of {path or about!r}; name other words, or a path.")
         return list(forget(self.folder, found, _local(None)).facts["deleted"])
@@ -178,9 +181,7 @@ class User:
 
     def _at(self, day: dt.date | None) -> dt.datetime:
         """The beginning of a day; else now, or of what is seen as of a moment that moment."""
-        if day:
-            return dt.datetime.combine(day, dt.time()).astimezone()
-        return self.folder.moment if isinstance(self.folder, history.Past) else _local(None)
+        return self.folder.moment if isinstance(self.folder, history.Past) and not day else _local(day)
 
     def _model(self, model: Model | str | None) -> Model | None:
         """A model by its name or as the settings name it; None where there is none."""
@@ -209,6 +210,15 @@ class Store(StoreFolder):
         return self._users.setdefault(folder.name, User(folder))
 
 
-def _local(at: dt.datetime | None) -> dt.datetime:
-    """A moment in local time, with its zone; now where none is given."""
-    return at.astimezone() if at else dt.datetime.now().astimezone()
+def _local(at: dt.date | None) -> dt.datetime:
+    """A moment, or the beginning of a day, in local time, with its zone; now where none is given. FilememError for a text."""
+    if at is None or isinstance(at, dt.datetime):
+        return (at or dt.datetime.now()).astimezone()
+    if not isinstance(at, dt.date):
+        raise FilememError(f"{one_line(repr(at), 80)} is no date; give a datetime.date or a datetime.datetime.")
+    return dt.datetime.combine(at, dt.time()).astimezone()
+
+
+def _in_words(day: str | dt.date | None) -> str | None:
+    """A day as a filter has it."""
+    return f"{day:%Y-%m-%d}" if isinstance(day, dt.date) else day

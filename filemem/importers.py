@@ -720,9 +720,15 @@ def import_file(
 def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: datetime, id: str, title: str) -> str:
     """Keep what is new of a conversation of OpenAI-style messages; returns its session's path, empty where nobody spoke.
 
-    Raises Refused where it was kept before and a person has deleted it.
+    Raises Refused where it was kept before and a person has deleted it, FilememError for what is no message.
     """
-    turns = spoken_messages([dict(message) for message in messages], at.tzinfo)
+    # What openai's client answers is an object.
+    given = [message.model_dump() if hasattr(message, "model_dump") else message for message in messages]
+    for one in given:
+        if not isinstance(one, Mapping) or not isinstance(one.get("content"), str | list | None):
+            form = 'a mapping such as {"role": "user", "content": "I live in Ghent."}'
+            raise FilememError(f"{one_line(repr(one), 80)} is no message; give {form}, the content a text or a list.")
+    turns = spoken_messages([dict(message) for message in given], at.tzinfo)
     if not turns:
         return ""
     intake = _Import(folder)

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+from openai.types.chat import ChatCompletionMessage
 from programs import lay
 from reader import Reader, note
 
@@ -73,6 +75,29 @@ def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
     os.remove(os.path.join(nora.folder.root, path))
     with pytest.raises(Refused, match="deleted since; it stays deleted"):
         nora.add_conversation(first, at=AT)
+
+
+def test_a_message_is_a_mapping_or_what_openai_s_client_answers_and_a_day_is_a_date(nora: User) -> None:
+    """What is neither is refused in a sentence, and nothing of it kept."""
+    asked = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Ghent"}'}}
+    reply: Any = ChatCompletionMessage.model_validate({"role": "assistant", "content": None, "tool_calls": [asked]})
+    answer = {"role": "tool", "tool_call_id": "1", "content": "rain"}
+    path = nora.add_conversation([*said("Will it rain?"), reply, answer], at=AT.date())
+    assert path.endswith("2026-05-04-0000-will-it-rain.md")
+    assert 'weather {"city": "Ghent"}: rain' in nora.open_file(path).text
+    wrong: Any
+    for wrong in ("hello", ["hello"], [None], [{"role": "user", "content": 5}], said("Hello!")[0]):
+        with pytest.raises(FilememError, match="is no message; give a mapping"):
+            nora.add_conversation(wrong)
+    wrong = "2026-05-04"
+    for call in (nora.maintain, lambda day: nora.consolidate(at=day), lambda day: nora.remember("Tea.", today=day)):
+        with pytest.raises(FilememError, match="is no date; give"):
+            call(wrong)
+    assert nora.folder.paths() == [path] and nora.open_file(Path(path)).path == path
+    assert all(nora.search_files("rain", after=day, before=day) for day in (AT, AT.date(), "2026-05-04"))
+    for wrong in (0, -1, None, "3"):
+        with pytest.raises(FilememError, match="limit is a whole number from 1"):
+            nora.search_files("rain", limit=wrong)
 
 
 def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:

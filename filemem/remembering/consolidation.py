@@ -818,7 +818,7 @@ def remember(
     body = printable(text.replace("\r\n", "\n")).strip()
     if not body:
         raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
-    if importance is not None and not 1 <= importance <= 10:
+    if importance is not None and importance not in range(1, 11):
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
     body, taken_out = (body, []) if with_secrets or not config.of(user).redact else redact(body)
     if taken_out and not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", body)):
@@ -832,7 +832,7 @@ def remember(
             sources=(source,) if source else (),
             importance=importance or ASKED,
             pinned=pinned,
-            tags=(tags,) if isinstance(tags, str) else tuple(tags),
+            tags=(tags,) if isinstance(tags, str) else tuple(map(str, tags)),
             body=body,
             action=SUPERSEDE if replaces else ADD,
             target=replaces,

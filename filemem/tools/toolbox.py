@@ -46,7 +46,7 @@ class Toolbox:
         self.hits, self.places = None, []
         try:
             if name not in _TOOLS:
-                raise FilememError(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
+                raise FilememError(f"there is no tool {one_line(str(name))!r}; the tools are {', '.join(_TOOLS)}.")
             answer: str = getattr(self, f"_{name}")(**checked(name, arguments, _TOOLS[name]))
             return escape_controls(answer)
         except FilememError as error:
