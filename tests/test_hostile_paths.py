@@ -67,7 +67,7 @@ def test_a_command_refuses_it_in_one_sentence(store: Path, command: list[str], p
         assert command[0] in ("list", "grep", "search", "restore"), done.output
         if command[0] == "restore":
             assert done.output == f"{path} is not in the archive.\n"
-        elif path:
+        if path:
             assert done.return_value == 1, done.output
 
 

@@ -21,7 +21,7 @@ from filemem.cli.context import Context, Output, Row, Safe, command, confirmed, 
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files import config, globs, safe
 from filemem.files.folder import Folder, StoreFolder
-from filemem.files.memory import PROFILE, Memory, archived, live
+from filemem.files.memory import PROFILE, Memory, live
 from filemem.files.trust import REMEDY
 from filemem.forgetting import deletion, purge, sweeper
 from filemem.forgetting.deletion import DeletionPlan, Finding
@@ -343,13 +343,15 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
     """Bring memories back from the archive.
 
     They go where they were, byte for byte; this counts as a recall. A session also gets back turns that an editor
-    saved over; filemem check names them. Exit code 1 if another text is where one would go.
+    saved over; filemem check names them. What was held back at PATH or PATH:LINE, as it was to be forgotten, is so no
+    more. Exit code 1 if there is nothing to bring back, or another text is where one would go.
 
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"""
     user = call.the_user()
-    done = jobs.restore(user, call.now, [split_line(user, path)[0] for path in paths])
+    asked = [split_line(user, path) for path in paths]
+    done = jobs.restore(user, call.now, [f"{path}:{line}" if line else path for path, line in asked])
     yield from done.said
-    return int(any(os.path.lexists(user.absolute(archived(path))) for path in done.facts["paths"]))
+    return int(done.facts["failed"])
 
 
 @command("status", "[PATH] --scheduler --all-users --json")

@@ -167,11 +167,12 @@ def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -
             safe.write(folder.bookkeeping(SAID), b"".join(map(line, kept)))
 
 
-def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
-    """Take back whatever withheld one of these memories, with all else that the same turn withheld."""
-    wanted = set(map(live, paths))
-    asked = [by for by, held in _held(folder).items() if wanted & {*held}]
+def release(folder: Folder, places: Iterable[str], at: dt.datetime) -> list[str]:
+    """Take back whatever withheld one of these places, with all else that the same turn withheld; returns what may be shown."""
+    wanted = set(map(live, places))
+    asked = {by: held for by, held in _held(folder).items() if wanted & {*held}}
     add_rows(folder, PENDING, ((f"{at:{MINUTE}}", "released", by, "") for by in asked))
+    return [place for held in asked.values() for place in held]
 
 
 # -- what was imported -----------------------------------------------------------------------------------------------

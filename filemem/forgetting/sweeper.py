@@ -22,6 +22,7 @@ from filemem.files.memory import (
     LARGEST,
     LARGEST_YAML,
     PROFILE,
+    REFERENCE,
     SOURCE_MARK,
     Memory,
     archived,
@@ -241,25 +242,31 @@ def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress,
 # -- one memory --------------------------------------------------------------------------------------------------
 
 
-def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
+def restore(folder: Folder, places: Iterable[str], at: dt.datetime) -> JobDone:
     """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a session.
-    What a person asked to be forgotten may be shown again. Raises NotFound or Refused for what is no memory, before anything is
-    moved."""
-    said: list[str] = []
-    found = [folder.locate(path) for path in paths]
-    for path in dict.fromkeys(found):
+    What a person asked to be forgotten, here or at a `path:line`, may be shown again. The fact `failed` tells whether there was
+    none of this, or something is in the way. Raises NotFound or Refused for what is no memory, before anything is done."""
+    asked = {place: REFERENCE.match(place) for place in dict.fromkeys(places)}
+    found = {place: folder.locate(cited["path"] if cited else place) for place, cited in asked.items()}
+    shown, failed = journal.release(folder, [*asked, *found.values()], at), False
+    said = [f"Held back no more: {', '.join(shown)}."] if shown else []
+    for path in dict.fromkeys(found.values()):
         if not is_archived(path):
             back = transcript.put_back(folder, path)
             turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
-            said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
+            said += [f"Put {turns} saved over back into {path}."] if back else []
+            if not (back or any(place.startswith(path) for place in shown)):
+                said.append(f"{path} is not in the archive.")
+                failed = True
             continue
         # The recall comes first, so that a run that is cut off reinforces it too.
         journal.note_recalls(folder, [path], journal.RESTORED, at)
         stayed = folder.move({path: live(path)})
         said.append(stayed.get(path, f"Restored {live(path)}."))
-    journal.release(folder, found, at)
-    alive = [*map(live, found)]
-    return JobDone("restore", said, {"paths": alive}, [*alive, *map(archived, alive)], f"Restore {first_few(alive)}")
+        failed |= bool(stayed)
+    alive = [*map(live, found.values())]
+    facts = {"paths": alive, "failed": failed}
+    return JobDone("restore", said, facts, [*alive, *map(archived, alive)], f"Restore {first_few(alive)}")
 
 
 # -- in words ----------------------------------------------------------------------------------------------------
