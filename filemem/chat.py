@@ -115,11 +115,11 @@ class Does(NamedTuple):
     """What the program does itself where a message asks for it, as `jobs.ASKED` does; a chat knows no more of either.
 
     `remember`: keep words as a fact with its source; the memory's path, all paths that changed, sentences. `take_back`: keep back
-    the exchange before the last turn of a transcript; the places.
+    the memory at a path, else the exchange before the last turn of a transcript; the places.
     """
 
     remember: Callable[[Folder, str, dt.datetime, str], tuple[str, list[str], list[str]]]
-    take_back: Callable[[Folder, str, list[Passage], dt.datetime], list[str]]
+    take_back: Callable[[Folder, str, list[Passage], dt.datetime, str], list[str]]
 
 
 class Conversation:
@@ -141,6 +141,7 @@ class Conversation:
         self.tools = Toolbox(user, now)
         self.command = "filemem "  # before the name of a command that the person is told of
         self.written: list[str] = []  # memories that the program wrote on request
+        self.remembered = ""  # what a command has kept since the last message
         self.options: dict[str, Any] = {}  # what else an endpoint is told, such as a temperature
         self.log: Callable[[dict[str, Any]], object] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
@@ -185,6 +186,7 @@ class Conversation:
 
         turns = self._turns()
         self._done, taken_back = self._do(turns)
+        self.remembered = ""
         try:
             answer = self._quoted(tell) if self.offline else self._answer(tell)
             line = self.keep(ASSISTANT, answer)
@@ -244,7 +246,8 @@ class Conversation:
             kept = said_to(said, offline.KEPT).format(one_line(words), fact)
             return "\n".join([kept, *notes]), False
         if self.does and to_forget(said):
-            places = self.does.take_back(self.user, path, self._shown_turns(), self.now()) if self.kept else []
+            told = self._shown_turns(), self.now(), self.remembered
+            places = self.does.take_back(self.user, path, *told) if self.kept else []
             if not places:
                 return said_to(said, offline.NOTHING_SAID), False
             lines = ",".join(place.rpartition(":")[2] for place in places if place.startswith(path))

@@ -299,6 +299,8 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("n", "for good? [y/N]: "),
             ("y", "Forgot "),
             ("Still there?", ""),
+            ("/remember Owns a drum.", "-owns-a-drum.md"),
+            ("Forget that.", "/forget facts/2026/2026-11-20-owns-a-drum.md"),
         ]
         for typed, answer in steps:
             if typed == "\x03":

@@ -32,6 +32,7 @@ class Context:
     trust = json = new = all_users = told = False  # told: of what is not trusted, in this call
     talking: Folder | None = None  # the user of a chat, whose commands are for nobody else
     renamed: dict[str, str] = {}  # paths that a deletion has given another name
+    remembered = ""  # the path of what a command has kept
 
     @property
     def named_store(self) -> str:

@@ -261,6 +261,7 @@ class Chat:
             with found.make_context(f"/{name}", [*options, "--", rest], obj=self._call) as made:
                 code: int = found.invoke(made)
             talk.transcript.path = self._call.renamed.get(talk.transcript.path, talk.transcript.path)
+            talk.remembered, self._call.remembered = self._call.remembered or talk.remembered, ""
             return code
         if name == "memory":
             parts = [*_sections(talk.view()), *talk.tools.pages()]  # the open files stand beside the message

@@ -52,7 +52,9 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output
     until you edit or forget it. Secrets are taken out, and you are told so, unless you give --with-secrets.
 
     Example: filemem remember 'Prefers oolong tea.'"""
-    yield from consolidation.said(jobs.remembered(call.writer(), " ".join(text), call.now, **how))
+    done = jobs.remembered(call.writer(), " ".join(text), call.now, **how)
+    call.remembered = done.decisions[0].path
+    yield from consolidation.said(done)
 
 
 @command("review", click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."), "--json")

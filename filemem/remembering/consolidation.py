@@ -554,16 +554,17 @@ def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime, stay: Colle
     return f"Held back, as asked in {wish.asked}: {what}; {how}"
 
 
-def take_back(folder: Folder, path: str, turns: Sequence[Passage], at: dt.datetime) -> list[str]:
-    """Hold back the exchange before the last turn of a session, which asks for it, with the memories made of it; their lines
-    leave the profile. Returns the places. The note comes first, so what is cut off is held back already. Nothing is deleted."""
+def take_back(folder: Folder, path: str, turns: Sequence[Passage], at: dt.datetime, kept: str = "") -> list[str]:
+    """Hold back the memory `kept`, else the exchange before the last turn of a session, which asks for it, with the memories made
+    of it; their lines leave the profile. Returns the places. The note comes first, so what is cut off is held back already.
+    Nothing is deleted."""
     *before, request = turns
-    said = [n for n, turn in enumerate(before) if turn.speaker == request.speaker]
-    if not said:
+    said = [n for n, turn in enumerate(before) if turn.speaker == request.speaker and not kept]
+    if not (said or kept):
         return []
     log, by = ConsolidationLog(folder), f"{path}:{request.line}"
-    told = [f"{path}:{turn.line}" for turn in before[said[-1] :]]
-    made = [one.path for one in KnownMemories(folder, log).live.values() if {*told} & {*one.sources}]
+    told = [f"{path}:{turn.line}" for turn in before[said[-1] :]] if said else []
+    made = [one.path for one in KnownMemories(folder, log).live.values() if {*told} & {*one.sources} or one.path == kept]
     _held_back(folder, ForgetRequest(by, (*told, by), tuple(made)), at)
     revise_profile(folder, log, at.date(), gone=made)
     return [*told, *made]
