@@ -29,7 +29,9 @@ def tree(root: Path) -> dict[str, bytes]:
     return {f"{user.name}/{path}": Path(user.root, path).read_bytes() for user in users for path in user.paths()}
 
 
-@pytest.mark.parametrize("command", ["maintain --all-users", "status --all-users", "check"])
+@pytest.mark.parametrize(
+    "command", ["maintain --all-users", "status --all-users", "check", "users", "search tea", "chat --resume"]
+)
 def test_a_store_that_is_not_there_is_no_success(tmp_path: Path, command: str) -> None:
     """What cron names wrongly, or before it is mounted."""
     done = filemem(*command.split(), "--store", tmp_path / "away")

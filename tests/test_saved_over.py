@@ -59,7 +59,11 @@ def test_check_names_them_and_restore_puts_them_back_at_the_end(user: Folder) ->
     assert filemem(user, "restore", talk.path) == f"{talk.path} is not in the archive.\n"
     place = f"{talk.path}:7"
     journal.hold_back(user, f"{talk.path}:9", [place], AT)
-    for words, said, code in ((talk.path, "is not in", 1), (place, f"Held back no more: {place}.", 0), (place, "is not", 1)):
+    for words, said, code in (
+        (talk.path, "is not in", 1),
+        (place, f"Held back no more: {place}.", 0),
+        (place, "is not", 1),
+    ):
         done = CliRunner().invoke(cli, ["restore", words, "--store", user.store], standalone_mode=False)
         assert said in done.output and done.return_value == code
 

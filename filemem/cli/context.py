@@ -48,12 +48,14 @@ class Context:
         """What the person has agreed to."""
         return Trust(given=self.trust)
 
-    def open_store(self, *, begins: bool = False) -> StoreFolder:
+    def open_store(self, *, begins: bool = False, must_exist: bool = False) -> StoreFolder:
         """The store of this call; raises FilememError where its place is taken by a file. One that `begins`, as others will write
         to it, was not named by a slip: that is asked about on a terminal, else it takes --new."""
         store = StoreFolder(self.folder_of_store(), self.answers)
         if os.path.lexists(store.root) and not os.path.isdir(store.root):
             raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
+        if must_exist and not os.path.isdir(store.root):
+            raise FilememError(f"there is no store {store.root}; name another --store, or make it with filemem init.")
         new = begins and not self.new and not os.path.isdir(store.root)
         if new and not confirmed(f"Begin a new store in {store.root}?", default=not self.named_store):
             raise FilememError(f"there is no store {store.root}; make it with filemem init, or add --new.")
@@ -69,7 +71,7 @@ class Context:
         """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
         if self.talking:
             return self.talking
-        store, named = self.open_store(), self.user or os.environ.get("FILEMEM_USER")
+        store, named = self.open_store(must_exist=must_exist), self.user or os.environ.get("FILEMEM_USER")
         names = store.users()
         name = named or (names[0] if len(names) == 1 else os.environ.get("LOGNAME") or os.environ.get("USER") or "me")
         if names and name not in names and not named:
@@ -136,11 +138,10 @@ class Context:
 
     def many(self) -> bool:
         """Is this command for all users, as on a cluster? Raises FilememError for --user beside that, and without a store."""
-        every, store = self.all_users or bool(self.scheduler), self.open_store().root
+        self.open_store(must_exist=True)
+        every = self.all_users or bool(self.scheduler)
         if every and self.user:
             raise FilememError("--user and --all-users exclude each other; give one of them.")
-        if not os.path.isdir(store):
-            raise FilememError(f"there is no store {store}; name another --store, or make it with filemem init.")
         return every
 
 

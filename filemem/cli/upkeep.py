@@ -528,7 +528,7 @@ def users_command(call: Context) -> Output:
     """List the users of the store, and count their memories.
 
     Example: filemem users"""
-    store = call.open_store()
+    store = call.open_store(must_exist=True)
     names = store.users()
     if not names:
         yield f"There is nobody in {store.root} yet; start with: filemem chat"
