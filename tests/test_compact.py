@@ -12,7 +12,7 @@ from programs import lay
 
 from filemem import Store, jobs
 from filemem.files import journal, sections
-from filemem.files.memory import format_turn, turns
+from filemem.files.memory import decode, format_turn, turns
 from filemem.text.plain import count_tokens
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
@@ -45,7 +45,7 @@ def user(tmp_path):
 
 
 def read(user, path):
-    return Path(user.root, path).read_text(encoding="utf-8")
+    return decode(Path(user.root, path).read_bytes())
 
 
 def compact(user, at=AT):
@@ -92,7 +92,9 @@ def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):
     assert "Yesterday [2 August 2026] I bought" in read(user, "summaries/2026/2026-08-conversations.md")
 
 
-def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user, encoding):
+    """Whatever a person has saved the summaries as."""
     compact(user)
     summaries = {path: read(user, path) for path in user.paths() if path.startswith("summaries/")}
     assert due(user) == {}
@@ -100,8 +102,9 @@ def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user):
     assert list(due(user, later)) == ["summaries/2026/2026-11-conversations.md"]
     found = FRONT.format("2026-09-10") + FILL.format("Ruth sold her boat.", "To a Dane.")
     lay(user.root, {"sessions/2026/2026-09-10-0930-a-found-page.md": found})
-    compact(user)
     august, september = sorted(summaries)
+    Path(user.root, september).write_text(summaries[september], encoding=encoding)
+    compact(user)
     assert read(user, august) == summaries[august]
     headings = re.findall("^## (.+)$", read(user, september), re.MULTILINE)
     assert headings == ["2026-09-03-0930-the-eel", "2026-09-10-0930-a-found-page", "2026-09-17-1105-the-kiln"]

@@ -12,7 +12,7 @@ from filemem.api import User
 from filemem.files import config, journal, transcript
 from filemem.files.folder import CurrentConversation
 from filemem.files.front import quoted
-from filemem.files.memory import ASSISTANT, Memory, Passage, format_turn, slug
+from filemem.files.memory import ASSISTANT, Memory, Passage, format_turn, in_utf8, slug
 from filemem.text.plain import digest
 from filemem.text.redaction import redact
 
@@ -62,15 +62,18 @@ class KeptSession:
             lines = data.split(b"\n")
             return b"\n".join(lines[: turn.line - 1] + lines[turn.end_line :])
 
-        if session := self._session():
-            self.folder.edit(session.path, without)
+        self._edit(without)
 
     def end(self) -> None:
         """Begin a new transcript with the next turn; this one stays in memory."""
-        if session := self._session():
-            old, new = (f"origin: {quoted(text)}".encode() for text in (self._origin, ENDED + self._origin))
-            self.folder.edit(session.path, lambda data: data.replace(old, new, 1))
+        old, new = (f"origin: {quoted(text)}".encode() for text in (self._origin, ENDED + self._origin))
+        self._edit(lambda data: data.replace(old, new, 1))
         self._path = ""
+
+    def _edit(self, change: Callable[[bytes], bytes]) -> None:
+        """Change the transcript's bytes, if there is one, as UTF-8 has them."""
+        if session := self._session():
+            self.folder.edit(session.path, lambda data: in_utf8(data, change))
 
     def _session(self) -> Memory | None:
         """The transcript, wherever it lies now; None if there is none yet, or no longer."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from filemem.errors import Problem
+from filemem.errors import Problem, Refused
 from filemem.text.plain import one_line, printable
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -506,9 +506,24 @@ def decode(data: bytes) -> str:
         return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
 
 
+def _codec(data: bytes) -> str:
+    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2]) or encoding_of(data)
+
+
+def in_utf8(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """A file's bytes after a change to them as UTF-8 has them, in the encoding that it has; Refused for broken ones."""
+    codec = _codec(data)
+    if codec in ("utf-8", "latin-1"):
+        return change(data)
+    try:
+        return change(data.decode(codec).encode()).decode().encode(codec)
+    except UnicodeError:
+        raise Refused(f"the file is broken {codec.upper()}; save it as UTF-8, then try again.") from None
+
+
 def extended(data: bytes, text: str) -> bytes:
     """A file's bytes with whole lines behind them, in the encoding that it has."""
-    encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2]) or encoding_of(data)
+    encoding = _codec(data)
     return data + ("" if decode(data).endswith("\n") else "\n").encode(encoding) + text.encode(encoding, "replace")
 
 

@@ -19,7 +19,7 @@ from filemem import index
 from filemem.files import config, journal, safe, sections
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
-from filemem.files.memory import LARGEST, Memory, Passage, archived, live, only_asked
+from filemem.files.memory import LARGEST, Memory, Passage, archived, decode, in_utf8, live, only_asked
 from filemem.files.sections import DIGITS, Bullet
 from filemem.forgetting.deletion import FORGOTTEN
 from filemem.index import Corpus
@@ -128,7 +128,7 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
     """Write the sections, but those that a run has written which was cut off; move the originals; log what is done. What became
     of each: its bytes and those of its section, and what went wrong."""
     where = folder.absolute(summary)
-    standing = safe.read(where) if os.path.lexists(where) else b""
+    standing = decode(safe.read(where)).encode() if os.path.lexists(where) else b""
     places = {one.path: sections.find(standing, one.path) for one in sources if not one.old}
     made = {path: standing[place[0] : place[1]] for path, place in places.items() if place}
     if left := [one for one in sources if one.path not in made]:
@@ -144,7 +144,7 @@ def _compact(folder: Folder, summary: str, sources: list[Source], at: dt.datetim
 
     with folder.locked():
         if os.path.lexists(where):
-            folder.edit(summary, changed)
+            folder.edit(summary, lambda data: in_utf8(data, changed))
         else:
             folder.create(summary, changed(b"").decode())
     stayed = journal.archive(folder, [one.path for one in sources if not one.old and not one.memory.archived], at)
