@@ -125,7 +125,7 @@ def test_a_failure_is_one_red_line_and_the_next_works(store: Path, server: Scrip
     [
         (
             "Which oolong tea?",
-            f"Oolong [[{FACT}:1]], 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not `facts/none.md:3`.",
+            f"Oolong [[{FACT}:1]], 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not (`facts/none.md:3`).",
             f"""Oolong [1], 奶奶爱惠明茶[2?]。Not [3?].\n[1] Fri 1 May 2026  {FACT}:1
 [2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)
 [3] facts/none.md:3  (the model was not shown this)""",

@@ -69,7 +69,9 @@ LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of e
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _SLASH = re.compile(r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # blanks of Chinese width and line ends, too
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
-_QUOTED = re.compile(rf"[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}")  # the number has brackets of its own
+_QUOTED = re.compile(  # the number has brackets of its own
+    rf"(?P<round>[(（])?[\[【]{{0,2}}`?(?P<place>{CITED.pattern})`?[\]】]{{0,2}}(?(round)[)）])"
+)
 
 
 class Chat:
@@ -242,8 +244,8 @@ class Chat:
         """The text with numbers for what a model cites, and a question mark behind that of what it was not shown."""
 
         def number(cited: re.Match[str]) -> str:
-            at = self._numbers.setdefault(cited[1], len(self._numbers) + 1)
-            return f"[{at}{'' if self._talk.was_shown(cited[1]) else '?'}]"
+            at = self._numbers.setdefault(cited["place"], len(self._numbers) + 1)
+            return f"[{at}{'' if self._talk.was_shown(cited['place']) else '?'}]"
 
         return text if self._talk.offline else _QUOTED.sub(number, text)
 
