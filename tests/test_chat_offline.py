@@ -165,6 +165,12 @@ def test_what_was_only_said_near_the_answer_is_not_quoted_beside_it(mara: Life) 
             "医院给我写的血型证明放在哪个抽屉里？",
             "记忆里没有找到确定的答案，最接近的是：\n",
         ),
+        (
+            ["The birthday of my sister Inês is on 5 December.", "我外婆的生日是端午节。"],
+            "When is Tom's birthday?",
+            "I found nothing sure about that in your memories; the nearest:\n",
+        ),
+        (["外婆的生日是端午节。"], "小李的生日是哪天？", "记忆里没有找到确定的答案，最接近的是：\n"),
     ],
 )
 def test_unsure_it_says_so_and_names_the_two_nearest(mara: Life, told: list[str], question: str, line: str) -> None:

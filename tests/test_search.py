@@ -165,7 +165,7 @@ def test_a_speaker_is_known_by_a_part_of_a_name_which_is_no_unknown_word(tmp_pat
     said = "- **平安保险小赵** 14:05: 您的下个月十八号到期。\n- **李建国** 14:05: 去年多少钱？\n"
     user = write(tmp_path, {TEA: said})
     assert {hit.speaker for hit in search(user, "到期", speaker="小赵")} == {"平安保险小赵"}
-    for question in ("平安保险 雷达", "要去雷达"):  # what any question may contain is part of no unknown word
+    for question in ("平安保险 雷达", "要去雷达", "想去买几辆雷达"):  # what any question may contain is no unknown word
         assert answer(user, question)[1] == "Nowhere in memory: 雷达."
 
 

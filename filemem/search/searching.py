@@ -61,6 +61,7 @@ EXCERPT = 40  # tokens that are shown of it, unless it is asked for
 SHORT = 40  # columns of a reply that says little without its question
 _SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
 _WORDLESS = re.compile(r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*")
+_NAME = re.compile(r"(?<=[\w,;:] )[A-Z]\w+")  # where no sentence begins
 _WIDE = re.compile(f"[{terms.CJK}]")
 _QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
 
@@ -385,17 +386,18 @@ def search_files(
     picked, left = chosen(inside, outside, limit, parsed)
     more = left + max(0, matching - most)
     shown = [hit for hit in picked if hit.text]
-    nowhere = _nowhere(corpus, parsed)
+    missing = _missing(corpus, parsed, current)
     told = any(hit.is_of(parsed.spans) for hit in shown)
     undated = _undated(corpus, () if told else parsed.spans)
     if any(hit in outside for hit in shown):
         of_days = f"{of_days.removesuffix(' alone')}, then of other days"
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
     nothing = [] if hits else _nothing(corpus, parsed, given)
-    notes = [*nowhere, *undated, *alone, *nothing]
+    notes = [*_nowhere(corpus, missing), *undated, *alone, *nothing]
     if shown and terms.is_courtesy(query, reader.names):
         return Found(shown, asked.files, "; a greeting", [], more)
-    certain = confidence(shown, inside, parsed, beside=bool(undated or of_days.endswith(OTHERS_TOO)))
+    others = bool(undated or of_days.endswith(OTHERS_TOO)) + 2 * _is_of_nobody(query, missing)
+    certain = confidence(shown, inside, parsed, others=others)
     strong = "; strong match" if certain >= CERTAIN else ""
     newest = bool(shown) and shown[0].date == max(hit.date or dt.date.min for hit in shown)
     order = {1: "; oldest first", -1: "; newest first" * newest}.get(parsed.order, "") if shown else ""
@@ -480,11 +482,30 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     return parsed._replace(words=tuple(words))
 
 
-def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
-    """A sentence on the words of the question that stand nowhere, each with the words of the memory that are one edit away."""
+def _missing(corpus: Corpus, parsed: Query, current: CurrentConversation | None) -> list[str]:
+    """The words of the question that stand nowhere but in the conversation going on, other questions and answers to these."""
+    now = [entry for entry in corpus.entries() if current and entry.path == current.path]
+    aside = corpus.uncounted | {
+        number for entry in now for number in entry.numbers if current and corpus.lines[number] >= current.line
+    }
+
+    def stands(stem: str) -> bool:
+        found = (numbers for token in corpus.concept(stem) for numbers, _ in corpus.postings(token))
+        return any(not aside.issuperset(numbers) for numbers in found)
+
     stems = {text: terms.stems({*terms.tokens(text)} - terms.STOP) for text in parsed.content}
-    unknown = (text for text in stems if not all(map(corpus.concept, stems[text])))
-    missing = [text for text in unknown if not any(text in name for name in corpus.speaker_names)]
+    unknown = (text for text in stems if not all(map(stands, stems[text])) and not terms.is_everyday(text))
+    return [text for text in unknown if not any(text in name for name in corpus.speaker_names)]
+
+
+def _is_of_nobody(query: str, missing: list[str]) -> bool:
+    """Is the question about somebody or something whose name stands nowhere?"""
+    names = {terms.fold(name) for name in _NAME.findall(query)}
+    return any(word in names or terms.is_unknown(word) for word in missing)
+
+
+def _nowhere(corpus: Corpus, missing: list[str]) -> list[str]:
+    """A sentence on the words of a question that stand nowhere, each with the words of the memory that are one edit away."""
     near = {word: corpus.near(word) for word in missing if len(word) > 3}
     said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
@@ -737,13 +758,13 @@ def _nothing(corpus: Corpus, parsed: Query, given: dict[str, str | None]) -> lis
     return notes
 
 
-def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, *, beside: bool) -> float:
+def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, *, others: int) -> float:
     """How much of the question the best of the `hits` shown holds, less if it is doubtful or many others match as well.
-    `found` are all, best first; `beside`: hits of other days than the question names are shown, too."""
+    `found` are all, best first; `others` are the doubts whether what is shown is of the days and names asked for."""
     if not hits or not parsed.content:
         return 0.0
     best = max(hits, key=lambda hit: hit.score)
-    doubts = ("question" in best.parts) + 2 * ("pasted" in best.parts) + beside
+    doubts = ("question" in best.parts) + 2 * ("pasted" in best.parts) + others
     tenth = found[TENTH].score / best.score if len(found) > TENTH else 0.0
     held = (1 - ITSELF) * best.strength + ITSELF * best.held.itself
     return held * DOUBT**doubts * (1 - min(1.0, max(0.0, tenth - CLEAR)))

@@ -314,23 +314,23 @@ _LONGEST_WORD = 4  # characters of a word of the dictionary
 
 
 @functools.cache
-def _dictionary() -> tuple[dict[str, float], frozenset[str]]:
-    """Words with the power of two of their frequency, and those that only join others."""
+def _dictionary() -> tuple[dict[str, float], frozenset[str], frozenset[str]]:
+    """Words with the power of two of their frequency, those that only join others, and those that any question may have."""
     weights: dict[str, float] = {}
-    joining: frozenset[str] = frozenset()
+    others: dict[str, frozenset[str]] = {}
     for line in table_lines("words-zh.txt"):
         key, _, words = line.partition(" ")
-        if key == "=":
-            joining = frozenset(words.split())
+        if key in ("=", "+"):
+            others[key] = frozenset(words.split())
         else:
             weights.update(dict.fromkeys(words.split(), float(key)))
-    return weights, joining
+    return weights, others["="], others["+"]
 
 
 @functools.lru_cache(maxsize=1024)
 def segments(run: str) -> tuple[str, ...]:
     """The words of a run of Chinese, those together the likeliest; what no word covers character by character."""
-    weights, joining = _dictionary()
+    weights, joining, _ = _dictionary()
     # By end: how likely the words up to there are, where the last one begins.
     best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(run) + 1):
@@ -346,6 +346,16 @@ def segments(run: str) -> tuple[str, ...]:
     while cuts[-1]:
         cuts.append(best[cuts[-1]][1])
     return tuple(run[start:end] for start, end in itertools.pairwise(cuts[::-1]))
+
+
+def is_unknown(piece: str) -> bool:
+    """Is this a piece of Chinese that the dictionary does not know, a name mostly?"""
+    return is_cjk(piece) and len(segments(piece)) == len(piece) > 1
+
+
+def is_everyday(piece: str) -> bool:
+    """Is this a piece of Chinese that any question may have: everyday verbs of one character (去买), how many (几辆)?"""
+    return is_cjk(piece) and _dictionary()[2].issuperset(segments(piece))
 
 
 def chinese_content(run: str) -> list[str]:
