@@ -285,6 +285,9 @@ def test_exit_codes_tell_found_from_nothing_found(here: Path) -> None:
     assert (code("grep", "tea"), code("grep", "xylophone")) == (0, 1)
     assert (code("search", "tea"), code("search", "xylophone")) == (0, 1)
     assert (code("list", "facts/**"), code("list", "none/**")) == (0, 1)
+    assert "no file matches none/**" in run("timeline", "none/**").output
+    (here / "empty").mkdir()
+    assert "There was nothing of it; filemem import --help" in run("import", "markdown", "empty").output
     assert (code("call", "grep", '{"pattern": "tea"}'), code("call", "grep", "{}")) == (0, 1)
     assert code("check") == 0
     (here / "memory_store/mara/facts/broken.md").write_text("---\nimportance: 11\n---\n\nText.\n")
@@ -324,7 +327,7 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
 open nothing.md|open /etc/passwd|edit ../x|grep '('|grep tea --path '[z'|search tea --after soon
 users --store filemem.txt|init filemem.txt|chat -m ''|chat -m hi --user ..|remember ' '
 chat --resume -m hi --user new|grep|grep a --contxt 1|nonsense words|grep a -C 50|serve keys
-list -n 99999999999999999999|status --today 0001-01-01|--stor x users|list --user ''
+list -n 99999999999999999999|status --today 0001-01-01|--stor x users|list --user ''|undo ''
 compact --older-than soon|sweep --all-users --user mara|check --scheduler x""".replace("\n", "|").split("|"),
 )
 def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, line: str) -> None:

@@ -410,7 +410,7 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
         yield Row(one._asdict(), [Safe(said + context.dim(f"{one.path}:{one.line}"))])
     nothing = "Nothing is of that time; filemem timeline '**', without --after and --before, shows everything."
-    say_dim("" if events or call.json else nothing)
+    say_dim("" if events or call.json else nothing if days else str(user.no_match(glob)))
     return 0 if events else 1
 
 
@@ -463,6 +463,8 @@ def undo_command(call: Context, commit: str | None) -> Output:
     If the same lines have changed since, nothing is undone, and the message says what is in the way.
 
     Example: filemem undo"""
+    if commit == "":  # a script's unset variable, which must not mean the default
+        raise FilememError("COMMIT is empty; name one, or leave it out for filemem's last.")
     undone, said = undo(History(call.the_user()), commit or "", call.now)
     yield f"Undid {_line(undone)}"
     yield from said
@@ -572,5 +574,7 @@ def import_command(call: Context, format_: str, file: str, dry: bool, with_secre
     yield f"{'Nothing was written: ' if dry else ''}{counts}, {total}."
     if not dry and not call.json and any(one.turns for one in came):
         say_dim("Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision.")
-    say_dim(*notes)
+    say_dim(
+        *notes, "" if any(taken) or call.json else "There was nothing of it; filemem import --help has the formats."
+    )
     return 0 if came or taken.unchanged else 1

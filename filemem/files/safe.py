@@ -38,7 +38,7 @@ def _about(path: str) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"{path}: no such file or folder.") from None
+        raise NotFound(f"{path}: no such file or folder; name another, or make it first.") from None
     except OSError as error:
         error.filename, error.filename2 = path, None
         raise
