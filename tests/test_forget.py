@@ -105,6 +105,7 @@ def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
     """Of JSON the values go that say it."""
     other = Path(mara.bookkeeping("traces/2026-10-02-0800-later.jsonl"))
     other.write_text(json.dumps({"name": "grep", "answer": f"the {WORD}"}) + '\n{"name": "grep", "answer": "tea"}\n')
+    assert "facts is a folder; name a file in it" in str(run(mara, "facts", "--yes").exception), "no word of a record"
     run(mara, WORD, "--yes")
     assert list(journal.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert [json.loads(line)["answer"] for line in other.read_text().splitlines()] == ["[forgotten]", "tea"]

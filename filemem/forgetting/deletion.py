@@ -262,14 +262,15 @@ class _Cascade:
                 self.memories[path] = Memory(path, data if len(data) <= LARGEST else b"")
 
     def at(self, what: str) -> list[Finding]:
-        """The memory that a text names, or what stands at its lines; nothing where the text is words."""
+        """The memory that a text names, or what stands at its lines; nothing where the text is words. Refused for a folder."""
         path, lines = _place(what)
         try:
             memory = self.memories[self.folder.locate(path)]
         except KeyError:
             raise Refused(f"{one_line(path)} cannot be read as a memory; check its permissions.") from None
         except (NotFound, Refused):
-            if re.fullmatch(r"\S*/\S*|\S+\.(?:md|markdown|txt|ya?ml)", path):
+            is_folder = os.path.isdir(f"{self.folder.root}/{path}")  # as a word it stands in every record
+            if is_folder or re.fullmatch(r"\S*/\S*|\S+\.(?:md|markdown|txt|ya?ml)", path):
                 raise
             return []
         found = [one for one in memory.passages if lines.intersection(range(one.line, one.end_line + 1))]

@@ -13,6 +13,7 @@ from filemem import index
 from filemem.errors import FilememError, NotFound
 from filemem.files import journal
 from filemem.files.folder import Folder
+from filemem.files.memory import REFERENCE
 from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs import forget, remembered
@@ -93,7 +94,12 @@ class Writing:
                 return self._forget(known, at)
             case "list_recent":
                 return self._recent(known.get("limit", RECENT), at)
-        how = {"importance": known.get("importance"), "tags": [TAG], "replaces": known.get("path", "")}
+        path = REFERENCE.match(known.get("path", ""))  # as a search shows it, with the line perhaps
+        how = {
+            "importance": known.get("importance"),
+            "tags": [TAG],
+            "replaces": path["path"] if path else known.get("path", ""),
+        }
         return "\n".join(consolidation.said(remembered(self._folder, known["text"], at, TAG, **how)))
 
     def _recent(self, most: int, at: dt.datetime) -> str:

@@ -261,7 +261,7 @@ def test_update_supersedes_one_fact_and_the_newest_are_listed(place: Place) -> N
         assert talk.tool("remember", text="").count("\n") == 0
         old = talk.tool("remember", text="Eva lives in Braga.").removeprefix("Remembered ")
         assert "mcp" in (place.store / "eva" / old).read_text()
-        done = talk.tool("update", path=old, text="Eva lives in Faro.")
+        done = talk.tool("update", path=f"{old}:5", text="Eva lives in Faro.")
         new = done.partition("\n")[0].removeprefix("Remembered ")
         assert done.endswith(f"Superseded {old}")
         was = (place.store / "eva/archive" / old).read_text()
