@@ -118,8 +118,8 @@ class User:
             limit=limit,
             path=path,
             speaker=speaker,
-            after=_in_words(after),
-            before=_in_words(before),
+            after=f"{after:%Y-%m-%d}" if isinstance(after, dt.date) else after,
+            before=f"{before:%Y-%m-%d}" if isinstance(before, dt.date) else before,
             today=self._at(today).date(),
         )
         return sorted(found.hits, key=lambda hit: -hit.score)
@@ -217,8 +217,3 @@ def _local(at: dt.date | None) -> dt.datetime:
     if not isinstance(at, dt.date):
         raise FilememError(f"{one_line(repr(at), 80)} is no date; give a datetime.date or a datetime.datetime.")
     return dt.datetime.combine(at, dt.time()).astimezone()
-
-
-def _in_words(day: str | dt.date | None) -> str | None:
-    """A day as a filter has it."""
-    return f"{day:%Y-%m-%d}" if isinstance(day, dt.date) else day

@@ -200,17 +200,16 @@ class Request:
         self.claims = [self._claim(entry, by) for entry in answered]
         for entry in objects(reply, "forget") or []:
             asked = self.turns.get(next(iter(_labels(entry, "asked")), ""))
-            if not asked or asked[1].speaker != asked[0].user:  # the person's own wish
-                continue
-            turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
-            memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
-            *places, by_whom = (f"{session.path}:{one.line}" for session, one in (*turns, asked))
-            wish = ForgetRequest(by_whom, tuple(dict.fromkeys([*places, by_whom])), tuple(memories))
-            if asked[0].imported:  # an export may be anybody's
-                meant = ", ".join([*wish.memories, *wish.turns])
-                self.notes.append(f"Not held back, as {by_whom}, which asks for it, is imported: {meant}; {DELETES}")
-            else:
-                self.forget.append(wish)
+            if asked and asked[1].speaker == asked[0].user:  # the person's own wish
+                turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
+                memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
+                places = dict.fromkeys(f"{session.path}:{one.line}" for session, one in (*turns, asked))
+                by_whom, meant = f"{asked[0].path}:{asked[1].line}", ", ".join([*memories, *places])
+                if asked[0].imported:  # an export may be anybody's
+                    why = f"as {by_whom}, which asks for it, is imported"
+                    self.notes.append(f"Not held back, {why}: {meant}; {DELETES}")
+                else:
+                    self.forget.append(ForgetRequest(by_whom, tuple(places), tuple(memories)))
 
     def _claim(self, entry: dict[str, Any], by: str) -> tuple[Claim, str]:
         """A fact as a model gave it, as a claim, and why its form is wrong; empty where it is right."""

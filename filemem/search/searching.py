@@ -298,6 +298,18 @@ class Reader:
         in_prompt = self._current is not None and path == self._current.path and line >= self._current.line
         return in_prompt or self._pending.hides(path, line)
 
+    def missing(self, parsed: Query) -> list[str]:
+        """The words of the question that stand nowhere but in questions, answers to these, and what is left out."""
+        corpus, aside = self.corpus, self.corpus.uncounted
+
+        def stands(stem: str) -> bool:
+            found = (one for token in corpus.concept(stem) for numbers, _ in corpus.postings(token) for one in numbers)
+            return any(n not in aside and not self._left_out(corpus.file(n).path, corpus.lines[n]) for n in found)
+
+        stems = {text: terms.stems({*terms.tokens(text)} - terms.STOP) for text in parsed.content}
+        unknown = (text for text in stems if not all(map(stands, stems[text])) and not terms.is_everyday(text))
+        return [text for text in unknown if not any(text in name for name in corpus.speaker_names)]
+
     def memory(self, path: str) -> Memory | None:
         """A file as it is now; None where it cannot be read."""
         if path not in self._read:
@@ -386,7 +398,7 @@ def search_files(
     picked, left = chosen(inside, outside, limit, parsed)
     more = left + max(0, matching - most)
     shown = [hit for hit in picked if hit.text]
-    missing = _missing(corpus, parsed, current)
+    missing = reader.missing(parsed)
     told = any(hit.is_of(parsed.spans) for hit in shown)
     undated = _undated(corpus, () if told else parsed.spans)
     if any(hit in outside for hit in shown):
@@ -396,7 +408,9 @@ def search_files(
     notes = [*_nowhere(corpus, missing), *undated, *alone, *nothing]
     if shown and terms.is_courtesy(query, reader.names):
         return Found(shown, asked.files, "; a greeting", [], more)
-    others = bool(undated or of_days.endswith(OTHERS_TOO)) + 2 * _is_of_nobody(query, missing)
+    names = {terms.fold(name) for name in _NAME.findall(query)}
+    unknown = any(word in names or terms.is_unknown(word) for word in missing)  # it is about nobody who is known
+    others = bool(undated or of_days.endswith(OTHERS_TOO)) + 2 * unknown
     certain = confidence(shown, inside, parsed, others=others)
     strong = "; strong match" if certain >= CERTAIN else ""
     newest = bool(shown) and shown[0].date == max(hit.date or dt.date.min for hit in shown)
@@ -480,28 +494,6 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
                 alike = ((terms.stem(token), ALIAS) for token in tokens if token not in terms.STOP)
                 words[first] = words[first]._replace(others=tuple(dict.fromkeys([*words[first].others, *alike])))
     return parsed._replace(words=tuple(words))
-
-
-def _missing(corpus: Corpus, parsed: Query, current: CurrentConversation | None) -> list[str]:
-    """The words of the question that stand nowhere but in the conversation going on, other questions and answers to these."""
-    now = [entry for entry in corpus.entries() if current and entry.path == current.path]
-    aside = corpus.uncounted | {
-        number for entry in now for number in entry.numbers if current and corpus.lines[number] >= current.line
-    }
-
-    def stands(stem: str) -> bool:
-        found = (numbers for token in corpus.concept(stem) for numbers, _ in corpus.postings(token))
-        return any(not aside.issuperset(numbers) for numbers in found)
-
-    stems = {text: terms.stems({*terms.tokens(text)} - terms.STOP) for text in parsed.content}
-    unknown = (text for text in stems if not all(map(stands, stems[text])) and not terms.is_everyday(text))
-    return [text for text in unknown if not any(text in name for name in corpus.speaker_names)]
-
-
-def _is_of_nobody(query: str, missing: list[str]) -> bool:
-    """Is the question about somebody or something whose name stands nowhere?"""
-    names = {terms.fold(name) for name in _NAME.findall(query)}
-    return any(word in names or terms.is_unknown(word) for word in missing)
 
 
 def _nowhere(corpus: Corpus, missing: list[str]) -> list[str]:
