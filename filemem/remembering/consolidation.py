@@ -228,8 +228,8 @@ class Request:
             "it has no text": not text,
             f"it is longer than {LONGEST} characters": len(text) > LONGEST,
             "it is about a secret": secret or SECRET in text,
-            f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not any(
-                stands_in(quote, one.text) for _, one in cited
+            f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not stands_in(
+                quote, " ".join(one.text for _, one in cited)
             ),
             "it is not in its speaker's language": not mixed
             and terms.is_chinese(plain(text)) not in (terms.is_chinese(said), self._chinese),
@@ -248,9 +248,10 @@ class Request:
         event = entry.get("kind") == "event" and not lesson
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
         said, action = digest(plain(text)), str(entry.get("action")).upper()
+        on = max((one.day for _, one in cited), default=dt.date.min)
         return Claim(
             text=text,
-            day=max((one.day for _, one in cited), default=dt.date.min),
+            day=on,
             kind="lessons" if lesson else "facts",
             action=action if action in WRITTEN and entry.get("memory") else ADD,
             target=targets[0] if targets else "",
@@ -259,11 +260,11 @@ class Request:
             origins=tuple((one.digest, said) for _, one in cited) or (("", said),),
             importance=int(weight) if re.fullmatch("[1-9]|10", weight) else IMPORTANCE,
             confidence=OF_ASSISTANT if machine else SURE if self._borne_out(text) else UNSURE,
-            valid_from=_iso(entry.get("valid_from")),
-            valid_until=_iso(entry.get("valid_until")),
+            valid_from=_days(entry.get("valid_from"), on)[0],
+            valid_until=_days(entry.get("valid_until"), on)[1],
             said_by=ASSISTANT if machine else "",
             nature="event" if event else "",
-            when=_iso(entry.get("day")) if event else None,
+            when=_days(entry.get("day"), on)[0] if event else None,
             heading="" if machine else "talk" if lesson else section if section in SECTIONS else "",
             retold_by=by,
             waits=lesson and any(session.imported for session, _ in cited),
@@ -274,8 +275,9 @@ class Request:
         names = [name for name, _ in LINK.findall(text)]
         own = terms.words(plain(text))
         if 5 * sum(word in terms.STOP for word in own) >= len(own):  # English; German writes every noun so
-            names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
-        words = (word for name in names for word in _words(re.sub("['’]s?$|['’]", "", name)))
+            names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+(?:\. )?", plain(text))
+        bare = (re.sub(r"['’]s?$|['’]|\b\w{1,3}\. ", "", name) for name in names)  # Dr. is no name
+        words = (word for name in bare for word in _words(name))
         return self._numbers.issuperset(_numbers(plain(text))) and self._words.issuperset(words)
 
 
@@ -294,26 +296,25 @@ def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
     """Is most of a quote the person's own talk in a turn of theirs? What they quote in a wish may be missing."""
     if one.speaker != session.user or not stands_in(quote, one.text):
         return False
-    pieces = [comparable(piece) for piece in re.split(r"[\"“”「」『』…]+|\.{3,}", quote)]
-    found = comparable(own_part(one.text, session.user))
-    return 2 * sum(len(piece) for piece in pieces if piece in found) > sum(map(len, pieces))
+    pieces, own = re.split(r"[\"“”「」『』…]+|\.{3,}", quote), own_part(one.text, session.user)
+    found = (len(comparable(piece)) for piece in pieces if stands_in(piece, own))
+    return 2 * sum(found) > len(comparable(quote))
 
 
 def _day(day: dt.date) -> str:
     return f"{day:%A} {day.day} {day:%B %Y} ({day})"
 
 
-def _iso(value: Any) -> dt.date | None:
-    try:
-        return dt.date.fromisoformat(str(value)[:10])
-    except ValueError:
-        return None
+def _days(value: Any, day: dt.date) -> tuple[dt.date | None, dt.date | None]:
+    """The one day that a model names, in whatever form, and the last that it may mean; of June 2026 there is only the last."""
+    spans = (one.span for one in dates.mentioned(str(value), day) if not one.other)
+    first, last = next(spans, (None, None))
+    return first if first == last else None, last
 
 
 def _labels(entry: dict[str, Any], key: str) -> list[str]:
-    """The labels that an entry names."""
-    value = entry.get(key) or []
-    return [str(one).strip("[] ").upper() for one in (value if isinstance(value, list) else [value])]
+    """The labels that an entry names, in a list or in one text."""
+    return re.findall(r"\b(?:\d+:\d+|M\d+)\b", str(entry.get(key)).upper())
 
 
 # -- the run -----------------------------------------------------------------------------------------------------------

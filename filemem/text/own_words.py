@@ -54,7 +54,7 @@ def own_part(text: str, name: str = "") -> str:
     return "".join(kept)
 
 
-_THOUSANDS = re.compile(r"(?<=\d)[,，](?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r"(?<=\d)[,，.](?=\d{3}(?!\d))")
 _COUNTED = re.compile(r"(\d+(?:\.\d+)?)\s*(thousand|k(?!\w)|million|千|万|萬)")
 _TIMES = {"thousand": 1_000, "k": 1_000, "million": 1_000_000, "千": 1_000, "万": 10_000, "萬": 10_000}
 _BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")
@@ -67,12 +67,20 @@ def comparable(text: str) -> str:
 
 
 def one_form_of_numbers(text: str) -> str:
-    """The text with 9,000 and 9 thousand as 9000."""
+    """The text with 9,000, 9.000 and 9 thousand as 9000."""
     return _COUNTED.sub(lambda m: f"{float(m[1]) * _TIMES[m[2]]:.0f}", _THOUSANDS.sub("", text))
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Do some words appear in a text, whole or in pieces with an ellipsis between them?"""
+    """Do some words appear in a text, whole or in pieces with an ellipsis between them, each but for a quarter in one place: a
+    letter, a word or a sentence that is wrong or left out?"""
     pieces = [piece for piece in map(comparable, re.split(r"\.{3,}|…+", quote)) if piece]
     whole = comparable(text)
-    return bool(pieces) and sum(map(len, pieces)) >= 2 and all(piece in whole for piece in pieces)
+    return sum(map(len, pieces)) >= 2 and all(4 * _found(piece, whole) >= 3 * len(piece) for piece in pieces)
+
+
+def _found(piece: str, whole: str) -> int:
+    """How many letters at its beginning and at its end stand there."""
+    size = len(piece)
+    begins = next(count for count in range(size, -1, -1) if piece[:count] in whole)
+    return begins + next(count for count in range(size - begins, -1, -1) if piece[size - count :] in whole)
