@@ -75,7 +75,9 @@ def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_i
     assert jobs.compact(user, AT).said == ["Nothing is old enough to be compacted."]
 
 
-def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):
+def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words_and_has_another_day_than_its_heading(user):
+    path = Path(user.root, "sessions/2026/2026-09-03-0930-the-eel.md")
+    path.write_text(path.read_text().replace("**Ann** 09:31", "**Ann** 2026-09-05 09:31"))
     compact(user)
     for path in [path for path in user.paths() if path.startswith("summaries/")]:
         bullets = [line for line in read(user, path).split("\n") if line and not line.startswith("## ")]
@@ -89,7 +91,8 @@ def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):
             for piece, number in zip(pieces, bullet.lines, strict=True):
                 assert plain(piece) in plain(said[number].text)
                 assert said[number].speaker == bullet.speaker
-    assert "Yesterday [2 August 2026] I bought" in read(user, "summaries/2026/2026-08-conversations.md")
+    assert ": Yesterday [2 August 2026] I bought" in read(user, "summaries/2026/2026-08-conversations.md")
+    assert ": [5 September 2026] We caught an eel" in read(user, "summaries/2026/2026-09-conversations.md")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])

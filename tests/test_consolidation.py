@@ -210,7 +210,7 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
     told += "her doctor is [[Dr. Ribes]], her wage 38,500; "
     told += "her father is 74; 她1984年出生，2008年毕业，2只猫。"
     good = note(told, "starts school")
-    wrong = note("Nora's boy [[Tom]] is 6 and starts school in [[Ghent]].", "My boy")
+    wrong = note("Nora's boy (Tom) starts school in [[Ghent]].", "My boy")
     assert len(kept(user, said, good, wrong)) == 2
     confidence = {user.memory(path).front.get("confidence", 1) for path in tree(user) if path.startswith("facts/")}
     assert confidence == {1, 0.5}

@@ -175,6 +175,8 @@ def _bullets(memory: Memory) -> Iterator[tuple[Passage, str, Bullet]]:
         said = said[:at]
         text, said_on = redaction.redact(escape_controls(" ".join(said.split())))[0], turn.day or memory.day
         text = dates.annotate(text, said_on) if said_on else text
+        if text and said_on and said_on != memory.day:  # the heading has another
+            text = f"[{dates.in_words(dates.one_day(said_on), terms.is_chinese(text))}] {text}"
         if text:
             yield turn, said, Bullet(one_line(turn.speaker, 80), text, live(memory.path), (turn.line,))
 

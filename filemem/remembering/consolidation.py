@@ -275,7 +275,7 @@ class Request:
         names = [name for name, _ in LINK.findall(text)]
         own = terms.words(plain(text))
         if 5 * sum(word in terms.STOP for word in own) >= len(own):  # English; German writes every noun so
-            names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+(?:\. )?", plain(text))
+            names += re.findall(r"(?<=[\w,;:)] |.[(“\"])[A-ZÀ-Þ][\w’'-]+(?:\. )?", plain(text))
         bare = (re.sub(r"['’]s?$|['’]|\b\w{1,3}\. ", "", name) for name in names)  # Dr. is no name
         words = (word for name in bare for word in _words(name))
         return self._numbers.issuperset(_numbers(plain(text))) and self._words.issuperset(words)
