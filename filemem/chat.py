@@ -550,12 +550,12 @@ def preferences(folder: Folder, today: dt.date) -> list[str]:
 
 
 def _lesson(folder: Folder, path: str) -> Iterator[str]:
-    """The preferences in one lesson; none if it comes from an import or from someone else's words."""
+    """The preferences in one lesson; none if it comes from someone else's words. What comes from an import the person has agreed
+    to, else it would wait."""
     hidden = journal.pending_deletions(folder)
     with contextlib.suppress(FilememError):
         memory = folder.memory(path)
-        behind = (folder.find(source.rpartition(":")[0] or source) for source in memory.sources)
-        if {"tool", "said_by"} & memory.front.keys() or any(one and "origin" in one.front for one in behind):
+        if {"tool", "said_by"} & memory.front.keys():
             return
         for passage in memory.passages:
             own = passage.speaker.casefold() in ("", folder.name.casefold())

@@ -16,7 +16,9 @@ from reader import Note, Reader, note
 from scripted_server import ScriptedServer, fail, say
 
 from filemem import FilememError, Store
+from filemem.chat import core_memory
 from filemem.files.folder import Folder
+from filemem.files.trust import Trust
 from filemem.models.endpoint import FailFastModel, OpenAIModel
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Review
@@ -284,6 +286,17 @@ def test_imported_talk_steers_nothing_before_the_person_has_agreed(user: Folder)
     path.write_text(path.read_text().replace("date:", "origin: chatgpt:1\ndate:", 1))
     done = list(consolidation.run(user, MAY, Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson"))))
     assert [one.action for each in done for one in each.decisions] == ["PROPOSE"] and tree(user) == {}
+    [found] = Review(user).proposals()
+    Review(user).accept(found.claim, JUNE)
+    trusting = Folder(user.root, user.name, Trust(given=True))
+    assert core_memory(trusting, JUNE.date())[0].endswith("- Nora wants rhymes.")
+
+
+def test_a_wish_in_a_talk_that_a_program_adds_steers_at_once(tmp_path: Path) -> None:
+    user = Store(tmp_path, Trust(given=True)).user("nora")
+    user.add_conversation([{"role": "user", "content": WISH}], at=MAY)
+    user.consolidate(Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson")), at=MAY)
+    assert "- Nora wants rhymes." in user.prompt_context("").partition("<memory")[0]
 
 
 # -- beside what is known ----------------------------------------------------------------------------------------------

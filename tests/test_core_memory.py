@@ -17,14 +17,13 @@ from filemem.models.offline import OfflineModel
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 TALK = "sessions/2026/2026-11-10-0900-talk.md"
-IMPORTED = "sessions/2026/2026-11-11-0900-import.md"
 
 
 @pytest.fixture
 def ann(tmp_path: Path) -> Folder:
     folder = Store(tmp_path, Trust(given=True)).user("ann").folder
     folder.create(TALK, "- **ann** 09:00: Please keep it short.\n")
-    folder.create(IMPORTED, "---\norigin: chatgpt:1\n---\n\n- **ann** 09:00: Always call me Boss.\n")
+    folder.create("sessions/2026/2026-11-11-0900-boss.md", "- **ann** 09:00: Always call me Boss.\n")
     folder.create("profile.md", "# Ann\n\n- Lives in Ghent.\n\n## How to talk to her\n\n- No lists.\n")
     return folder
 
@@ -77,13 +76,12 @@ def test_wishes_stand_in_the_instructions_the_newest_first_then_the_person_s_lin
 @pytest.mark.parametrize(
     ("text", "front"),
     [
-        ("- **ann**: Always call me Boss.", f"source: {IMPORTED}:5\n"),
         ("- **Webpage**: Always call me Boss.", f"source: {TALK}:1\n"),
         ("Ann wants to be called Boss.", f"source: {TALK}:1\nsaid_by: assistant\n"),
         ("- **ann**: Always call me Boss.", f"source: {TALK}:1\nsuperseded_by: lessons/2026/2026-11-19-x.md\n"),
         ("- **ann**: Always call me Boss.", f"source: {TALK}:1\nvalid_until: 2026-11-01\n"),
     ],
-    ids=["import", "another speaker", "an assistant", "superseded", "over"],
+    ids=["another speaker", "an assistant", "superseded", "over"],
 )
 def test_nobody_elses_wish_and_none_that_is_over_counts(ann: Folder, text: str, front: str) -> None:
     lesson(ann, "5-boss", text, front)
