@@ -148,11 +148,11 @@ def test_a_fact_in_the_model_s_own_words_is_kept_with_its_source_and_its_line_of
         ("I moved, after a long search, to Ghent.", "I moved … to Ghent"),
         ("Zoë’s at the café", "Zoe's at the cafe"),
         ("I mix sound for theatres.", "I mix sound for theaters"),
-        ("She broke her hip, operation was on Monday.", "broke her hip, operation on Monday"),
+        ("She broke her hip, the operaton was on Monday.", "broke her hip, operation on Monday"),
         ("膝盖下个月12号手术", "膝盖下个月12日手术"),
     ],
 )
-def test_equal_forms_of_a_quote_count_as_equal_and_it_may_be_wrong_in_one_place(
+def test_equal_forms_of_a_quote_count_as_equal_and_a_quarter_of_it_may_be_wrong(
     user: Folder, said: str, quote: str
 ) -> None:
     text = "Nora said something." if said.isascii() or "Zo" in said else "诺拉说了什么。"
@@ -220,14 +220,15 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
 
 def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
     """The prompt asks for absolute days; neither a bare Monday nor German has brackets, and its nouns are no names."""
-    said = "My exam is on 12 February at 8. I began to revise on Monday. Bis zum 6. Januar habe ich in der Klinik frei."
+    said = "My exam is on 12 February at 8. I began to revise on Monday, mon-thu. Bis zum 6. Januar habe ich in der Klinik frei."
     german = note(
         "Nora hat bis zum 6. Januar 2027 Urlaub von ihrer Arbeit in der Klinik.", "habe ich in der Klinik frei"
     )
     exam = note("Nora's exam is on Friday 12 February 2027 at 8:00.", "My exam")
     monday = note("Nora began to revise on Monday 4 May 2026.", "began to revise")
+    club = note("Nora revises from Monday to Thursday.", "mon-thu")
     wrong = note("Nora's exam is on 13 February 2029.", "exam is on")
-    assert len(kept(user, said, exam, monday, german, wrong)) == 4
+    assert len(kept(user, said, exam, monday, german, club, wrong)) == 5
     assert sum("confidence" in user.memory(path).front for path in tree(user) if path.startswith("facts/")) == 1
 
 

@@ -68,6 +68,7 @@ LONGEST = 600  # characters of a fact
 SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
 SECRET = "[redacted:"
 DELETES = "filemem forget deletes it"
+CALENDAR = f"{dates.MONTHS} Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 
 
 def ask(model: Model, told: str) -> Reply:
@@ -164,7 +165,7 @@ class Request:
         named = itertools.chain(*(dates.mentioned(one.text, one.day) for _, one in self.turns.values()))
         days = (_day(day) for may in named for span in may.spans for day in span)  # of a bare Friday, too
         shown = re.sub(r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE)
-        self._words = {*_words(shown), *_words(re.sub("['’]", "", shown))}
+        self._words = {*_words(f"{shown} {CALENDAR}"), *_words(re.sub("['’]", "", shown))}  # Thursday is thu, or jueves
         self._numbers = {*_numbers(shown), *map(str, dates.numbers(terms.simplified(shown)))}
         self._numbers |= {f"19{one}" for one in self._numbers if one > "31" and len(one) == 2}  # born in '84
         # "Am 6. Januar" may be told in December.
@@ -294,11 +295,9 @@ def _numbers(text: str) -> Iterator[str]:
 
 def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
     """Is most of a quote the person's own talk in a turn of theirs? What they quote in a wish may be missing."""
-    if one.speaker != session.user or not stands_in(quote, one.text):
-        return False
     pieces, own = re.split(r"[\"“”「」『』…]+|\.{3,}", quote), own_part(one.text, session.user)
     found = (len(comparable(piece)) for piece in pieces if stands_in(piece, own))
-    return 2 * sum(found) > len(comparable(quote))
+    return one.speaker == session.user and 2 * sum(found) > len(comparable(quote))
 
 
 def _day(day: dt.date) -> str:
