@@ -220,13 +220,13 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
 
 def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
     """The prompt asks for absolute days; neither a bare Monday nor German has brackets, and its nouns are no names."""
-    said = "My exam is on 12 February at 8. I began to revise on Monday, mon-thu. Bis zum 6. Januar habe ich in der Klinik frei."
+    said = "My exam is on 12 February at 8. I began to revise on Monday, tue-sat. Bis zum 6. Januar habe ich in der Klinik frei."
     german = note(
         "Nora hat bis zum 6. Januar 2027 Urlaub von ihrer Arbeit in der Klinik.", "habe ich in der Klinik frei"
     )
     exam = note("Nora's exam is on Friday 12 February 2027 at 8:00.", "My exam")
     monday = note("Nora began to revise on Monday 4 May 2026.", "began to revise")
-    club = note("Nora revises from Monday to Thursday.", "mon-thu")
+    club = note("Nora revises from Tuesday to Saturday.", "tue-sat")
     wrong = note("Nora's exam is on 13 February 2029.", "exam is on")
     assert len(kept(user, said, exam, monday, german, club, wrong)) == 5
     assert sum("confidence" in user.memory(path).front for path in tree(user) if path.startswith("facts/")) == 1
