@@ -147,6 +147,10 @@ def test_a_fact_in_the_model_s_own_words_is_kept_with_its_source_and_its_line_of
         ("We met yesterday at noon.", "met yesterday [7 May 2026] at noon"),
         ("I moved, after a long search, to Ghent.", "I moved … to Ghent"),
         ("Zoë’s at the café", "Zoe's at the cafe"),
+        ("I've begun at the bakery on Mill Lane.", "I have begun at the bakery"),
+        ("喺一间做茶叶出口嘅公司做单证。", "在一間做茶葉出口的公司做單證"),
+        ("妈昨天做完白内障，左眼，好顺利。", "妈昨天做完白内障手术，左眼，很顺利"),
+        ("是3类不是4类，我看错了，医生说半年复查一次。", "是3类不是4类，医生说半年复查一次"),
         ("I mix sound for theatres.", "I mix sound for theaters"),
         ("She broke her hip, the operaton was on Monday.", "broke her hip, operation on Monday"),
         ("膝盖下个月12号手术", "膝盖下个月12日手术"),
@@ -164,6 +168,7 @@ def test_equal_forms_of_a_quote_count_as_equal_and_a_quarter_of_it_may_be_wrong(
     ("change", "why"),
     [
         ({"quote": "live in Bruges"}, "its quote 'live in Bruges' stands in no turn that it cites"),
+        ({"quote": "I live in Bruges"}, "its quote 'I live in Bruges' stands in no turn that it cites"),
         ({"quote": ""}, "its quote '' stands in no turn that it cites"),
         ({"text": "Nora的密码是hunter22"}, "it is about a secret"),
         ({"text": "诺拉住在根特。"}, "it is not in its speaker's language"),
@@ -186,6 +191,13 @@ def test_a_fact_of_two_turns_may_quote_both_and_name_them_and_its_days_in_any_fo
     assert kept(user, "Now it's September.", lambda told: {**fact, **form}, at=JUNE)
     front = next(user.memory(path).front for path in tree(user) if path.startswith("facts/"))
     assert len(front["source"]) == 2 and str(front["day"]) == "2026-09-01" and str(front["valid_until"]) == "2026-10-31"
+
+
+def test_a_quote_may_be_of_several_turns_that_the_fact_cites(user: Folder) -> None:
+    quote = "四月一号起升我做主管……推迟到五月"
+    fact = {"text": "小雨五月起任主管。", "lines": ["1:6", "1:8"], "quote": quote, "kind": "fact"}
+    talk(user, MAY, "四月一号起升我做主管。", "恭喜。", "升职的事有变，推迟到五月。")
+    assert [one.action for one in remembered(user, MAY, Reader(lambda told: fact))] == ["ADD"]
 
 
 def test_an_update_of_nothing_is_new_and_a_turn_may_be_noted_in_the_script_of_most_that_was_said(user: Folder) -> None:
