@@ -75,6 +75,7 @@ a year and a half ago, half a year ago, a few weeks ago
 日常生活，月亮很圆，周围没有人
 每周五跳舞
 如今年轻人
+农历下个月十五, 下个月初八搬家, 农历去年八月, 十二月廿五号
 """.strip().splitlines()
 
 ANNOTATED = """

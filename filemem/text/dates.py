@@ -136,7 +136,8 @@ def numbers(text: str) -> set[int]:
     """The numbers that stand in a text in words, in each way they may be meant: seventy-one, 两千, 三百六 (306, 360)."""
     counts = _table("count") | _table("zh digit")
     found, total, digit, size = set[int](), 0, 0, 10
-    for word in [*re.findall(r"[a-z]+|[^a-z -]", text.lower()), "."]:
+    text = text.lower().replace("廿", "二十").replace("卅", "三十")
+    for word in [*re.findall(r"[a-z]+|[^a-z -]", text), "."]:
         if value := _table("size").get(word):
             total = (total + digit or 1) * value if value > total else total + (digit or 1) * value
             digit, size = 0, value
@@ -233,7 +234,7 @@ def _year(word: str, today: date) -> tuple[int, int | None]:
 def _read_date(e: _Expression, year: str = "") -> Mention | None:
     """A month, a day of one, a season or another part of a year; nothing for a day of the lunar calendar, which is none of
     this one."""
-    if e["month"] and (e.match.string[: e.match.start()].endswith(_LUNAR) or e.follows("lunar day")):
+    if e.match.string[: e.match.start()].endswith(_LUNAR) or e.follows("lunar day"):
         return None
     if e["which"] in _table("offset"):  # 上个月底
         month, offset = month_index(e.today), _table("offset")[e["which"]]
