@@ -276,6 +276,16 @@ def test_what_replaced_a_memory_stands_right_above_it_even_if_it_shares_no_word(
     assert f"superseded by {OOLONG}" in "\n".join(lines)
 
 
+def test_what_an_assistant_said_to_what_holds_no_more_stands_below_it(tmp_path: Path) -> None:
+    said = (
+        "- **ann** 09:30: I bought a Vespa for 900 euros.\n- **assistant** 09:30: A Vespa, how nice! Vespa for ever.\n"
+    )
+    old = f"---\nsource: {TEA}:1\nsuperseded_by: {OOLONG}\n---\n\nAnn has a Vespa.\n"
+    user = write(tmp_path, {TEA: said, f"archive/{COFFEE}": old, OOLONG: "Ann sold the Vespa.\n", **FILLER})
+    scores = {hit.line: hit.score for hit in search(user, "What did my Vespa cost?") if hit.path == TEA}
+    assert scores[1] >= scores.get(2, 0)
+
+
 def test_a_chain_of_replacements_leads_to_the_last_and_a_ring_hides_nothing(tmp_path: Path) -> None:
     middle = "facts/2026-01-05-tea.md"
     chain = {COFFEE: middle, middle: OOLONG, OOLONG: ""}

@@ -592,7 +592,10 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
         score, at = max(told.score, fact.score), at or f"{told.path}:{told.line}"
         if fact.lapsed:
             del out[key]
-            out[at] = told.counting(min(told.score, fact.score), "fact")
+            out.setdefault(at, told)
+            for place, hit in out.items():  # what an assistant said to it holds no more either
+                if place == at or (hit.path == told.path and hit.is_aside and hit.previous == told.passage):
+                    out[place] = hit.counting(min(hit.score, told.score, fact.score), "fact")
             out[at].newer = fact.newer
         elif fact.text.split() == told.text.split():
             out.pop(at, None)
