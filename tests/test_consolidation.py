@@ -169,7 +169,7 @@ def test_equal_forms_of_a_quote_count_as_equal_and_a_quarter_of_it_may_be_wrong(
     [
         ({"quote": "live in Bruges"}, "its quote 'live in Bruges' stands in no turn that it cites"),
         ({"quote": "I live in Bruges"}, "its quote 'I live in Bruges' stands in no turn that it cites"),
-        ({"quote": ""}, "its quote '' stands in no turn that it cites"),
+        ({"quote": "", "text": "Nora lives with [[Tom]]."}, "its quote '' stands in no turn that it cites"),
         ({"text": "Nora的密码是hunter22"}, "it is about a secret"),
         ({"text": "诺拉住在根特。"}, "it is not in its speaker's language"),
         ({"action": "supersede", "memory": "M7"}, "it names the memory M7, which was not shown"),
@@ -181,7 +181,8 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(user: Folder, change
     assert refused(user, "I live in Ghent.", lambda told: fact) == why
     [found] = Review(user).proposals()
     Review(user).accept(found.claim, JUNE)
-    assert [path for path in tree(user) if path.startswith("facts/")]
+    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert "confidence" not in user.memory(path).front  # the person is sure
 
 
 def test_a_fact_of_two_turns_may_quote_both_and_name_them_and_its_days_in_any_form(user: Folder) -> None:
@@ -219,15 +220,17 @@ def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
 
 def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses_nothing(user: Folder) -> None:
     said = "My boy starts school in Ghent tomorrow at 2pm with the osheas, seventy-one crayons. "
-    said += "La Dra. Ribes, 38.500 a year. 我爸七十四, 学费三百六. I was born in '84, 08年畢業, 兩隻貓."
+    said += "La Dra. Ribes, 38.500 a year. 我爸七十四, 学费三百六. I was born in '84, 08年畢業, 兩隻貓. "
+    said += "甲状腺有个结节, 廿三复查, 小王."
     told = "Nora's boy and [[O'Shea]]'s start school in [[Ghent]] on 9 May 2026 at 14:00 with 71 crayons, 360 yuan; "
     told += "her doctor is [[Dr. Ribes]], her wage 38,500; "
-    told += "her father is 74; 她1984年出生，2008年毕业，2只猫。"
+    told += "her father is 74; 她1984年出生，2008年毕业，2只猫；[[甲状腺结节]]23日复查。"
     good = note(told, "starts school")
     wrong = note("Nora's boy (Tom) starts school in [[Ghent]].", "My boy")
-    assert len(kept(user, said, good, wrong)) == 2
-    confidence = {user.memory(path).front.get("confidence", 1) for path in tree(user) if path.startswith("facts/")}
-    assert confidence == {1, 0.5}
+    another = note("[[小甲王]]复查。", "廿三复查")
+    assert len(kept(user, said, good, wrong, another)) == 3
+    confidence = [user.memory(path).front.get("confidence", 1) for path in tree(user) if path.startswith("facts/")]
+    assert sorted(confidence) == [0.5, 0.5, 1]
 
 
 def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:

@@ -278,7 +278,10 @@ class Request:
         if 5 * sum(word in terms.STOP for word in own) >= len(own):  # English; German writes every noun so
             names += re.findall(r"(?<=[\w,;:)] |.[(“\"])[A-ZÀ-Þ][\w’'-]+(?:\. )?", plain(text))
         bare = (re.sub(r"['’]s?$|['’]|\b\w{1,3}\. ", "", name) for name in names)  # Dr. is no name
-        words = (word for name in bare for word in _words(name))
+        runs = (run for name in bare for run in terms.words(name))
+        # 甲状腺 and 结节 may stand apart in a turn; what no dictionary has, as a person's name, stays whole.
+        apart = (re.sub(r"(?<!\w\w) | (?!\w\w)", "", " ".join(terms.segments(run))) for run in runs)
+        words = (word for name in apart for word in _words(name))
         return self._numbers.issuperset(_numbers(plain(text))) and self._words.issuperset(words)
 
 
@@ -901,8 +904,9 @@ class Review:
 
     def accept(self, claim: Claim, at: dt.datetime, text: str = "") -> Applied:
         """Remember a claim, in the person's words where `text` is given; raises FilememError where it cannot be written."""
+        claim = claim._replace(confidence=SURE)
         if text:
-            claim = claim._replace(text=text, confidence=1.0, body="", retold_by="")
+            claim = claim._replace(text=text, body="", retold_by="")
         with self.folder.locked():
             decision = self.known.decided(claim)
             if decision.action not in WRITTEN:
