@@ -72,7 +72,7 @@ def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_i
     for path, text in before.items():
         assert text in (read(user, path) if "too-new" in path else read(user, f"archive/{path}"))
     assert "hazy" not in read(user, "summaries/2026/2026-09-conversations.md"), "front matter is nothing that was said"
-    assert jobs.compact(user, AT).said == ["Nothing is old enough to be compacted."]
+    assert jobs.compact(user, AT).said == ["Nothing is due to be compacted."]
 
 
 def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words_and_has_another_day_than_its_heading(user):

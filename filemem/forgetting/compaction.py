@@ -118,7 +118,7 @@ def apply(folder: Folder, found: dict[str, list[Source]], at: dt.datetime, progr
     progress(len(found), len(found))
     does = "{source}: {before:,} bytes in {after:,} of {summary}. {note}"
     does = "{source} would be summarised in {summary}." if dry else does
-    said = [does.format(**one).strip() for one in made] or ["Nothing is old enough to be compacted."]
+    said = [does.format(**one).strip() for one in made] or ["Nothing is due to be compacted."]
     paths = [path for one in made for path in (one["summary"], one["source"], archived(one["source"]))]
     subject = f"Summarise {counted(len(made), 'old conversation')}"
     return JobDone("compact", said, {"summaries": made, "notes": []}, paths, subject)
