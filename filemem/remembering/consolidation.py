@@ -761,7 +761,7 @@ def renames(folder: Folder) -> dict[str, str]:
     """What the program wrote and a person has given another name, by the old one. It is known by its bytes, as it was written."""
     log, known, names = ConsolidationLog(folder), folder.paths(), dict[str, str]()
     stand = {*map(live, known)}
-    gone = {said: old for old, said in log.written.items() if old not in stand}
+    gone = {said: old for old, left in log.written.items() if old not in stand for said in left}
     for path in known if gone else ():
         if live(path) not in log.written and kind_of(path) not in ("sessions", "summaries"):
             with contextlib.suppress(FilememError, OSError):

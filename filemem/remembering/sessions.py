@@ -43,7 +43,9 @@ class ConsolidationLog:
         self.folder = folder
         self.read: set[str] = set()
         self.sizes: dict[str, int] = {}
-        self.written: dict[str, str] = {}  # the digest of each memory as the program left it
+        self.written: dict[
+            str, set[str]
+        ] = {}  # the digests of each memory as the program left it, of which undo brings one back
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
         self.proposed: dict[Origin, tuple[dict[str, Any], str]] = {}
@@ -69,7 +71,8 @@ class ConsolidationLog:
             self.read.update(map(str, entry["turns"]))
             self.sizes[str(entry["read"])] = int(entry["size"])
         elif "wrote" in entry:
-            self.written[str(entry["wrote"])] = str(entry["digest"])
+            path, said = str(entry["wrote"]), str(entry["digest"])
+            self.written[path] = {said} | self.written.get(path, set()) if said else set()
             self.made.update(((str(turn), str(said)), str(entry["wrote"])) for turn, said in entry["from"])
         elif "line" in entry:
             self.lines.add(str(entry["digest"]))
@@ -81,8 +84,8 @@ class ConsolidationLog:
             self.refused.add((str(turn), str(said)))
 
     def untouched(self, path: str, data: bytes) -> bool:
-        """Is the memory exactly as the program left it?"""
-        return self.written.get(live(path)) == digest(data)
+        """Is the memory exactly as the program left it once?"""
+        return digest(data) in self.written.get(live(path), ())
 
 
 class SessionTurn(NamedTuple):

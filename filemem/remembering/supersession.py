@@ -197,7 +197,13 @@ class KnownMemories:
         if target.pinned:
             return self._new(claim, f"says otherwise than {target.path}, which is pinned")
         if claim.action == SUPERSEDE and claim.day < target.since:
-            return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
+            why = f"{target.path} was said later, on {target.since}"
+            # The day of a person's edit may be that on which git brought it here, so they decide.
+            return (
+                Decision(DROP, target.path, claim, why)
+                if target.own
+                else Decision(REFUSE, "", claim._replace(action=ADD), why)
+            )
         if claim.action == SUPERSEDE and self._was_over(claim, target):
             return self._new(claim, f"it was over before {target.path} was told")
         if claim.day < target.since or (claim.action == UPDATE and kind_of(target.path) != claim.kind):
