@@ -60,7 +60,7 @@ def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: Folder
     told = Reader(note("Nora lives in Antwerp.", "in Antwerp", supersede="Bruges"))
     assert consolidated(user, JULY, told) == [] and tree(user)[HOME] == "Nora lives in Bruges.\n"
     [found] = Review(user).proposals()  # git may have brought it only today, so it is not lost
-    assert "was said later" in found.because and Review(user).accept(found.claim, JULY).decisions[0].action == "ADD"
+    assert "was said later" in found.because and Review(user).accept(found.claim, JULY).decisions[0].replaces == (HOME,)
 
 
 def test_what_an_undo_brings_back_is_the_program_s_as_before(user: Folder) -> None:

@@ -220,7 +220,8 @@ class Request:
         text, quote = " ".join(clean.split()), str(entry.get("quote") or "")
         changed = [self.known[label] for label in memories if label in self.known]
         claim = self._as_claim(entry, text, cited, [one.path for one in changed], by)
-        said = " ".join([*(one.text for _, one in cited), *(one.text for one in changed)])
+        turns = "\n".join(one.text for _, one in cited)
+        said = " ".join([turns, *(one.text for one in changed)])
         mixed = any(map(terms.is_cjk, said)) and re.search(r"[A-Za-z]{2}", said)
         # What changes a wish does, too; what an agent learnt at work steers nobody.
         told = [(kind_of(one.path), one.said_by) for one in changed] + [(claim.kind, claim.said_by)]
@@ -229,9 +230,7 @@ class Request:
             "it has no text": not text,
             f"it is longer than {LONGEST} characters": len(text) > LONGEST,
             "it is about a secret": secret or SECRET in text,
-            f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not stands_in(
-                quote, " ".join(one.text for _, one in cited)
-            ),
+            f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not stands_in(quote, turns),
             "it is not in its speaker's language": not mixed
             and terms.is_chinese(plain(text)) not in (terms.is_chinese(said), self._chinese),
             f"it names the memory {', '.join(memories)}, which was not shown": claim.action != ADD
@@ -908,7 +907,7 @@ class Review:
         if text:
             claim = claim._replace(text=text, body="", retold_by="")
         with self.folder.locked():
-            decision = self.known.decided(claim)
+            decision = self.known.decided(claim, accepted=True)
             if decision.action not in WRITTEN:
                 self.reject(claim)
                 return Applied([decision], [], [])

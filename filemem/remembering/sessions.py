@@ -43,9 +43,7 @@ class ConsolidationLog:
         self.folder = folder
         self.read: set[str] = set()
         self.sizes: dict[str, int] = {}
-        self.written: dict[
-            str, set[str]
-        ] = {}  # the digests of each memory as the program left it, of which undo brings one back
+        self.written: dict[str, set[str]] = {}  # the digests of each memory as the program has left it, by path
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
         self.proposed: dict[Origin, tuple[dict[str, Any], str]] = {}

@@ -180,8 +180,8 @@ class KnownMemories:
 
     # -- decisions -----------------------------------------------------------------------------------------------
 
-    def decided(self, claim: Claim) -> Decision:
-        """What is to be done about a claim; takes it in, so that the next one is decided beside it."""
+    def decided(self, claim: Claim, *, accepted: bool = False) -> Decision:
+        """What is to be done about a claim, `accepted` by the person; takes it in, so that the next is decided beside it."""
         before = next((self.log.made[origin] for origin in claim.origins[:1] if origin in self.log.made), "")
         if before:
             return Decision(NOOP, before, claim, f"this turn was made into {before} before")
@@ -196,17 +196,13 @@ class KnownMemories:
             return self._new(claim)
         if target.pinned:
             return self._new(claim, f"says otherwise than {target.path}, which is pinned")
-        if claim.action == SUPERSEDE and claim.day < target.since:
-            why = f"{target.path} was said later, on {target.since}"
+        if claim.action == SUPERSEDE and claim.day < target.since and (target.own or not accepted):
             # The day of a person's edit may be that on which git brought it here, so they decide.
-            return (
-                Decision(DROP, target.path, claim, why)
-                if target.own
-                else Decision(REFUSE, "", claim._replace(action=ADD), why)
-            )
+            why = f"{target.path} was said later, on {target.since}"
+            return Decision(DROP if target.own else REFUSE, target.path, claim, why)
         if claim.action == SUPERSEDE and self._was_over(claim, target):
             return self._new(claim, f"it was over before {target.path} was told")
-        if claim.day < target.since or (claim.action == UPDATE and kind_of(target.path) != claim.kind):
+        if claim.action == UPDATE and (claim.day < target.since or kind_of(target.path) != claim.kind):
             return self._new(claim)
         if claim.action == UPDATE and target.own and target.sources and not claim.ends:
             return self._changed(claim, target, "")

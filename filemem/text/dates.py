@@ -136,8 +136,7 @@ def numbers(text: str) -> set[int]:
     """The numbers that stand in a text in words, in each way they may be meant: seventy-one, 两千, 三百六 (306, 360)."""
     counts = _table("count") | _table("zh digit")
     found, total, digit, size = set[int](), 0, 0, 10
-    text = text.lower().replace("廿", "二十").replace("卅", "三十")
-    for word in [*re.findall(r"[a-z]+|[^a-z -]", text), "."]:
+    for word in [*re.findall(r"[a-z]+|[^a-z -]", text.lower().replace("廿", "二十").replace("卅", "三十")), "."]:
         if value := _table("size").get(word):
             total = (total + digit or 1) * value if value > total else total + (digit or 1) * value
             digit, size = 0, value
