@@ -690,12 +690,6 @@ def merge(
     trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
     twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
     named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
-    taken = {*named[0]} | {*named[1]} & {*named[2]}
-    for tree, names in zip(trees[1:], named[1:], strict=True):  # what one side has renamed, unchanged, is the same, too
-        gone = {trees[0][path].oid: name for name, path in named[0].items() if name not in names}
-        for name in sorted({*names} - taken):
-            if before := gone.pop(tree[names[name]].oid, ""):
-                names[before] = names.pop(name)
     changes, met = dict[str, GitFile | None](), dict[str, str]()
     for name in sorted({*named[0], *named[1], *named[2]}):
         was, here, there = (one.get(name, "") for one in named)
