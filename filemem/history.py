@@ -64,7 +64,6 @@ _INERT = re.compile(
 _FORMAT = ("core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage")
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
 _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
-ASIDE = "filemem-aside-"  # how the names of temporary folders begin
 MARK = "filemem-mark"  # in the git directory, as are the next two
 LOCK = "filemem.lock"
 PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
@@ -231,22 +230,6 @@ def _git_folder(place: str) -> str:
     return os.path.abspath(os.path.join(above, told or ".git"))
 
 
-def _aside(owner: object) -> str:
-    """A temporary folder for as long as its owner lives. Those of processes that were killed are deleted, told by their locks."""
-    top, now = tempfile.gettempdir(), time.time()
-    for old in (f"{top}/{name}" for name in os.listdir(top) if name.startswith(ASIDE)):
-        with contextlib.suppress(FilememError, OSError):
-            found = os.lstat(old)
-            if found.st_uid == os.getuid() and found.st_mtime < now - safe.CUT_OFF:  # a newer one may have no lock yet
-                with safe.lock(f"{old}/lock", 0):
-                    shutil.rmtree(old)
-    aside, held = tempfile.mkdtemp(prefix=ASIDE), contextlib.ExitStack()
-    held.callback(shutil.rmtree, aside, ignore_errors=True)
-    held.enter_context(safe.lock(f"{aside}/lock"))
-    weakref.finalize(owner, held.close)
-    return aside
-
-
 class Repository(Git):
     """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
 
@@ -257,7 +240,8 @@ class Repository(Git):
         listing, config = ("config", "--file", "-", "--no-includes", "--list", "-z"), _said(self.common, "config")
         entries = fields(Git("/").ask(*listing, stdin=os.fsencode(config), env={"GIT_DIR": os.devnull}).out)
         said = {key: value for key, _, value in (entry.partition("\n") for entry in entries)}
-        aside = self.aside = _aside(self)
+        aside = self.aside = tempfile.mkdtemp(prefix="filemem-")  # a process that is killed leaves it to the system
+        weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
         os.mkdir(os.path.join(aside, "info"))
         form = "[{}]\n\t{} = {}\n".format
         lines = [form(*key.split("."), said[key]) for key in _FORMAT if said.get(key, "").isalnum()]

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,6 @@ from programs import COLD, clean, filemem
 from repositories import copied, git, job, named, plain_git, store, write  # noqa: F401
 
 from filemem import Store
-from filemem.history import History
 
 CALLS = ("vfork", "write", "fsync", "rename", "link", "unlink", "flock", "mkdir", "symlink")
 JOBS = {
@@ -88,20 +86,6 @@ def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) 
         shutil.rmtree(copy)
     print(f"{job}: {kills} kills")
     assert kills >= len(TRIED)
-
-
-def test_what_a_killed_process_had_aside_goes_with_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nothing that one still uses."""
-    mara = store(tmp_path / "store")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    child, alive = os.fork(), History(mara).repository
-    if not child:
-        os._exit(0)
-    os.waitpid(child, 0)
-    for place in (left := [*tmp_path.glob("filemem-*")]):
-        os.utime(place, (0, 0))
-    other = History(mara).repository
-    assert len(left) == 2 and {*map(str, tmp_path.glob("filemem-*"))} == {alive.aside, other.aside}
 
 
 @pytest.mark.parametrize("how", ["signal=SIGKILL", "error=EIO"])

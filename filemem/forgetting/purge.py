@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,7 +77,10 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     """Rewrite this repository's branches, tags and index, and prune what they held before; says what was done. Raises
     FilememError where something is in the way; done again, it goes on from there."""
     repository = require(history)
-    with repository.alone(), tempfile.TemporaryDirectory(dir=repository.aside) as aside:
+    aside = os.path.join(repository.folder, "filemem-purge")
+    with repository.alone():
+        shutil.rmtree(aside, ignore_errors=True)  # of one that was killed
+        os.mkdir(aside, 0o700)
         every = ("--all", "--full-history", "--", spec(history.inside))
         paths = fields(repository.run("log", "-m", "--root", "--name-only", "--format=", "-z", *every, timeout=LONG))
         for own in dict.fromkeys(live(history.own(path)) for path in paths):
@@ -106,6 +108,7 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
         repository.run("reset", "--quiet", "--", spec(history.inside))  # what was staged may have the text
         repository.ask("update-index", "--clear-resolve-undo")
         _prune(repository)
+        shutil.rmtree(aside)
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
     return [f"Rewrote {len(old)} commits.", *(f"{sentence} {again}" for sentence in _remotes(repository))]
 
