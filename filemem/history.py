@@ -36,7 +36,7 @@ from typing import NamedTuple
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
 from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, numbered
-from filemem.files.memory import ARCHIVE, Memory, archived, live
+from filemem.files.memory import ARCHIVE, archived, live
 from filemem.files.trust import VARIABLE, Trust
 from filemem.text.plain import counted, first_few, one_line
 
@@ -371,8 +371,6 @@ _LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,u
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
 # What only grows by lines: that both sides added some is no news.
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
-# A memory that has its name from its words, as another may have.
-_BEGUN = re.compile(r"(?:[^/]+/)?((?:facts|lessons|sessions)/.+)")
 # For a remote on this machine, whose hooks and settings would run here.
 _INERT_RECEIVER = (
     "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c receive.autogc=false "
@@ -669,8 +667,8 @@ def merge(
     repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool
 ) -> tuple[dict[str, GitFile | None], dict[str, str]]:
     """What has changed from `base` to `theirs` under `inside`, made in `ours`; and where they met, by path: what could not be
-    merged, or was deleted on one side and changed on the other, is kept, and with `union` both versions of a line, or of a
-    memory. An edit and a move into the archive come together: git would take two short facts for one that was renamed."""
+    merged, or was deleted on one side and changed on the other, is kept, and with `union` both versions of a line. An
+    edit and a move into the archive come together: git would take two short facts for one that was renamed."""
     trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
     twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
     named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
@@ -682,12 +680,11 @@ def merge(
             continue  # changed on this side alone, or alike
         if mine and new:
             (one, meet), place = _both(repository, mine, old, new, union=union), there if here == was else here
-            apart = union and (not one or (not old and _are_two(repository, name, mine, new)))
-            changes.update({here: None, place: mine if apart or not one else one})
-            if apart:
+            changes.update({here: None, place: one or mine})
+            if union and not one:
                 free = next(free for free in numbered(place) if not any(free in tree for tree in trees))
                 changes[free] = new
-                met[place] = f"was written on both machines; the other's is {one_line(free)} now."
+                met[place] = f"was changed on both machines and is no text; the other's is {one_line(free)} now."
             elif not one or (meet and not _GROWING.search(place)):
                 met[place] = "was changed on both machines in the same lines; it now holds both versions."
         elif old in (mine, new):  # unchanged on the one side, wherever it lies, and taken out or new on the other
@@ -707,26 +704,19 @@ def _both(
     repository: Repository, mine: GitFile, old: GitFile | None, new: GitFile, *, union: bool
 ) -> tuple[GitFile | None, bool]:
     """Two changes of a file in one, None for what is no text; and whether they meet in a line. Both lines stand there then, with
-    `union`, else it is None. A line of its own between any two keeps changes of neighbouring lines apart, which to git meet."""
+    `union`, else it is None. Lines between any two keep changes of neighbouring lines apart, which to git meet."""
     if old in (mine, new) or mine == new:
         return new if mine == old else mine, False
     names = [os.path.join(repository.aside, name) for name in ("ours", "base", "theirs")]
     for name, one in zip(names, (mine, old, new), strict=True):
         with open(name, "wb") as file:
             text = repository.run("cat-file", "blob", one.oid) if one else b""
-            file.write(text.replace(b"\n", b"\n\x1e\n"))
+            file.write(text.replace(b"\n", b"\n\x1ea\n\x1eb\n\x1ec\n"))  # git takes three lines of signs for none
     done = repository.ask("merge-file", "-p", *names)
     if meet := bool(done.code) and union:
         done = repository.ask("merge-file", "-p", "--union", *names)
-    text = done.out.replace(b"\x1e\n", b"")
+    text = re.sub(rb"\x1e[abc]\n", b"", done.out)
     return None if done.code else GitFile(mine.mode, repository.put("blob", text)), meet
-
-
-def _are_two(repository: Repository, path: str, mine: GitFile, new: GitFile) -> bool:
-    """Are these two memories of one name? A conversation is told by when it began, another memory by its text."""
-    begun = _BEGUN.fullmatch(path)
-    read = [Memory(begun[1], data or b"") for data in repository.contents([mine.oid, new.oid])] if begun else []
-    return len({one.front.get("date") if one.kind == "sessions" else one.body.strip() or one.data for one in read}) > 1
 
 
 def joined(repository: Repository, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:

@@ -70,7 +70,7 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
     synced(one)
     done = synced(two)
     both = "was changed on both machines in the same lines; it now holds both versions."
-    beside = "mara/notes/tea.png was written on both machines; the other's is mara/notes/tea-2.png now."
+    beside = "mara/notes/tea.png was changed on both machines and is no text; the other's is mara/notes/tea-2.png now."
     assert sorted(done[:-1]) == [f"filemem.yaml {both}", f"mara/{FACT} {both}", beside]
     synced(one)
     for user in machines:
@@ -82,27 +82,22 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
     assert synced(two)[-1].endswith(("sent 0.", "here and there."))
 
 
-def test_what_each_machine_began_under_one_name_is_two_memories(machines: list[Folder]) -> None:
-    """Each whole, that of the other machine under a free name. The same words are one, and so is one conversation."""
-    talk, fact, same, export = (
-        f"{name}.md" for name in ("sessions/2026/2026-11-21-1000-茶", "facts/2026/茶", "lessons/x", "sessions/y")
-    )
+def test_what_each_machine_began_under_one_name_stands_in_one_memory(machines: list[Folder]) -> None:
+    """Every line of both once, whatever stands between two of them, and one front matter."""
+    talk, fact = "sessions/2026/2026-11-21-1000-茶.md", "facts/2026/茶.md"
     for user, tea in zip(machines, ("black", "绿茶"), strict=True):
         turns = f"- **mara** 10:00: hello\n- **mara** 10:0{len(tea)}: {tea}\n"
         change(user, talk, f"---\ndate: 2026-11-21T10:00:0{len(tea)}\n---\n{turns}")
-        change(user, export, f"---\ndate: 2026-11-21T10:00:00\n---\n{turns}")
-        change(user, fact, f"{tea}\n")
-        change(user, same, f"---\nimportance: {len(tea)}\n---\nAlike.\n")
+        change(user, fact, f"---\nimportance: {len(tea)}\n---\n\n{tea}\n")
+    change(machines[0], "profile.md", "- 苹果\n- 茶\n- 杏子\n")
+    change(machines[1], "profile.md", "- 茶\n")
     synced(machines[0])
-    told = synced(machines[1])
-    assert f"mara/{fact} was written on both machines; the other's is mara/{fact[:-3]}-2.md now." in told
+    assert f"mara/{fact} was changed on both machines in the same lines" in synced(machines[1])[0]
     synced(machines[0])
     for user in machines:
-        for tea, end in (("绿茶", ".md"), ("black", "-2.md")):
-            assert user.memory(f"{talk[:-3]}{end}").lines[-1].endswith(f": {tea}")
-            assert user.read(f"{fact[:-3]}{end}").decode() == f"{tea}\n"
-        assert [one[len("- **mara** 10:00: ") :] for one in user.memory(export).lines[3:]] == ["hello", "绿茶", "black"]
-        assert f"{same[:-3]}-2.md" not in user.paths() and not overview.problems(user)
+        assert [one[len("- **mara** 10:00: ") :] for one in user.memory(talk).lines[4:]] == ["hello", "绿茶", "black"]
+        assert user.memory(fact).lines == ["---", "importance: 2", "importance: 5", "---", "", "绿茶", "black"]
+        assert user.memory("profile.md").lines == ["- 苹果", "- 茶", "- 杏子"] and not overview.problems(user)
 
 
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
