@@ -2,9 +2,8 @@
 
 Git never stands in the way of a memory: what could not be committed goes with a later job. A job notes in `.filemem/jobs/` what
 differs from the last commit before it begins: that is a person's, and waits for their commit. What differs beyond the note of a
-job that was cut off is the job's, and the next one commits it. Undo and sync make their commit beside the work tree and land it
-there: a ref names it until every file, the index and the branch have come to it, so that the next job goes on where one was cut
-off. Where a person has uncommitted edits in a file that is to change, nothing is written.
+job that was cut off is the job's, and the next one commits it; an undo or a sync that was cut off does the rest when it is given
+again. Where a person has uncommitted edits in a file that is to change, nothing is written.
 
 Git is run so that nothing that lies in a repository can have it run or send anything. Used are only repositories that filemem was
 told to set up, or that a person has agreed to on this machine. Each has a mark, a name drawn by lot in its git directory, and the
@@ -288,6 +287,10 @@ class Repository(Git):
         """Keep other processes of filemem from committing here meanwhile; does not nest. Raises Busy."""
         return safe.lock(os.path.join(self.folder, LOCK), 30.0)
 
+    def staged(self) -> list[str]:
+        """The paths that are staged."""
+        return fields(self.run("diff", "--cached", "--name-only", "-z"))
+
     # -- trees ---------------------------------------------------------------------------------------------------
 
     def tree(self, treeish: str, path: str = "") -> dict[str, GitFile]:
@@ -311,25 +314,22 @@ class Repository(Git):
             at = end + 1 + (int(size) + 1 if is_file else 0)
         return found
 
-    def put(self, kind: str, data: bytes) -> str:
-        """Put an object into the repository, with just these bytes; returns its name."""
-        return self.text("hash-object", "-t", kind, "-w", "--literally", "--stdin", stdin=data)
-
-    def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
-        """A tree with some of its files replaced, added, or taken out."""
-        gone = [f"0 {'0' * len(tree)}\t{path}" for path, entry in changes.items() if entry is None]  # which comes first
-        lines = [f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry]
-        private = {"GIT_INDEX_FILE": os.path.join(self.aside, "index")}
-        self.run("read-tree", tree, env=private)
-        self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *lines]), env=private)
-        return self.text("write-tree", env=private)
-
     # -- committing ----------------------------------------------------------------------------------------------
 
     def commit(self, paths: Iterable[str], message: str, author: Identity, at: dt.datetime) -> None:
         """Commit just these files as they are on disk, also those that git does not know, whatever else is staged."""
         listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        how = ("--only", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--cleanup=verbatim", "-m", message)
+        how = (
+            "--only",
+            "--quiet",
+            "--no-verify",
+            "--no-gpg-sign",
+            "--no-status",
+            "--cleanup=verbatim",
+            "--allow-empty",
+            "-m",
+            message,
+        )
         env, given = {"GIT_LITERAL_PATHSPECS": "1", **_signed(author, at)}, [*paths]
         known = {*fields(self.run("ls-files", "-z"))}
         unknown = nul(path for path in given if path not in known)
@@ -340,12 +340,6 @@ class Repository(Git):
         except GitError:
             self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
             raise
-
-    def commit_tree(self, tree: str, parents: list[str], message: str, at: dt.datetime) -> str:
-        """Write a commit of the machine's, on no branch yet."""
-        given = [part for parent in parents for part in ("-p", parent)]
-        env = _signed(MACHINE, at)
-        return self.text("commit-tree", "--no-gpg-sign", tree, *given, "-m", message.rstrip("\n"), env=env)
 
 
 def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
@@ -363,7 +357,6 @@ CUT_OFF = "Keep what jobs had written before git could commit it"  # the subject
 LOGS = tuple(f"{BOOKKEEPING}/{log}" for log in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log"))
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
-LANDING = "refs/worktree/filemem-landing"  # the commit to which a sync or an undo is bringing the files
 TRIES = 6  # pushes that another machine may come before
 NOTES, GONE = "jobs", "-"  # the folder in the bookkeeping with a note for each job that is at work; behind a blob there
 _STATUS = "status --porcelain=v2 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
@@ -378,12 +371,15 @@ _INERT_RECEIVER = (
 )
 
 
-class Step(NamedTuple):
-    """What is to happen to one file: `found` stands on disk (None: no file), `becomes` is to stand there."""
+class Move(NamedTuple):
+    """What a merge does to one file: that which is `here`, empty for a new one, is to be `there`, empty where it goes, and to
+    hold `file`; in bytes, once these are read, what it has `found` and what that `becomes`."""
 
-    path: str
-    found: bytes | None
-    becomes: bytes | None
+    here: str
+    there: str
+    file: GitFile | None
+    found: bytes | None = None
+    becomes: bytes | None = None
 
 
 def message(subject: str, trailers: Mapping[str, str]) -> str:
@@ -453,11 +449,10 @@ class History:
         return self.repository
 
     def problems(self) -> list[Problem]:
-        """Why git is not used here, an undo or a sync that was cut off, and each memory that the disk has under no name."""
+        """Why git is not used here, and each memory that git has and the disk has under no name."""
         try:
             if not self.home:
                 return []
-            cut_off = self.repository.commit_of(LANDING)
             changes = self.changes()
             gone = {path: blob for path, blob in changes.items() if blob and not self._stands(path)}
             # Under a new name it is none that is missing.
@@ -468,8 +463,7 @@ class History:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
         what, remedy = "git has this memory and the disk has not", "git checkout -- PATH brings it back"
-        found = [Problem(".git", 1, "an undo or a sync was cut off", "the next job finishes it")] * bool(cut_off)
-        return found + [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in gone]
+        return [Problem(path, 1, what, f"{remedy}, git commit lets it go") for path in gone]
 
     def changes(self) -> dict[str, str]:
         """The memories and logs that differ from the last commit, each with the blob that it has there; empty for a new one."""
@@ -488,123 +482,77 @@ class History:
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Note what differs from the last commit while a job goes on. Before that what jobs that were cut off have left is
-        committed, and an undo or a sync finished; where that fails their note stays. Never raises for git's sake."""
-        place, notes, self._fault = self.folder.bookkeeping(NOTES), list[str](), None
-        with contextlib.ExitStack() as held:
-            with contextlib.suppress(FilememError, OSError):
-                if self.home:
-                    safe.make_folder(place)
-                    for name in [*sorted(os.listdir(place)), os.urandom(8).hex()]:
-                        with contextlib.suppress(Busy):  # else it is at work
-                            held.enter_context(safe.lock(f"{place}/{name}", 0))
-                            notes.append(f"{place}/{name}")
-                    said = (one for note in notes for one in journal.values(note))
-                    self._begin(next((one for one in said if isinstance(one, dict)), None))  # None: it had not begun
-                    with open(notes[0], "w", encoding="utf-8") as file:
-                        json.dump(self._before, file)
-                    while len(notes) > 1:
-                        safe.delete(notes.pop())
-            yield
-            with contextlib.suppress(FilememError, OSError):
-                while notes and not self._fault:
-                    safe.delete(notes.pop())
-
-    def _begin(self, noted: dict[str, str] | None) -> None:
-        """Commit or finish what was cut off, as the note tells that was found; then what differs is a person's."""
+        """Commit what jobs that were cut off have left, and note what differs then while one goes on; never raises for git's
+        sake."""
         try:
-            if noted is not None:
-                self._before = noted
-                self._commit(None, message(CUT_OFF, {}), dt.datetime.now().astimezone())
-            if landing := self.repository.commit_of(LANDING):
-                with self.repository.alone():
-                    self.land(landing)
-        except FilememError as error:
+            self._fault = None
+            self.catch_up()
+        except (FilememError, OSError) as error:
             self._fault = error
-            if noted is not None:
-                return
-        self._before = {path: blob + GONE * (not self._stands(path)) for path, blob in self.changes().items()}
+        with self.noted() if not self._fault and self.home else contextlib.nullcontext():
+            yield
 
     def catch_up(self) -> None:
-        """Commit what jobs that were cut off have left, and finish an undo or a sync that was. Raises FilememError."""
-        with self.at_work():
-            if self._fault:
-                raise self._fault
+        """Commit what jobs that were cut off have left, as their notes tell. Raises FilememError, and the notes stay."""
+        place = self.folder.bookkeeping(NOTES)
+        for note in sorted(os.listdir(place)) if self.home and os.path.isdir(place) else ():
+            with contextlib.suppress(Busy), safe.lock(f"{place}/{note}", 0):  # else it is at work
+                for noted in journal.values(f"{place}/{note}"):  # none where it had not begun
+                    self._before = noted
+                    with self.repository.alone():
+                        self.commit(None, message(CUT_OFF, {}), dt.datetime.now().astimezone())
+                safe.delete(f"{place}/{note}")
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note what differs from the last commit while files are written; where that is cut off, or not committed, it stays."""
+        note = f"{self.folder.bookkeeping(NOTES)}/{os.urandom(8).hex()}"
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(FilememError, OSError):
+                self._before = {path: blob + GONE * (not self._stands(path)) for path, blob in self.changes().items()}
+                safe.make_folder(os.path.dirname(note))
+                held.enter_context(safe.lock(note, 0))
+                with open(note, "w", encoding="utf-8") as file:
+                    json.dump(self._before, file)
+            yield
+            with contextlib.suppress(FilememError, OSError):
+                if not self._fault:
+                    safe.delete(note)
 
     def record(self, subject: str, paths: Iterable[str], trailers: Mapping[str, str], at: dt.datetime) -> str:
         """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Job, Session, Source. Returns a
         sentence for the person where something waits for them, or nothing can be committed now; never raises for git's sake."""
         try:
-            left = self._commit(paths, message(subject, trailers), at) if self.home else []
+            if self._fault:
+                raise self._fault
+            if not self.home:
+                return ""
+            with self.repository.alone():
+                left = self.commit(paths, message(subject, trailers), at)
         except (FilememError, OSError) as error:
             self._fault = error
             told = isinstance(error, Untrusted) and not self.folder.trust.first(*error.about)
             return "" if told else f"not committed yet: {in_words(error)}"  # or it is as the person wants it
         return f"left for you to commit, as you had changed it too: {first_few(left)}" if left else ""
 
-    def _commit(self, paths: Iterable[str] | None, words: str, at: dt.datetime) -> list[str]:
-        """Commit what differs of these paths and the logs, or of all; returns what waits for the person, who has staged it, or
-        had changed it before the job and has not committed it since. What the job has deleted waits for nobody."""
-        with self.repository.alone():
-            if unfinished := self.repository.unfinished():
-                raise GitError(f"{unfinished}.")
-            changes, staged = self.changes(), self.repository.run("diff", "--cached", "--name-only", "-z")
-            theirs = {self.own(path) for path in fields(staged)}
-            theirs |= {path for path, blob in changes.items() if self._before.get(path) in (blob, blob + GONE)}
-            given = changes if paths is None else dict.fromkeys([*paths, *LOGS])
-            wanted = [path for path in given if path in changes]
-            theirs -= {one for one in wanted if not (self._stands(one) or GONE in self._before.get(one, ""))}
-            left = [path for path in wanted if path in theirs and path not in LOGS]
-            mine = [path for path in wanted if path not in left]
-            moved = [one for path in mine if not self._stands(path) for one in (live(path), archived(path))]
-            mine += [path for path in moved if path not in changes and self._stands(path)]  # which git may ignore
-            if mine:
-                self.repository.commit(map(self.path, mine), words, MACHINE, at)
+    def commit(self, paths: Iterable[str] | None, words: str, at: dt.datetime) -> list[str]:
+        """Commit what differs of these paths and the logs, or of all, for who has the repository `alone`; returns what waits for
+        the person, who has staged it, or had changed it before the job and has not committed it since. What the job has deleted
+        waits for nobody."""
+        if unfinished := self.repository.unfinished():
+            raise GitError(f"{unfinished}.")
+        changes, theirs = self.changes(), {*map(self.own, self.repository.staged())}
+        theirs |= {path for path, blob in changes.items() if self._before.get(path) in (blob, blob + GONE)}
+        given = changes if paths is None else dict.fromkeys([*paths, *LOGS])
+        wanted = [path for path in given if path in changes]
+        theirs -= {one for one in wanted if not (self._stands(one) or GONE in self._before.get(one, ""))}
+        left = [path for path in wanted if path in theirs and path not in LOGS]
+        mine = [path for path in wanted if path not in left]
+        moved = [one for path in mine if not self._stands(path) for one in (live(path), archived(path))]
+        mine += [path for path in moved if path not in changes and self._stands(path)]  # which git may ignore
+        if mine or paths == []:
+            self.repository.commit(map(self.path, mine), words, MACHINE, at)
         return left
-
-    # -- what lands ----------------------------------------------------------------------------------------------
-
-    def land(self, commit: str) -> None:
-        """Bring the files, the index and the branch to a commit, with whatever was committed since; for who has the repository
-        `alone`. Raises FilememError, with nothing written, where uncommitted edits are in the way, or a path that is no safe
-        place for a plain file."""
-        repository, old = self.repository, self.repository.head()
-        new = joined(repository, old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
-        trees, wanted = [tree for tree in (old, new) if tree], steps(repository, old, new)
-        store = StoreFolder(self.folder.store, self.folder.trust)
-        tops = {os.path.relpath(f"{repository.where}/{step.path}", store.root).split("/")[0] for step in wanted}
-        with contextlib.ExitStack() as held:
-            for name in sorted({*store.users()} & tops | {self.folder.name}):
-                held.enter_context((self.folder if name == self.folder.name else store.folder(name)).locked())
-            if repository.ask("read-tree", "--dry-run", "-m", "-i", *trees).code:
-                raise FilememError("you have staged changes in files that change too; commit them, then try again.")
-            todo, met = list[Step](), list[str]()
-            for path, found, becomes in wanted:
-                place = f"{repository.where}/{path}"
-                if safe.through_link(place):
-                    what = f"the path to {one_line(path)} goes through a symbolic link"
-                    raise Refused(f"{what}, which is not followed; delete that link.")
-                now = safe.read(place) if os.path.lexists(place) else None
-                if path.endswith(LOGS) and now not in (found, becomes):  # what has been logged meanwhile stays
-                    becomes = _with_lines(now or b"", becomes or b"")
-                elif now not in (found, becomes):
-                    met.append(one_line(path))
-                todo += [Step(path, now, becomes)] if now != becomes else []
-            if met:
-                what = f"your uncommitted changes in {first_few(met)} are in the way"
-                raise FilememError(f"{what}; commit them, then try again.")
-            repository.run("update-ref", LANDING, commit)
-            made, goes = _one(self, commit), {step.path for step in wanted if step.becomes is None}
-            if "Undoes" in made.trailers:  # else the next sweep would archive again what comes back
-                own = [self.own(step.path) for step in wanted if step.found is None]
-                back = [path for path in own if self.path(archived(path)) in goes]
-                journal.note_recalls(self.folder, back, journal.RESTORED, made.at)
-            for step in sorted(todo, key=lambda one: (one.found is not None, one.becomes is None)):
-                _carry_out(repository, step)  # what is new first, what goes last, so that nothing is ever missing
-            # The index before the branch: had it stayed behind, a person's next commit would take everything back.
-            repository.run("read-tree", "-m", "-i", *trees)
-            repository.run("update-ref", "-m", f"filemem: {made.subject}", "HEAD", new, old or "0" * len(new))
-            repository.run("update-ref", "-d", LANDING)
 
 
 def _changes(repository: Repository, *inside: str) -> dict[str, str]:
@@ -620,37 +568,62 @@ def _changes(repository: Repository, *inside: str) -> dict[str, str]:
     return found
 
 
-def steps(repository: Repository, before: str, after: str, inside: str = "") -> list[Step]:
-    """What differs between two trees, of files under `inside`; `before` may be empty, for nothing. Raises FilememError for a
-    path or kind of file that memories have no use for and that could lead elsewhere."""
-    before = before or repository.put("tree", b"")
-    parts = fields(repository.run("diff-tree", "-r", "-z", "--no-renames", before, after, "--", spec(inside)))
-    for facts, path in zip(parts[::2], parts[1::2], strict=True):
+def ready(repository: Repository, moves: list[Move]) -> list[Move]:
+    """What is left to do of some moves, new files first, what goes last, so that nothing is ever missing. Raises FilememError
+    where uncommitted edits are in the way, or a path or kind of file has no use for memories and could lead elsewhere."""
+    for path, mode in ((one.there or one.here, one.file.mode if one.file else "") for one in moves):
         wrong = any(part in ("", ".", "..") or part.lower() == ".git" for part in path.split("/"))
-        plain = {*facts.removeprefix(":").split(" ")[:2]} <= {"100644", "100755", "000000"}
-        if wrong or not plain or any(ord(c) < 32 for c in path):
+        if wrong or mode not in ("100644", "100755", "") or any(ord(c) < 32 for c in path):
             what = f"{one_line(path)} is not a regular file with a plain name"
             raise FilememError(f"{what}; bring it in by hand, with git pull.")
-    texts = repository.contents(f"{tree}:{path}" for path in parts[1::2] for tree in (before, after))
-    return [Step(*one) for one in zip(parts[1::2], texts[::2], texts[1::2], strict=True)]
+    names = [(one.here and f"HEAD:{one.here}", one.file.oid if one.file else "") for one in moves]
+    texts = iter(repository.contents(name for pair in names for name in pair))
+    todo, met, staged = list[Move](), list[str](), repository.staged()
+    for here, there, file, *_ in moves:
+        found, becomes = next(texts), next(texts)
+        now = {path: _on_disk(repository, path) for path in (here, there) if path}
+        if now == {path: text for path, text in ((here, None), (there, becomes)) if path}:
+            continue
+        if there.endswith(LOGS) and now[there] not in (None, found):  # what has been logged meanwhile stays
+            here, found, becomes = there, now[there], _with_lines(now[there] or b"", becomes or b"")
+        elif now != {path: text for path, text in ((there, None), (here, found)) if path} or {*now} & {*staged}:
+            met.append(one_line(here or there))
+        todo.append(Move(here, there, file, found, becomes))
+    if met:
+        raise FilememError(f"your uncommitted changes in {first_few(met)} are in the way; commit them, then try again.")
+    return sorted(todo, key=lambda one: (bool(one.here), not one.there))
 
 
-def _carry_out(repository: Repository, step: Step) -> None:
+def _on_disk(repository: Repository, path: str) -> bytes | None:
+    """What stands at a path of the repository, None for nothing; raises Refused for what is behind a link, or no plain file."""
+    place = f"{repository.where}/{path}"
+    if safe.through_link(place):
+        raise Refused(
+            f"the path to {one_line(path)} goes through a symbolic link, which is not followed; delete that link."
+        )
+    return safe.read(place) if os.path.lexists(place) else None
+
+
+def carry_out(repository: Repository, step: Move) -> None:
     """Make a step; raises Changed where a person has just saved what it meets."""
-    where, made = f"{repository.where}/{step.path}", True
-    if step.becomes is None:
-        safe.delete_if(where, lambda at: safe.read(at) == step.found)
-        safe.sync_folder(os.path.dirname(where))
-    elif step.found is not None:
-        made = safe.edit(where, lambda now: step.becomes if now == step.found else None)
-    else:
-        safe.make_folder(os.path.dirname(where))
-        try:
-            safe.create(where, step.becomes)
-        except FileExistsError:
-            made = False
+    here, there = (f"{repository.where}/{path}" for path in (step.here, step.there))
+    if not step.there:
+        safe.delete_if(here, lambda at: safe.read(at) == step.found)
+        safe.sync_folder(os.path.dirname(here))
+        return
+    safe.make_folder(os.path.dirname(there))
+    made = step.found == step.becomes
+    with contextlib.suppress(FileExistsError):
+        if not step.here:
+            safe.create(there, step.becomes or b"")
+            return
+        if here != there:
+            safe.rename_new(here, there)
+            safe.sync_folder(os.path.dirname(there))
+            safe.sync_folder(os.path.dirname(here))
+        made |= safe.edit(there, lambda now: step.becomes if now == step.found else None)
     if not made:
-        raise Changed(f"{step.path} has just been changed; commit it, then try again.")
+        raise Changed(f"{step.there} has just been changed; commit it, then try again.")
 
 
 def _with_lines(text: bytes, more: bytes) -> bytes:
@@ -665,14 +638,14 @@ def _with_lines(text: bytes, more: bytes) -> bytes:
 
 def merge(
     repository: Repository, base: str, ours: str, theirs: str, inside: str = "", *, union: bool
-) -> tuple[dict[str, GitFile | None], dict[str, str]]:
+) -> tuple[list[Move], dict[str, str]]:
     """What has changed from `base` to `theirs` under `inside`, made in `ours`; and where they met, by path: what could not be
     merged, or was deleted on one side and changed on the other, is kept, and with `union` both versions of a line. An
     edit and a move into the archive come together: git would take two short facts for one that was renamed."""
     trees = [repository.tree(tree, inside) for tree in (base, ours, theirs)]
     twice = {name for tree in trees for path in tree if (name := _name(path)) != path and name in tree}
     named = [{path if _name(path) in twice else _name(path): path for path in tree} for tree in trees]
-    changes, met = dict[str, GitFile | None](), dict[str, str]()
+    moves, met = list[Move](), dict[str, str]()
     for name in sorted({*named[0], *named[1], *named[2]}):
         was, here, there = (one.get(name, "") for one in named)
         old, mine, new = (tree.get(path) for tree, path in zip(trees, (was, here, there), strict=True))
@@ -680,19 +653,19 @@ def merge(
             continue  # changed on this side alone, or alike
         if mine and new:
             (one, meet), place = _both(repository, mine, old, new, union=union), there if here == was else here
-            changes.update({here: None, place: one or mine})
+            moves += [Move(here, place, one or mine)] if (here, mine) != (place, one or mine) else []
             if union and not one:
                 free = next(free for free in numbered(place) if not any(free in tree for tree in trees))
-                changes[free] = new
+                moves.append(Move("", free, new))
                 met[place] = f"was changed on both machines and is no text; the other's is {one_line(free)} now."
             elif not one or (meet and not _GROWING.search(place)):
                 met[place] = "was changed on both machines in the same lines; it now holds both versions."
-        elif old in (mine, new):  # unchanged on the one side, wherever it lies, and taken out or new on the other
-            changes.update(({here: None} if here else {}) | ({there: new} if new and not old else {}))
-        else:
+        elif old == mine:  # taken out or new on the other side
+            moves.append(Move(here, there, new))
+        elif old != new:
             met[here or there] = "deleted on one machine and changed on the other; it is kept."
-            changes.update({there: new} if new and union else {})
-    return changes, met
+            moves += [Move("", there, new)] if new and union else []
+    return moves, met
 
 
 def _name(path: str) -> str:
@@ -716,19 +689,40 @@ def _both(
     if meet := bool(done.code) and union:
         done = repository.ask("merge-file", "-p", "--union", *names)
     text = re.sub(rb"\x1e[abc]\n", b"", done.out)
-    return None if done.code else GitFile(mine.mode, repository.put("blob", text)), meet
+    return None if done.code else GitFile(mine.mode, repository.text("hash-object", "-w", "--stdin", stdin=text)), meet
 
 
-def joined(repository: Repository, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:
-    """The commit that holds both, with a sentence on each file in which they met."""
-    for one, other in ((ours, theirs), (theirs, ours)):
-        if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
-            return one, []
+def _bring_in(history: History, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:
+    """Bring files and branch to another machine's commit, or one that holds both, for who has the repository `alone`; returns it,
+    with a sentence on each file in which they met. Raises FilememError, with nothing written, as `ready` does."""
+    repository, ours = history.repository, history.repository.head()
     base = repository.ask("merge-base", ours, theirs).out.decode().strip()
-    changes, met = merge(repository, base, ours, theirs, union=True)
-    words = message(subject, {"Job": "sync"})
-    commit = repository.commit_tree(repository.tree_with(ours, changes), [ours, theirs], words, at)
-    return commit, [f"{one_line(path)} {what}" for path, what in met.items()]
+    if base == theirs:
+        return ours, []
+    if ours and not base and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
+        raise FilememError("the remote holds something other than memories; name another remote.")
+    moves, met = merge(repository, base, ours, theirs, union=True)
+    store = StoreFolder(history.folder.store, history.folder.trust)
+    places = (f"{repository.where}/{one.there or one.here}" for one in moves)
+    tops = {os.path.relpath(place, store.root).split("/")[0] for place in places}
+    users = [History(store.folder(name)) for name in sorted({*store.users()} & tops)]
+    with contextlib.ExitStack() as held:
+        for user in users:
+            held.enter_context(user.folder.locked())
+        todo = ready(repository, moves)
+        for user in users:
+            held.enter_context(user.noted())
+        for step in todo:
+            carry_out(repository, step)
+        words = message(subject, {"Job": "sync"})
+        repository.commit({path for one in moves for path in one[:2] if path}, words, MACHINE, at)
+        trees, new = repository.text("rev-parse", "HEAD^{tree}", f"{theirs}^{{tree}}").split("\n"), theirs
+        if base != ours or trees[0] != trees[1]:
+            parents = [part for parent in (ours, theirs) if parent for part in ("-p", parent)]
+            how = ("--no-gpg-sign", trees[0], *parents, "-m", words.rstrip("\n"))
+            new = repository.text("commit-tree", *how, env=_signed(MACHINE, at))
+        repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new)
+    return new, [f"{one_line(path)} {what}" for path, what in met.items()]
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------
@@ -825,35 +819,42 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
 
 
 def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str]]:
-    """Undo a commit, the last one of a job where none is named; returns it, and a sentence on each file. One that was cut off is
-    finished first, and is the one that was meant where none other is named. Raises FilememError, with nothing written, where a
-    file has changed since in the same lines."""
+    """Undo a commit, the last one of a job where none is named; returns it, and a sentence on each file. Raises FilememError,
+    with nothing written, where a file has changed since in the same lines. Where one was cut off, what it had written is
+    committed, and the same call does the rest."""
     repository = history.require()
-    landed = repository.commit_of(LANDING)
     history.catch_up()  # what waits may be the last commit
-    undoes = _one(history, landed).trailers.get("Undoes", "") if landed else ""
-    commit = _one(history, name or undoes) if name or undoes else _last_undoable(history)
-    if commit.commit == undoes:
-        return commit, _sentences(history, steps(repository, f"{landed}^", landed, history.inside))
-    short = commit.commit[:8]
-    if len(commit.parents) > 1:
-        raise FilememError(f"{short} is a merge; undo the commits that it brought in, filemem log lists them.")
-    with repository.alone():
-        head = repository.head()
-        changes, met = merge(repository, commit.commit, head, "".join(commit.parents), history.inside, union=False)
+    with repository.alone(), history.folder.locked():
+        commit = _one(history, name) if name else _last_undoable(history)
+        short = commit.commit[:8]
+        if len(commit.parents) > 1:
+            raise FilememError(f"{short} is a merge; undo the commits that it brought in, filemem log lists them.")
+        before, inside = "".join(commit.parents), history.inside
+        moves, met = merge(repository, commit.commit, repository.head(), before, inside, union=False)
         if since := [one_line(history.own(path)) for path in met if not _stays(history, commit, path)]:
             what = "what it wrote there has been changed since; correct it by hand, git log -p shows who wrote it"
             raise FilememError(f"nothing was undone: {first_few(since)}: {what}.")
-        goes = {path: file for path, file in changes.items() if not _stays(history, commit, path)}
-        tree = repository.tree_with(head, goes)
-        words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
-        new = repository.commit_tree(tree, [head], words, at)
-        made = steps(repository, head, new)
-        if not made:
+        moves = [one for one in moves if not _stays(history, commit, one.there or one.here)]
+        if name and not moves:
             what = f"there is nothing left of {short} ({one_line(commit.subject, 60)}) to undo"
             raise FilememError(f"{what}; see filemem log.")
-        history.land(new)
-    return commit, _sentences(history, made)
+        todo, own = ready(repository, moves), [(history.own(one.here), history.own(one.there)) for one in moves]
+        with history.noted():
+            # Else the next sweep would archive again what comes back.
+            back = [there for here, there in own if there and here != there and here == archived(there)]
+            journal.note_recalls(history.folder, back, journal.RESTORED, at)
+            for step in todo:
+                carry_out(repository, step)
+            words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
+            history.commit([path for pair in own for path in pair if path], words, at)
+    return commit, [_sentence(here, there) for here, there in own]
+
+
+def _sentence(here: str, there: str) -> str:
+    """What has become of a file."""
+    if here and there:
+        return f"Changed {there} back." if here == there else f"Moved {here} back to {there}."
+    return f"Brought back {there}." if there else f"Deleted {here}."
 
 
 def _last_undoable(history: History) -> Commit:
@@ -887,13 +888,6 @@ def _one(history: History, name: str) -> Commit:
     return _commits(history, "-1", commit)[0]
 
 
-def _sentences(history: History, made: list[Step]) -> list[str]:
-    """A sentence on each file."""
-    verbs = {(True, False): "Brought back {}.", (False, True): "Deleted {}.", (False, False): "Changed {} back."}
-    own = [step for step in made if not step.path.endswith(LOGS)]
-    return [verbs[one.found is None, one.becomes is None].format(history.own(one.path)) for one in own]
-
-
 # -- several machines ------------------------------------------------------------------------------------------------
 
 
@@ -916,12 +910,8 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
                 raise FilememError("there is nothing to sync yet, here or there; remember something first.")
             if attempt and theirs == last:  # nobody else's push came first
                 break
-            unrelated = ours and theirs and not repository.ask("merge-base", ours, theirs).out
-            if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
-                raise FilememError("the remote holds something other than memories; name another remote.")
-            commit, met = joined(repository, ours, theirs, f"Merge memories from {one_line(name, 40)}", at)
-            if commit != ours:
-                history.land(commit)
+            words = f"Merge memories from {one_line(name, 40)}"
+            commit, met = _bring_in(history, theirs, words, at) if theirs else (ours, [])
             said += met
             fetched, sent, last = fetched + _count(repository, theirs, ours), _count(repository, commit, theirs), theirs
             refused = _push(repository, name, branch, commit) if commit != theirs else ""

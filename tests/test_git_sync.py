@@ -215,8 +215,7 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[Folder], staged: bo
     if staged:
         git(two.root, "add", "profile.md")
     before = state(Path(two.root).parent)
-    what = "you have staged" if staged else r"your uncommitted changes in mara/profile\.md"
-    with pytest.raises(FilememError, match=what):
+    with pytest.raises(FilememError, match=r"your uncommitted changes in mara/profile\.md"):
         synced(two)
     assert state(Path(two.root).parent) == before
     git(two.root, "commit", "--quiet", "-am", "Mine")
