@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
+import hashlib
 import json
 import os
 import re
@@ -55,6 +56,8 @@ _KEPT = frozenset(
 _SET = {
     **{"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat"},
     **{"GIT_EDITOR": "true", "SSH_ASKPASS_REQUIRE": "never"},
+    **{"GIT_AUTHOR_NAME": "filemem", "GIT_AUTHOR_EMAIL": "filemem@localhost"},
+    **{"GIT_COMMITTER_NAME": "filemem", "GIT_COMMITTER_EMAIL": "filemem@localhost"},
 }
 # What of a repository's own configuration counts, and what of it says how it is to be read.
 _INERT = re.compile(
@@ -63,6 +66,7 @@ _INERT = re.compile(
 _FORMAT = ("core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage")
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
 _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
+MACHINE = "filemem <filemem@localhost>"
 MARK = "filemem-mark"  # in the git directory, as are the next two
 LOCK = "filemem.lock"
 PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
@@ -89,23 +93,6 @@ class GitDone(NamedTuple):
     code: int
     out: bytes
     why: str
-
-
-class GitFile(NamedTuple):
-    """A file in a tree: its mode (`100644`) and the name of its blob."""
-
-    mode: str
-    oid: str
-
-
-class Identity(NamedTuple):
-    """Who a commit is by."""
-
-    name: str
-    email: str
-
-
-MACHINE = Identity("filemem", "filemem@localhost")
 
 
 class Git:
@@ -287,67 +274,39 @@ class Repository(Git):
         """Keep other processes of filemem from committing here meanwhile; does not nest. Raises Busy."""
         return safe.lock(os.path.join(self.folder, LOCK), 30.0)
 
-    def staged(self) -> list[str]:
+    def staged(self) -> set[str]:
         """The paths that are staged."""
-        return fields(self.run("diff", "--cached", "--name-only", "-z"))
+        return {*fields(self.run("diff", "--cached", "--name-only", "-z"))}
 
     # -- trees ---------------------------------------------------------------------------------------------------
 
-    def tree(self, treeish: str, path: str = "") -> dict[str, GitFile]:
-        """The files in a tree, all or under `path`; empty for the tree before the first commit."""
+    def tree(self, treeish: str, path: str = "") -> dict[str, str]:
+        """The files in a tree, all or under `path`, each with its mode and its blob; none before the first commit."""
         under = ["--", path] if path else []
         out = self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *under) if treeish else b""
-        entries = (line.partition("\t") for line in fields(out))
-        return {name: GitFile(facts.split(" ")[0], facts.split(" ")[2]) for facts, _, name in entries}
-
-    def contents(self, names: Iterable[str]) -> list[bytes | None]:
-        """The bytes of each `treeish:path`; None where there is no such file."""
-        wanted = list(names)
-        out = self.run("cat-file", "--batch", stdin=os.fsencode("\n".join(wanted) + "\n")) if wanted else b""
-        found: list[bytes | None] = []
-        at = 0
-        for _ in wanted:
-            end = out.index(b"\n", at)
-            kind, size = out[at:end].split(b" ")[-2:]
-            is_file = kind == b"blob"
-            found.append(out[end + 1 : end + 1 + int(size)] if is_file else None)
-            at = end + 1 + (int(size) + 1 if is_file else 0)
-        return found
+        return {name: facts for facts, _, name in (line.partition("\t") for line in fields(out))}
 
     # -- committing ----------------------------------------------------------------------------------------------
 
-    def commit(self, paths: Iterable[str], message: str, author: Identity, at: dt.datetime) -> None:
-        """Commit just these files as they are on disk, also those that git does not know, whatever else is staged."""
+    def commit(self, paths: Iterable[str], message: str, at: dt.datetime, author: str = MACHINE) -> None:
+        """Commit just these files as they are on disk, also those that git does not know, whatever else is staged; unsigned."""
         listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        how = (
-            "--only",
-            "--quiet",
-            "--no-verify",
-            "--no-gpg-sign",
-            "--no-status",
-            "--cleanup=verbatim",
-            "--allow-empty",
-            "-m",
-            message,
-        )
-        env, given = {"GIT_LITERAL_PATHSPECS": "1", **_signed(author, at)}, [*paths]
+        how = "--only --quiet --no-verify --no-gpg-sign --no-status --cleanup=verbatim --allow-empty".split()
+        env, given = {"GIT_LITERAL_PATHSPECS": "1", **_dated(at)}, [*paths]
         known = {*fields(self.run("ls-files", "-z"))}
         unknown = nul(path for path in given if path not in known)
         try:
             if unknown:
                 self.run("add", "--intent-to-add", "--force", *listed, stdin=unknown, env=env)
-            self.run("commit", *how, *listed, stdin=nul(given), env=env)
+            self.run("commit", *how, "--author", author, "-m", message, *listed, stdin=nul(given), env=env)
         except GitError:
             self.ask("rm", "--cached", "--force", "--quiet", *listed, stdin=unknown, env=env)
             raise
 
 
-def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
-    """The environment in which a commit is by this author, made by the machine; never signed, as nobody vouches for it."""
-    when, found = at.astimezone().isoformat(timespec="seconds"), dict[str, str]()
-    for role, who in (("AUTHOR", author), ("COMMITTER", MACHINE)):
-        found |= {f"GIT_{role}_NAME": who.name, f"GIT_{role}_EMAIL": who.email, f"GIT_{role}_DATE": when}
-    return found
+def _dated(at: dt.datetime) -> dict[str, str]:
+    """The environment in which a commit is of a moment."""
+    return dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), at.astimezone().isoformat(timespec="seconds"))
 
 
 # -- one user's memories in one -----------------------------------------------------------------------------------------
@@ -360,7 +319,7 @@ ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in
 TRIES = 6  # pushes that another machine may come before
 NOTES, GONE = "jobs", "-"  # the folder in the bookkeeping with a note for each job that is at work; behind a blob there
 _STATUS = "status --porcelain=v2 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
-_LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
+_LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an <%ae>%x1f%s%x1f%(trailers:only,unfold)"
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
 # What only grows by lines: that both sides added some is no news.
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
@@ -373,13 +332,12 @@ _INERT_RECEIVER = (
 
 class Move(NamedTuple):
     """What a merge does to one file: that which is `here`, empty for a new one, is to be `there`, empty where it goes, and to
-    hold `file`; in bytes, once these are read, what it has `found` and what that `becomes`."""
+    become `new` from `old`, which are as in a tree."""
 
     here: str
     there: str
-    file: GitFile | None
-    found: bytes | None = None
-    becomes: bytes | None = None
+    old: str
+    new: str
 
 
 def message(subject: str, trailers: Mapping[str, str]) -> str:
@@ -551,7 +509,7 @@ class History:
         moved = [one for path in mine if not self._stands(path) for one in (live(path), archived(path))]
         mine += [path for path in moved if path not in changes and self._stands(path)]  # which git may ignore
         if mine or paths == []:
-            self.repository.commit(map(self.path, mine), words, MACHINE, at)
+            self.repository.commit(map(self.path, mine), words, at)
         return left
 
 
@@ -571,24 +529,20 @@ def _changes(repository: Repository, *inside: str) -> dict[str, str]:
 def ready(repository: Repository, moves: list[Move]) -> list[Move]:
     """What is left to do of some moves, new files first, what goes last, so that nothing is ever missing. Raises FilememError
     where uncommitted edits are in the way, or a path or kind of file has no use for memories and could lead elsewhere."""
-    for path, mode in ((one.there or one.here, one.file.mode if one.file else "") for one in moves):
+    todo, met, staged = list[Move](), list[str](), repository.staged()
+    for one in moves:
+        path = one.there or one.here
         wrong = any(part in ("", ".", "..") or part.lower() == ".git" for part in path.split("/"))
-        if wrong or mode not in ("100644", "100755", "") or any(ord(c) < 32 for c in path):
+        if wrong or not f"{one.new or one.old} ".startswith(("100644", "100755")) or any(ord(c) < 32 for c in path):
             what = f"{one_line(path)} is not a regular file with a plain name"
             raise FilememError(f"{what}; bring it in by hand, with git pull.")
-    names = [(one.here and f"HEAD:{one.here}", one.file.oid if one.file else "") for one in moves]
-    texts = iter(repository.contents(name for pair in names for name in pair))
-    todo, met, staged = list[Move](), list[str](), repository.staged()
-    for here, there, file, *_ in moves:
-        found, becomes = next(texts), next(texts)
-        now = {path: _on_disk(repository, path) for path in (here, there) if path}
-        if now == {path: text for path, text in ((here, None), (there, becomes)) if path}:
+        here, there = (_on_disk(repository, path) for path in one[:2])
+        if _is(there, one.new) and (here is None or one.here == one.there):
             continue
-        if there.endswith(LOGS) and now[there] not in (None, found):  # what has been logged meanwhile stays
-            here, found, becomes = there, now[there], _with_lines(now[there] or b"", becomes or b"")
-        elif now != {path: text for path, text in ((there, None), (here, found)) if path} or {*now} & {*staged}:
-            met.append(one_line(here or there))
-        todo.append(Move(here, there, file, found, becomes))
+        free = _is(here, one.old) and (there is None or one.here == one.there)
+        if not (free or path.endswith(LOGS)) or {one.here, one.there} & staged:
+            met.append(one_line(path))
+        todo.append(one)
     if met:
         raise FilememError(f"your uncommitted changes in {first_few(met)} are in the way; commit them, then try again.")
     return sorted(todo, key=lambda one: (bool(one.here), not one.there))
@@ -597,33 +551,42 @@ def ready(repository: Repository, moves: list[Move]) -> list[Move]:
 def _on_disk(repository: Repository, path: str) -> bytes | None:
     """What stands at a path of the repository, None for nothing; raises Refused for what is behind a link, or no plain file."""
     place = f"{repository.where}/{path}"
-    if safe.through_link(place):
-        raise Refused(
-            f"the path to {one_line(path)} goes through a symbolic link, which is not followed; delete that link."
-        )
-    return safe.read(place) if os.path.lexists(place) else None
+    if path and safe.through_link(place):
+        what = f"the path to {one_line(path)} goes through a symbolic link"
+        raise Refused(f"{what}, which is not followed; delete that link.")
+    return safe.read(place) if path and os.path.lexists(place) else None
 
 
-def carry_out(repository: Repository, step: Move) -> None:
-    """Make a step; raises Changed where a person has just saved what it meets."""
-    here, there = (f"{repository.where}/{path}" for path in (step.here, step.there))
-    if not step.there:
-        safe.delete_if(here, lambda at: safe.read(at) == step.found)
+def _is(data: bytes | None, file: str) -> bool:
+    """Are these the bytes of a file in a tree, or is neither there?"""
+    if data is None or not file:
+        return data is None and not file
+    hashed, name = b"blob %d\0%b" % (len(data), data), file.rpartition(" ")[2]
+    return hashlib.new("sha1" if len(name) == 40 else "sha256", hashed).hexdigest() == name
+
+
+def carry_out(repository: Repository, one: Move) -> None:
+    """Make a move; raises Changed where a person has just saved what it meets."""
+    here, there = (f"{repository.where}/{path}" for path in one[:2])
+    if not one.there:
+        safe.delete_if(here, lambda at: _is(safe.read(at), one.old))
         safe.sync_folder(os.path.dirname(here))
         return
+    data, log = repository.run("cat-file", "blob", one.new.rpartition(" ")[2]), one.there.endswith(LOGS)
+
+    def change(now: bytes) -> bytes | None:
+        return data if _is(now, one.old) else _with_lines(now, data) if log else None
+
     safe.make_folder(os.path.dirname(there))
-    made = step.found == step.becomes
-    with contextlib.suppress(FileExistsError):
-        if not step.here:
-            safe.create(there, step.becomes or b"")
-            return
-        if here != there:
-            safe.rename_new(here, there)
-            safe.sync_folder(os.path.dirname(there))
-            safe.sync_folder(os.path.dirname(here))
-        made |= safe.edit(there, lambda now: step.becomes if now == step.found else None)
-    if not made:
-        raise Changed(f"{step.there} has just been changed; commit it, then try again.")
+    if not one.here and not os.path.lexists(there):
+        safe.create(there, data)
+        return
+    if one.here not in ("", one.there):
+        safe.rename_new(here, there)
+        safe.sync_folder(os.path.dirname(there))
+        safe.sync_folder(os.path.dirname(here))
+    if not (safe.edit(there, change) or log or one.old == one.new):
+        raise Changed(f"{one.there} has just been changed; commit it, then try again.")
 
 
 def _with_lines(text: bytes, more: bytes) -> bytes:
@@ -648,23 +611,23 @@ def merge(
     moves, met = list[Move](), dict[str, str]()
     for name in sorted({*named[0], *named[1], *named[2]}):
         was, here, there = (one.get(name, "") for one in named)
-        old, mine, new = (tree.get(path) for tree, path in zip(trees, (was, here, there), strict=True))
+        old, mine, new = (tree.get(path, "") for tree, path in zip(trees, (was, here, there), strict=True))
         if (there, new) in ((was, old), (here, mine)):
             continue  # changed on this side alone, or alike
         if mine and new:
             (one, meet), place = _both(repository, mine, old, new, union=union), there if here == was else here
-            moves += [Move(here, place, one or mine)] if (here, mine) != (place, one or mine) else []
+            moves += [Move(here, place, mine, one or mine)] if (here, mine) != (place, one or mine) else []
             if union and not one:
                 free = next(free for free in numbered(place) if not any(free in tree for tree in trees))
-                moves.append(Move("", free, new))
+                moves.append(Move("", free, "", new))
                 met[place] = f"was changed on both machines and is no text; the other's is {one_line(free)} now."
             elif not one or (meet and not _GROWING.search(place)):
                 met[place] = "was changed on both machines in the same lines; it now holds both versions."
         elif old == mine:  # taken out or new on the other side
-            moves.append(Move(here, there, new))
+            moves.append(Move(here, there, mine, new))
         elif old != new:
             met[here or there] = "deleted on one machine and changed on the other; it is kept."
-            moves += [Move("", there, new)] if new and union else []
+            moves += [Move("", there, "", new)] if new and union else []
     return moves, met
 
 
@@ -673,23 +636,22 @@ def _name(path: str) -> str:
     return f"/{path}".replace(f"/{ARCHIVE}/", "/", 1)[1:]
 
 
-def _both(
-    repository: Repository, mine: GitFile, old: GitFile | None, new: GitFile, *, union: bool
-) -> tuple[GitFile | None, bool]:
-    """Two changes of a file in one, None for what is no text; and whether they meet in a line. Both lines stand there then, with
-    `union`, else it is None. Lines between any two keep changes of neighbouring lines apart, which to git meet."""
+def _both(repository: Repository, mine: str, old: str, new: str, *, union: bool) -> tuple[str, bool]:
+    """Two changes of a file in one, empty for what is no text; and whether they meet in a line. Both lines stand there then, with
+    `union`, else it is empty. Lines between any two keep changes of neighbouring lines apart, which to git meet."""
     if old in (mine, new) or mine == new:
         return new if mine == old else mine, False
     names = [os.path.join(repository.aside, name) for name in ("ours", "base", "theirs")]
     for name, one in zip(names, (mine, old, new), strict=True):
         with open(name, "wb") as file:
-            text = repository.run("cat-file", "blob", one.oid) if one else b""
+            text = repository.run("cat-file", "blob", one.rpartition(" ")[2]) if one else b""
             file.write(text.replace(b"\n", b"\n\x1ea\n\x1eb\n\x1ec\n"))  # git takes three lines of signs for none
     done = repository.ask("merge-file", "-p", *names)
     if meet := bool(done.code) and union:
         done = repository.ask("merge-file", "-p", "--union", *names)
     text = re.sub(rb"\x1e[abc]\n", b"", done.out)
-    return None if done.code else GitFile(mine.mode, repository.text("hash-object", "-w", "--stdin", stdin=text)), meet
+    blob = repository.text("hash-object", "-w", "--stdin", stdin=text)
+    return "" if done.code else f"{mine[:6]} blob {blob}", meet
 
 
 def _bring_in(history: History, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str]]:
@@ -715,12 +677,12 @@ def _bring_in(history: History, theirs: str, subject: str, at: dt.datetime) -> t
         for step in todo:
             carry_out(repository, step)
         words = message(subject, {"Job": "sync"})
-        repository.commit({path for one in moves for path in one[:2] if path}, words, MACHINE, at)
+        repository.commit({path for one in moves for path in one[:2] if path}, words, at)
         trees, new = repository.text("rev-parse", "HEAD^{tree}", f"{theirs}^{{tree}}").split("\n"), theirs
         if base != ours or trees[0] != trees[1]:
             parents = [part for parent in (ours, theirs) if parent for part in ("-p", parent)]
             how = ("--no-gpg-sign", trees[0], *parents, "-m", words.rstrip("\n"))
-            new = repository.text("commit-tree", *how, env=_signed(MACHINE, at))
+            new = repository.text("commit-tree", *how, env=_dated(at))
         repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new)
     return new, [f"{one_line(path)} {what}" for path, what in met.items()]
 
@@ -734,7 +696,7 @@ class Commit(NamedTuple):
     commit: str
     parents: list[str]
     at: dt.datetime
-    author: Identity
+    author: str
     subject: str
     trailers: dict[str, str]
 
@@ -742,7 +704,7 @@ class Commit(NamedTuple):
     def who(self) -> str:
         """The author as a person would name it: themselves, or the machine with its job and conversation."""
         if self.author != MACHINE:
-            return self.author.name
+            return self.author.rpartition(" <")[0]
         session = f"in {self.trailers['Session']}" if "Session" in self.trailers else ""
         return ", ".join(filter(None, ["filemem", self.trailers.get("Job"), session]))
 
@@ -766,11 +728,11 @@ def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
 def _commits(history: History, *arguments: str) -> list[Commit]:
     found = []
     for line in fields(history.repository.run("log", "-z", _LOG_FORMAT, *arguments)):
-        commit, parents, at, name, email, subject, trailers = line.split("\x1f", 6)
+        commit, parents, at, author, subject, trailers = line.split("\x1f", 5)
         pairs = (entry.partition(":") for entry in trailers.splitlines())
         named = {key: one_line(value) for key, colon, value in pairs if colon}
         when = dt.datetime.fromisoformat(at).astimezone()
-        found.append(Commit(commit, parents.split(), when, Identity(name, email), subject, named))
+        found.append(Commit(commit, parents.split(), when, author, subject, named))
     return found
 
 
@@ -1002,8 +964,8 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
         said.append(f"Not committed: {obstacle}; commit them.")
     elif chosen:
         name, email = (repository.setting(key) for key in ("user.name", "user.email"))
-        owner = Identity(name or person, email or f"{person}@localhost") if begins else MACHINE
+        owner = f"{name or person} <{email or f'{person}@localhost'}>" if begins else MACHINE
         subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
-        repository.commit(chosen, message(subject, {}), owner, at)
+        repository.commit(chosen, message(subject, {}), at, owner)
         said.append(f"Committed {len(chosen)} files.")
     return said or [f"{home} is set up for git already; nothing was changed."]

@@ -446,7 +446,7 @@ def log_command(call: Context, path: str | None, limit: int | None) -> Output:
     user = call.the_user()
     found = log(History(user), split_line(user, path.rstrip("/"))[0] if path else "", limit or 0)
     for commit in found:
-        yield Row({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, [_line(commit)])
+        yield Row({**commit._asdict(), "who": commit.who}, [_line(commit)])
     say_dim("" if found else "There is no such commit.")
     return 0 if found else 1
 
