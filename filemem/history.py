@@ -95,78 +95,6 @@ class GitDone(NamedTuple):
     why: str
 
 
-class Git:
-    """Git in one folder; `env` is what its environment has beyond this process's own, `settings` what is set for it."""
-
-    def __init__(
-        self, where: str, env: Mapping[str, str] | None = None, settings: Mapping[str, str] | None = None
-    ) -> None:
-        self.where = where
-        told = [*(settings or {}).items(), *_OFF.items()]
-        parts = {
-            f"GIT_CONFIG_{what}_{n}": one[i] for n, one in enumerate(told) for i, what in enumerate(("KEY", "VALUE"))
-        }
-        self._env = {**_SET, **parts, "GIT_CONFIG_COUNT": str(len(told)), **(env or {})}
-
-    def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Start a command; raises GitError where git is missing."""
-        foreign = ("SSH_ASKPASS", "LANGUAGE", "LC_MESSAGES")
-        own = {k: v for k, v in os.environ.items() if k not in foreign and (not k.startswith("GIT_") or k in _KEPT)}
-        try:
-            return subprocess.Popen(
-                ["git", "-C", self.where, *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={**own, **self._env, **(env or {})},
-                start_new_session=True,  # no terminal to ask at
-                umask=0o077,
-            )
-        except FileNotFoundError:
-            raise GitError("git is not installed; install it, then try again.") from None
-        except OSError as error:
-            raise GitError(f"git cannot be started: {error.strerror}; try again.") from None
-
-    def ask(
-        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
-    ) -> GitDone:
-        """Run a command whatever its exit code; raises GitError where git is missing or takes longer than `timeout`."""
-        with self.start(*arguments, env=env) as process:
-            try:
-                out, err = process.communicate(stdin, timeout)
-            except BaseException as error:
-                process.terminate()  # so git takes its locks away
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(5)
-                process.kill()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    what = f"git {arguments[0]} took longer than {timeout:g} s and was stopped"
-                    raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
-                raise
-        lines = [line.strip() for line in err.decode(errors="replace").splitlines() if not line.startswith("hint:")]
-        told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
-        words = [*told[:1], *filter(None, lines[-1:]), f"exit code {process.returncode}"][0]
-        return GitDone(process.returncode, out, f"git: {one_line(words, 300).rstrip('.')}")
-
-    def run(
-        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
-    ) -> bytes:
-        """What a command prints; raises GitError where it fails. Another git, or that of a filemem that was killed, may be at
-        work: a file that it has locked is waited for."""
-        for wait in (0.05, 0.2, 0.8, 2.0, 0.0):
-            done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
-            if not done.code:
-                return done.out
-            if "File exists" not in done.why:
-                raise GitError(f"{done.why}.")
-            time.sleep(wait)
-        raise GitError(f"another git process is running here; if there is none, delete its lock ({done.why}).")
-
-    def text(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
-        """What a command prints, as text without its last newline; raises GitError where it fails."""
-        return os.fsdecode(self.run(*arguments, stdin=stdin, env=env)).removesuffix("\n")
-
-
 def spec(path: str) -> str:
     """A pathspec that means just this path, or what is under it, from the top of the repository; all for ''."""
     return f":(top,literal){path}" if path else ":(top)"
@@ -216,15 +144,19 @@ def _git_folder(place: str) -> str:
     return os.path.abspath(os.path.join(above, told or ".git"))
 
 
-class Repository(Git):
+class Repository:
     """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
 
     def __init__(self, place: str) -> None:
-        """The repository of a `.git`; the linked work trees of one have the folder `common` in common."""
-        where, self.folder = os.path.dirname(place), _git_folder(place)
+        """The repository of a `.git`, which may not be there yet; the linked work trees of one have the folder `common` in
+        common."""
+        self.where, self.folder = os.path.dirname(place), _git_folder(place)
         self.common = os.path.abspath(os.path.join(self.folder, _said(self.folder, "commondir")))
+        self._env = dict[str, str]()
+        if not os.path.lexists(place):
+            return
         listing, config = ("config", "--file", "-", "--no-includes", "--list", "-z"), _said(self.common, "config")
-        entries = fields(Git("/").ask(*listing, stdin=os.fsencode(config), env={"GIT_DIR": os.devnull}).out)
+        entries = fields(self.ask(*listing, stdin=os.fsencode(config), env={"GIT_DIR": os.devnull}).out)
         said = {key: value for key, _, value in (entry.partition("\n") for entry in entries)}
         aside = self.aside = tempfile.mkdtemp(prefix="filemem-")  # a process that is killed leaves it to the system
         weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
@@ -236,9 +168,70 @@ class Repository(Git):
                 file.write(text)
         for name in _LINKS:
             os.symlink(os.path.join(self.common, name), os.path.join(aside, name))
-        env = {"GIT_DIR": self.folder, "GIT_WORK_TREE": where, "GIT_COMMON_DIR": aside}
-        env["GIT_OBJECT_DIRECTORY"] = os.path.join(self.common, "objects")
-        super().__init__(where, env, {key: value for key, value in said.items() if _INERT.fullmatch(key)})
+        told = [*((key, value) for key, value in said.items() if _INERT.fullmatch(key)), *_OFF.items()]
+        for number, (key, value) in enumerate(told):
+            self._env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        self._env |= {"GIT_CONFIG_COUNT": str(len(told)), "GIT_DIR": self.folder, "GIT_WORK_TREE": self.where}
+        self._env |= {"GIT_COMMON_DIR": aside, "GIT_OBJECT_DIRECTORY": os.path.join(self.common, "objects")}
+
+    # -- running git ---------------------------------------------------------------------------------------------
+
+    def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start a command; raises GitError where git is missing."""
+        foreign = ("SSH_ASKPASS", "LANGUAGE", "LC_MESSAGES")
+        own = {k: v for k, v in os.environ.items() if k not in foreign and (not k.startswith("GIT_") or k in _KEPT)}
+        try:
+            return subprocess.Popen(
+                ["git", "-C", self.where, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**own, **_SET, **self._env, **(env or {})},
+                start_new_session=True,  # no terminal to ask at
+                umask=0o077,
+            )
+        except OSError as error:
+            what = f"git is not installed, or cannot be started ({error.strerror})"
+            raise GitError(f"{what}; install it, then try again.") from None
+
+    def ask(
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
+    ) -> GitDone:
+        """Run a command whatever its exit code; raises GitError where git is missing or takes longer than `timeout`."""
+        with self.start(*arguments, env=env) as process:
+            try:
+                out, err = process.communicate(stdin, timeout)
+            except BaseException as error:
+                process.terminate()  # so git takes its locks away
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(5)
+                process.kill()
+                if isinstance(error, subprocess.TimeoutExpired):
+                    what = f"git {arguments[0]} took longer than {timeout:g} s and was stopped"
+                    raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
+                raise
+        lines = [line.strip() for line in err.decode(errors="replace").splitlines() if not line.startswith("hint:")]
+        told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
+        words = [*told[:1], *filter(None, lines[-1:]), f"exit code {process.returncode}"][0]
+        return GitDone(process.returncode, out, f"git: {one_line(words, 300).rstrip('.')}")
+
+    def run(
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
+    ) -> bytes:
+        """What a command prints; raises GitError where it fails. Another git, or that of a filemem that was killed, may be at
+        work: a file that it has locked is waited for."""
+        for wait in (0.05, 0.2, 0.8, 2.0, 0.0):
+            done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
+            if not done.code:
+                return done.out
+            if "File exists" not in done.why:
+                raise GitError(f"{done.why}.")
+            time.sleep(wait)
+        raise GitError(f"another git process is running here; if there is none, delete its lock ({done.why}).")
+
+    def text(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
+        """What a command prints, as text without its last newline; raises GitError where it fails."""
+        return os.fsdecode(self.run(*arguments, stdin=stdin, env=env)).removesuffix("\n")
 
     # -- state ---------------------------------------------------------------------------------------------------
 
@@ -941,7 +934,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     files only .gitignore and .gitattributes are touched, and get the lines that are missing."""
     said = list[str]()
     if not git_place(home):
-        Git(home).run("init", "--quiet")
+        Repository(os.path.join(os.path.realpath(home), ".git")).run("init", "--quiet")
         said.append(f"Made a git repository in {os.path.realpath(home)}.")
     agree(git_place(home), trust or Trust())
     repository = Repository(git_place(home))

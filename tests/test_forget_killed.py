@@ -19,7 +19,7 @@ from filemem import FilememError, Store
 from filemem.cli import cli
 from filemem.files.memory import format_turn
 from filemem.forgetting import deletion
-from filemem.history import Git, History, set_up
+from filemem.history import History, Repository, set_up
 from filemem.jobs import forget
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
@@ -72,7 +72,7 @@ def killed(store: Path, limit: int) -> bool:
     child = os.fork()
     if not child:
         arm(limit)
-        Git.start = counted_calls(Git.start)  # type: ignore[method-assign]
+        Repository.start = counted_calls(Repository.start)  # type: ignore[method-assign]
         run(store)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 137
