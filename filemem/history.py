@@ -22,7 +22,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shlex
 import shutil
 import subprocess
@@ -30,14 +29,13 @@ import tempfile
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused, in_words
 from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, StoreFolder, is_temporary_name, numbered
 from filemem.files.memory import ARCHIVE, archived, live
-from filemem.files.trust import VARIABLE, Trust
+from filemem.files.trust import MARK, VARIABLE, Trust, agree, git_folder, git_place, text_in
 from filemem.text.plain import counted, first_few, one_line
 
 LOCAL, NETWORK = 60.0, 300.0  # seconds that a command may take
@@ -67,8 +65,7 @@ _FORMAT = ("core.repositoryformatversion", "extensions.objectformat", "extension
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
 _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
 MACHINE = "filemem <filemem@localhost>"
-MARK = "filemem-mark"  # in the git directory, as are the next two
-LOCK = "filemem.lock"
+LOCK = "filemem.lock"  # in the git directory, as is the next
 PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
 _UNFINISHED = {"MERGE_HEAD": "merge", "rebase-merge": "rebase", "rebase-apply": "rebase"}
 _UNFINISHED |= {"CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
@@ -110,52 +107,18 @@ def fields(out: bytes) -> list[str]:
     return os.fsdecode(out).split("\0")[:-1]
 
 
-# -- which repositories are used -----------------------------------------------------------------------------------
-
-
-def git_place(path: str) -> str:
-    """The nearest `.git` in or above a folder, empty where there is none."""
-    here = Path(os.path.realpath(path))
-    return next((str(above / ".git") for above in (here, *here.parents) if os.path.lexists(above / ".git")), "")
-
-
-def agree(place: str, trust: Trust) -> None:
-    """Mark the repository of a `.git` as one that the person has named."""
-    folder = _git_folder(place)
-    mark = _said(folder, MARK)
-    if mark and trust.kept(place, {"mark": mark}):
-        return
-    mark = secrets.token_hex(16)
-    safe.write(os.path.join(folder, MARK), f"{mark}\n".encode())
-    trust.keep(place, {"mark": mark}, trusted=True)
-
-
-def _said(folder: str, name: str) -> str:
-    """What a plain file in a folder says, empty where there is none."""
-    with contextlib.suppress(NotFound, Refused):
-        return os.fsdecode(safe.read(os.path.join(folder, name))).strip()
-    return ""
-
-
-def _git_folder(place: str) -> str:
-    """The git directory of a `.git`, which may be a file that names it."""
-    above = os.path.dirname(place)
-    told = "" if os.path.isdir(place) else _said(above, ".git").partition("gitdir:")[2].strip()
-    return os.path.abspath(os.path.join(above, told or ".git"))
-
-
 class Repository:
     """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
 
     def __init__(self, place: str) -> None:
         """The repository of a `.git`, which may not be there yet; the linked work trees of one have the folder `common` in
         common."""
-        self.where, self.folder = os.path.dirname(place), _git_folder(place)
-        self.common = os.path.abspath(os.path.join(self.folder, _said(self.folder, "commondir")))
+        self.where, self.folder = os.path.dirname(place), git_folder(place)
+        self.common = os.path.abspath(os.path.join(self.folder, text_in(self.folder, "commondir")))
         self._env = dict[str, str]()
         if not os.path.lexists(place):
             return
-        listing, config = ("config", "--file", "-", "--no-includes", "--list", "-z"), _said(self.common, "config")
+        listing, config = ("config", "--file", "-", "--no-includes", "--list", "-z"), text_in(self.common, "config")
         entries = fields(self.ask(*listing, stdin=os.fsencode(config), env={"GIT_DIR": os.devnull}).out)
         said = {key: value for key, _, value in (entry.partition("\n") for entry in entries)}
         aside = self.aside = tempfile.mkdtemp(prefix="filemem-")  # a process that is killed leaves it to the system
@@ -261,7 +224,7 @@ class Repository:
 
     def purged(self) -> set[str]:
         """The commits that were rewritten here so as to forget; what holds one of them would bring back what is forgotten."""
-        return {*_said(self.folder, PURGED).split()}
+        return {*text_in(self.folder, PURGED).split()}
 
     def alone(self) -> contextlib.AbstractContextManager[None]:
         """Keep other processes of filemem from committing here meanwhile; does not nest. Raises Busy."""
@@ -355,7 +318,7 @@ class History:
         agreed to it. Without a `.git` in any folder above, git is not even started."""
         if not (place := git_place(self.folder.root)):
             return None
-        content = {"mark": _said(_git_folder(place), MARK)[:99]}
+        content = {"mark": text_in(git_folder(place), MARK)[:99]}
         if not self.folder.trust.known(place, content):
             raise Untrusted(place, content)
         if self.folder.trust.given:
@@ -379,7 +342,7 @@ class History:
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
         for folder in (self.folder.root, self.folder.store):
-            if ATTRIBUTES[0] in _said(folder, ".gitattributes").splitlines() and self.found:
+            if ATTRIBUTES[0] in text_in(folder, ".gitattributes").splitlines() and self.found:
                 return folder if f"{folder}/".startswith(f"{self.found.where}/") else ""
         return ""
 
@@ -946,7 +909,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     files = {prefix + ".gitignore": IGNORE, prefix + ".gitattributes": ATTRIBUTES}
     before = {} if begins else _changes(repository, *files)
     for name, wanted in files.items():
-        path, said_there = os.path.join(repository.where, name), _said(repository.where, name).splitlines()
+        path, said_there = os.path.join(repository.where, name), text_in(repository.where, name).splitlines()
         if missing := [line for line in wanted if line not in said_there]:
             with contextlib.suppress(FileExistsError):
                 safe.create(path, b"")

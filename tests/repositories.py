@@ -11,8 +11,8 @@ import pytest
 
 from filemem import Store, User
 from filemem.files.folder import Folder
-from filemem.files.trust import Trust
-from filemem.history import History, agree, git_place, set_up
+from filemem.files.trust import Trust, agree, git_place
+from filemem.history import History, set_up
 from filemem.remembering import consolidation
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"

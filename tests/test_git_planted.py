@@ -11,7 +11,8 @@ from programs import clean, filemem
 from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import Store, User
-from filemem.history import MARK, History, sync
+from filemem.files.trust import MARK
+from filemem.history import History, sync
 
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change".split()
 # What git knows to run: its configuration, RAN standing for a command that leaves its name, and what has plain git run it.

@@ -8,15 +8,18 @@ import contextlib
 import functools
 import json
 import os
+import secrets
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 
 NAME = "trusted.json"
 VARIABLE = "FILEMEM_TRUST"  # 1 for everything, or the stores' folders, separated as in PATH
 REMEDY = f"if it is yours, say so once with --trust, or set {VARIABLE} to the store's folder"
+MARK = "filemem-mark"  # in the git directory of a repository that the person has named: a name drawn by lot
 WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
 
 Content = Mapping[str, Any]
@@ -86,3 +89,32 @@ def _kept() -> dict[str, Any]:
         found = json.loads(safe.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
         return {path: answer for path, answer in found.items() if isinstance(answer, dict)}
     return {}
+
+
+def git_place(path: str) -> str:
+    """The nearest `.git` in or above a folder, empty where there is none."""
+    here = Path(os.path.realpath(path))
+    return next((str(above / ".git") for above in (here, *here.parents) if os.path.lexists(above / ".git")), "")
+
+
+def git_folder(place: str) -> str:
+    """The git directory of a `.git`, which may be a file that names it."""
+    above = os.path.dirname(place)
+    told = "" if os.path.isdir(place) else text_in(above, ".git").partition("gitdir:")[2].strip()
+    return os.path.abspath(os.path.join(above, told or ".git"))
+
+
+def text_in(folder: str, name: str) -> str:
+    """What a plain file in a folder says, empty where there is none."""
+    with contextlib.suppress(NotFound, Refused):
+        return os.fsdecode(safe.read(os.path.join(folder, name))).strip()
+    return ""
+
+
+def agree(place: str, trust: Trust) -> None:
+    """Mark the repository of a `.git` as one that the person has named."""
+    mark = text_in(git_folder(place), MARK)
+    if not mark or not trust.kept(place, {"mark": mark}):
+        mark = secrets.token_hex(16)
+        safe.write(os.path.join(git_folder(place), MARK), f"{mark}\n".encode())
+        trust.keep(place, {"mark": mark}, trusted=True)
