@@ -198,14 +198,10 @@ class Repository:
 
     # -- state ---------------------------------------------------------------------------------------------------
 
-    def commit_of(self, name: str) -> str:
-        """The commit that a name means; empty where there is none."""
+    def head(self, name: str = "HEAD") -> str:
+        """The commit that HEAD, or another name, means; empty where there is none."""
         found = self.ask("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}").out
         return found.decode().strip()
-
-    def head(self) -> str:
-        """The commit that HEAD names; empty before the first one."""
-        return self.commit_of("HEAD")
 
     def branch(self) -> str:
         """The branch that HEAD stands on; empty where it is detached."""
@@ -234,15 +230,11 @@ class Repository:
         """The paths that are staged."""
         return {*fields(self.run("diff", "--cached", "--name-only", "-z"))}
 
-    # -- trees ---------------------------------------------------------------------------------------------------
-
     def tree(self, treeish: str, path: str = "") -> dict[str, str]:
         """The files in a tree, all or under `path`, each with its mode and its blob; none before the first commit."""
         under = ["--", path] if path else []
         out = self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *under) if treeish else b""
         return {name: facts for facts, _, name in (line.partition("\t") for line in fields(out))}
-
-    # -- committing ----------------------------------------------------------------------------------------------
 
     def commit(self, paths: Iterable[str], message: str, at: dt.datetime, author: str = MACHINE) -> None:
         """Commit just these files as they are on disk, also those that git does not know, whatever else is staged; unsigned."""
@@ -273,10 +265,9 @@ LOGS = tuple(f"{BOOKKEEPING}/{log}" for log in ("recalls.log", "imports.jsonl", 
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 TRIES = 6  # pushes that another machine may come before
-NOTES, GONE = "jobs", "-"  # the folder in the bookkeeping with a note for each job that is at work; behind a blob there
+NOTES = "jobs"  # the folder in the bookkeeping with a note for each job that is at work
 _STATUS = "status --porcelain=v2 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
 _LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an <%ae>%x1f%s%x1f%(trailers:only,unfold)"
-_FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
 # What only grows by lines: that both sides added some is no news.
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
 # For a remote on this machine, whose hooks and settings would run here.
@@ -307,7 +298,7 @@ class History:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._before: dict[str, str] = {}  # the `changes` before the job that is at work, of a deleted file with GONE
+        self._before: dict[str, str] = {}  # the `changes` before the job that is at work
         self._fault: Exception | None = None  # why git could not be used for it
 
     # -- where ---------------------------------------------------------------------------------------------------
@@ -346,13 +337,9 @@ class History:
                 return folder if f"{folder}/".startswith(f"{self.found.where}/") else ""
         return ""
 
-    def path(self, path: str) -> str:
-        """A path of the user's as a path in the repository."""
-        return f"{self.inside}/{path}" if self.inside and path else path or self.inside
-
     def own(self, path: str) -> str:
         """A path in the repository as one of the user's."""
-        return path.removeprefix(self.inside + "/") if self.inside else path
+        return path.removeprefix(f"{self.inside}/")
 
     def require(self) -> Repository:
         """The repository, where something can be committed now; raises FilememError otherwise."""
@@ -411,7 +398,9 @@ class History:
         place = self.folder.bookkeeping(NOTES)
         for note in sorted(os.listdir(place)) if self.home and os.path.isdir(place) else ():
             with contextlib.suppress(Busy), safe.lock(f"{place}/{note}", 0):  # else it is at work
-                for noted in journal.values(f"{place}/{note}"):  # none where it had not begun
+                for noted in (
+                    one for one in journal.values(f"{place}/{note}") if isinstance(one, dict)
+                ):  # or it had not begun
                     self._before = noted
                     with self.repository.alone():
                         self.commit(None, message(CUT_OFF, {}), dt.datetime.now().astimezone())
@@ -423,7 +412,7 @@ class History:
         note = f"{self.folder.bookkeeping(NOTES)}/{os.urandom(8).hex()}"
         with contextlib.ExitStack() as held:
             with contextlib.suppress(FilememError, OSError):
-                self._before = {path: blob + GONE * (not self._stands(path)) for path, blob in self.changes().items()}
+                self._before = self.changes()
                 safe.make_folder(os.path.dirname(note))
                 held.enter_context(safe.lock(note, 0))
                 with open(note, "w", encoding="utf-8") as file:
@@ -456,16 +445,17 @@ class History:
         if unfinished := self.repository.unfinished():
             raise GitError(f"{unfinished}.")
         changes, theirs = self.changes(), {*map(self.own, self.repository.staged())}
-        theirs |= {path for path, blob in changes.items() if self._before.get(path) in (blob, blob + GONE)}
+        theirs |= {path for path, blob in changes.items() if self._before.get(path) == blob}
         given = changes if paths is None else dict.fromkeys([*paths, *LOGS])
         wanted = [path for path in given if path in changes]
-        theirs -= {one for one in wanted if not (self._stands(one) or GONE in self._before.get(one, ""))}
-        left = [path for path in wanted if path in theirs and path not in LOGS]
+        left = [
+            path for path in wanted if path in theirs and path not in LOGS and (paths is None or self._stands(path))
+        ]
         mine = [path for path in wanted if path not in left]
         moved = [one for path in mine if not self._stands(path) for one in (live(path), archived(path))]
         mine += [path for path in moved if path not in changes and self._stands(path)]  # which git may ignore
         if mine or paths == []:
-            self.repository.commit(map(self.path, mine), words, at)
+            self.repository.commit([os.path.join(self.inside, path) for path in mine], words, at)
         return left
 
 
@@ -634,12 +624,13 @@ def _bring_in(history: History, theirs: str, subject: str, at: dt.datetime) -> t
             carry_out(repository, step)
         words = message(subject, {"Job": "sync"})
         repository.commit({path for one in moves for path in one[:2] if path}, words, at)
-        trees, new = repository.text("rev-parse", "HEAD^{tree}", f"{theirs}^{{tree}}").split("\n"), theirs
-        if base != ours or trees[0] != trees[1]:
+        made, tree, other = repository.text("rev-parse", "HEAD", "HEAD^{tree}", f"{theirs}^{{tree}}").split("\n")
+        new = theirs
+        if base != ours or tree != other:
             parents = [part for parent in (ours, theirs) if parent for part in ("-p", parent)]
-            how = ("--no-gpg-sign", trees[0], *parents, "-m", words.rstrip("\n"))
+            how = ("--no-gpg-sign", tree, *parents, "-m", words.rstrip("\n"))
             new = repository.text("commit-tree", *how, env=_dated(at))
-        repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new)
+        repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new, made)
     return new, [f"{one_line(path)} {what}" for path, what in met.items()]
 
 
@@ -672,7 +663,8 @@ def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
     with contextlib.suppress(NotFound):  # where it was when git last saw it
         place = history.folder.locate(path) if file else path
     follow = ["--follow"] if file else []
-    specs = [spec(history.path(place)), f":(top,exclude,literal){history.path(BOOKKEEPING)}"][: 1 if file else 2]
+    kept = f":(top,exclude,literal){os.path.join(history.inside, BOOKKEEPING)}"
+    specs = [spec(os.path.join(history.inside, place)), *([] if file else [kept])]
     if not history.repository.head():
         return []
     commits = _commits(history, *follow, *([f"-{limit}"] if limit else []), "HEAD", "--", *specs)
@@ -715,17 +707,15 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     """What was believed at `moment`, a date meaning its end in local time: the last commit by then on this branch, to read only.
     Raises NotFound where nothing of the user's had been committed by then."""
     history = History(folder)
-    repository, inside, asked = history.repository, history.inside, moment
-    if not isinstance(moment, dt.datetime):
-        moment = dt.datetime.combine(min(max(moment, _FIRST), _LAST), dt.time(23, 59, 59))
-    moment = moment.astimezone()
-    line = ("--first-parent", f"--before={moment.isoformat(timespec='seconds')}", "-1", "HEAD")
-    found = _commits(history, *line) if repository.head() else []
-    if not found or not repository.tree(found[0].commit, inside):
-        raise NotFound(f"nothing of {folder.name} had been committed by {asked:%Y-%m-%d}; name a later day.")
+    repository, inside = history.repository, history.inside
+    end = moment if isinstance(moment, dt.datetime) else dt.datetime.combine(moment, dt.time(23, 59, 59))
+    line = _commits(history, "--first-parent", "HEAD") if repository.head() else []
+    found = next((one for one in line if one.at <= end.astimezone()), None)
+    if not found or not repository.tree(found.commit, inside):
+        raise NotFound(f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; name a later day.")
     aside = tempfile.mkdtemp(dir=repository.aside)
     past = Past(os.path.join(aside, folder.name), folder.name, folder.trust)
-    past.store, past.moment, past.commit, past.repository = folder.store, moment, found[0], repository
+    past.store, past.moment, past.commit, past.repository = folder.store, end.astimezone(), found, repository
     private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
     repository.run("read-tree", f"{past.commit.commit}:{inside}", env=private)
     checkout = ("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet", f"--prefix={past.root}/")
@@ -743,7 +733,9 @@ def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str
     repository = history.require()
     history.catch_up()  # what waits may be the last commit
     with repository.alone(), history.folder.locked():
-        commit = _one(history, name) if name else _last_undoable(history)
+        if name and not repository.head(name):
+            raise GitError(f"{one_line(name)} is not a commit here; filemem log lists them.")
+        commit = _commits(history, "-1", repository.head(name))[0] if name else _last_undoable(history)
         short = commit.commit[:8]
         if len(commit.parents) > 1:
             raise FilememError(f"{short} is a merge; undo the commits that it brought in, filemem log lists them.")
@@ -779,7 +771,7 @@ def _last_undoable(history: History) -> Commit:
     """The last commit of a job that is no undo, no merge and not undone; raises FilememError where there is none."""
     undone = set[str]()
     for commit in log(history):
-        if commit.author != MACHINE or "Job" not in commit.trailers or commit.commit in undone:
+        if commit.author != MACHINE or commit.trailers.get("Job", "sync") == "sync" or commit.commit in undone:
             continue
         if undoes := commit.trailers.get("Undoes"):
             undone.add(undoes)
@@ -796,14 +788,6 @@ def _last_undoable(history: History) -> Commit:
 def _stays(history: History, commit: Commit, path: str) -> bool:
     """Is a file, a path of the repository, as it is whatever is undone? A log is, and what was said in a chat."""
     return path.endswith(LOGS) or (commit.trailers.get("Job") == "chat" and history.own(path).startswith("sessions/"))
-
-
-def _one(history: History, name: str) -> Commit:
-    """The commit that a person means by `name`; raises GitError where there is none."""
-    commit = history.repository.commit_of(name)
-    if not commit:
-        raise GitError(f"{one_line(name)} is not a commit here; filemem log lists them.")
-    return _commits(history, "-1", commit)[0]
 
 
 # -- several machines ------------------------------------------------------------------------------------------------
