@@ -5,12 +5,11 @@ differs from the last commit before it begins: that is a person's, and waits for
 job that was cut off is the job's, and the next one commits it; an undo or a sync that was cut off does the rest when it is given
 again. Where a person has uncommitted edits in a file that is to change, nothing is written.
 
-Git is run so that nothing that lies in a repository can have it run or send anything. Used are only repositories that filemem was
-told to set up, or that a person has agreed to on this machine. Each has a mark, a name drawn by lot in its git directory, and the
-person's own configuration folder has the same by its path (`trust`). What the work trees of a repository share git takes from
-`GIT_COMMON_DIR`: a temporary folder with links to the refs and logs, attributes that name no driver, and of the configuration
-just the format. Who the person is and where the remotes are comes by the environment; hooks, pagers, editors, signing and helpers
-are off there. What a person wants git to use they say in their global configuration.
+Git is run so that nothing that lies in a repository can have it run or send anything, in one that filemem was told to set up, or
+that a person has agreed to on this machine (`trust`). What the work trees of a repository share git takes from `GIT_COMMON_DIR`:
+a temporary folder with links to the refs and logs, attributes that name no driver, and of the configuration just the format. Who
+the person is and where the remotes are comes by the environment; hooks, editors, signing and helpers are off there. What a
+person wants git to use they say in their global configuration.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -40,11 +38,14 @@ from filemem.text.plain import counted, first_few, one_line
 
 LOCAL, NETWORK = 60.0, 300.0  # seconds that a command may take
 _OFF = {
-    **{"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.pager": "cat", "core.quotePath": "false"},
-    **{"color.ui": "false", "diff.ignoreSubmodules": "all", "fetch.recurseSubmodules": "false"},
-    **{"submodule.recurse": "false", "protocol.ext.allow": "never", "gc.autoDetach": "false"},
-    **{"maintenance.autoDetach": "false", "log.showSignature": "false", "log.follow": "false"},
-    "i18n.commitEncoding": "UTF-8",
+    **{
+        "core.hooksPath": os.devnull,
+        "core.fsmonitor": "false",
+        "protocol.ext.allow": "never",
+        "gc.autoDetach": "false",
+    },
+    **{"fetch.recurseSubmodules": "false", "submodule.recurse": "false", "maintenance.autoDetach": "false"},
+    **{"log.showSignature": "false", "log.follow": "false", "i18n.commitEncoding": "UTF-8"},
 }
 # How this machine reaches others; the rest of GIT_* speaks of some other repository, commit or person.
 _KEPT = frozenset(
@@ -67,8 +68,7 @@ _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
 MACHINE = "filemem <filemem@localhost>"
 LOCK = "filemem.lock"  # in the git directory, as is the next
 PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
-_UNFINISHED = {"MERGE_HEAD": "merge", "rebase-merge": "rebase", "rebase-apply": "rebase"}
-_UNFINISHED |= {"CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+_UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
 
 class GitError(FilememError):
@@ -181,16 +181,12 @@ class Repository:
     def run(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
     ) -> bytes:
-        """What a command prints; raises GitError where it fails. Another git, or that of a filemem that was killed, may be at
-        work: a file that it has locked is waited for."""
-        for wait in (0.05, 0.2, 0.8, 2.0, 0.0):
-            done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
-            if not done.code:
-                return done.out
-            if "File exists" not in done.why:
-                raise GitError(f"{done.why}.")
-            time.sleep(wait)
-        raise GitError(f"another git process is running here; if there is none, delete its lock ({done.why}).")
+        """What a command prints; raises GitError where it fails, as where another git has locked a file."""
+        done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
+        if done.code:
+            lock = "; if no other git is at work here, delete that lock" if "File exists" in done.why else ""
+            raise GitError(f"{done.why}{lock}.")
+        return done.out
 
     def text(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
         """What a command prints, as text without its last newline; raises GitError where it fails."""
@@ -212,7 +208,8 @@ class Repository:
         for name, what in _UNFINISHED.items():
             if os.path.lexists(os.path.join(self.folder, name)):
                 return f"a {what} is in progress in {self.where}; finish it with git {what} --continue"
-        return "" if self.branch() else f"HEAD is detached in {self.where}; go back to a branch with git switch"
+        remedy = "finish a rebase with git rebase --continue, or go back to a branch with git switch"
+        return "" if self.branch() else f"HEAD is detached in {self.where}; {remedy}"
 
     def setting(self, key: str) -> str:
         """A setting of git's, empty where it is not set."""
@@ -326,8 +323,7 @@ class History:
     @functools.cached_property
     def inside(self) -> str:
         """The user's folder as a path in the repository; empty where it is the top."""
-        inside = os.path.relpath(self.folder.root, self.repository.where)
-        return "" if inside == "." else inside
+        return self.folder.root.removeprefix(self.repository.where).strip("/")
 
     @functools.cached_property
     def home(self) -> str:

@@ -188,7 +188,6 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     folder, head = where / ".git", git(where, "rev-parse", "HEAD")
     states = {
         "a merge is in progress": (lambda: (folder / "MERGE_HEAD").write_text(head), (folder / "MERGE_HEAD").unlink),
-        "a rebase": ((folder / "rebase-merge").mkdir, (folder / "rebase-merge").rmdir),
         "detached": (lambda: git(where, "checkout", "-q", "--detach"), lambda: git(where, "switch", "-q", "main")),
         "index.lock": ((folder / "index.lock").touch, (folder / "index.lock").unlink),
         "main.lock": ((folder / "refs/heads/main.lock").touch, (folder / "refs/heads/main.lock").unlink),
