@@ -51,6 +51,8 @@ def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(tmp_path: Path
     for path, text in {**CITING, RENAMED: said}.items():
         assert (ann / path).read_text() == text.replace(OLD, NEW).replace(f"[[{OLD[11:-3]}", f"[[{NEW[11:-3]}"), path
     assert NEW in (ann / ".filemem/recalls.log").read_text()
+    log = (ann / ".filemem/consolidated.jsonl").read_text()
+    assert not {*CITING} & {json.loads(line).get("wrote") for line in log.splitlines()}
     if kept == "in git":  # what is the person's to commit is, with what it names
         left = git("-c", "core.quotePath=false", "status", "--short", "-uall").splitlines()
         assert {line[3:] for line in left} == {OLD, BAKER, NEW, RENAMED}
