@@ -76,7 +76,7 @@ def stands_in(quote: str, text: str) -> bool:
     """Do the words of a quote stand in a text, in runs, but for a quarter that a model misspells, puts right or leaves out?"""
     words, whole = comparable(quote[:LONGEST]), comparable(text)
     size, found, at = len(words), 0, 0
-    least = 2 if terms.is_chinese(words) else max(2, min(5, size // 4))  # a shorter run stands in any long text
+    least = 2 if terms.is_chinese(words) else max(2, min(6, size))  # a shorter run stands in any long text
     while at + least <= size:
         end = at + least
         if words[at:end] not in whole:
