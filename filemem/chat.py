@@ -721,6 +721,8 @@ _OPENS = re.compile(  # no run in it is without a bound, as what waits is looked
 _MAY_OPEN = re.compile(
     r"(?:<[^<>\s]{0,30}|[`~]{1,40}|\[[\sA-Z_]{0,40}|(?<=\n)[^\w\n]{0,40}(?:[a-zAFT][a-z_.]{0,20})?)\Z"
 )
+_PYTHON = re.compile(rf"{_TOOL}\((?=\s{{0,40}}\w{{1,20}}\s{{0,40}}=)([^()]*)\)")
+_KEYWORD = re.compile(r"""(\w{1,20})\s{0,40}=\s{0,40}(?:"([^"]*)"|'([^']*)'|(\d{1,9}))""")
 _CALL = re.compile(  # a tool and the first of its arguments, any name with arguments in JSON, or a tag of calls alone
     rf"""{_TOOL}.{{0,80}}?(?:[{{(<]\s*\W{{0,2}}|,\s*["']){_KEY}(?:\W{{0,2}}\s*[:=]|>)"""
     r"""|["']name["']\s*:\s*["'][\w.]+["']\s*,\s*["'](?:arguments|parameters)["']\s*:"""
@@ -750,7 +752,7 @@ class CallFilter:
     @property
     def calls(self) -> list[tuple[str, str]]:
         """The calls that can be read, each the tool's name and its arguments as JSON."""
-        read = _calls(self._waiting[:LONGEST_CALL]) if self.found else ()
+        read = _calls(_PYTHON.sub(_as_json, self._waiting[:LONGEST_CALL])) if self.found else ()
         return [(name, json.dumps(given, ensure_ascii=False)) for name, given in read]
 
     def feed(self, text: str, *, end: bool = False) -> None:
@@ -784,6 +786,12 @@ def _calls(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
             at = end
         except (ValueError, RecursionError):
             at += 1
+
+
+def _as_json(call: re.Match[str]) -> str:
+    """A call that is written as in Python, as JSON behind the tool's name."""
+    given = _KEYWORD.findall(call[2])
+    return f"{call[1]} {json.dumps({key: int(number) if number else one or two for key, one, two, number in given})}"
 
 
 def _in(value: Any, tool: str) -> Iterator[tuple[str, dict[str, Any]]]:

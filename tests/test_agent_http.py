@@ -309,6 +309,8 @@ WRITTEN = [  # a call, or several, in a model's own spelling
     f"search_files {GIVEN}",
     f"Let me look.\n\nAction: search_files\nAction Input: {GIVEN}\nObservation: the tuba",
     f"**Action:**\n```json\n{CALL}\n```",
+    "```tool_code\nprint(default_api.search_files(query='oolong', limit=3))\n```",
+    '[search_files(query="oolong"), grep(pattern="tuba")]',
 ]
 
 
@@ -328,11 +330,9 @@ UNREAD = [
     CALL[:-4],
     '{"name": "query_memory", "arguments": {"query": "oolong"}}',  # no such tool
     "{'name': 'grep', 'arguments': {oolong}}",
-    "```tool_code\nprint(default_api.search_files(query='oolong'))\n```",
     "<function=search_files>\n<parameter=query>\noolong\n</parameter>\n</function>",
     '<invoke name="search_files">\n<parameter name="query">oolong</parameter>\n</invoke>',
     "<tool_call>search_files\n<arg_key>query</arg_key>\n<arg_value>oolong</arg_value>\n</tool_call>",
-    '[search_files(query="oolong"), grep(pattern="tuba")]',
 ]
 
 
