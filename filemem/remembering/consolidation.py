@@ -565,9 +565,8 @@ def take_back(folder: Folder, path: str, turns: Sequence[Passage], at: dt.dateti
         return []
     log, by = ConsolidationLog(folder), f"{path}:{request.line}"
     told = [f"{path}:{turn.line}" for turn in before[said[-1] :]] if said else []
-    made = [
-        one.path for one in KnownMemories(folder, log).live.values() if {*told} & {*one.sources} or one.path == kept
-    ]
+    known = KnownMemories(folder, log).live.values()
+    made = [one.path for one in known if {*told} & {*one.sources} or one.path == kept]
     _held_back(folder, ForgetRequest(by, (*told, by), tuple(made)), at)
     revise_profile(folder, log, at.date(), gone=made)
     return [*told, *made]

@@ -316,15 +316,9 @@ _LONGEST_WORD = 4  # characters of a word of the dictionary
 @functools.cache
 def _dictionary() -> tuple[dict[str, float], frozenset[str], frozenset[str]]:
     """Words with the power of two of their frequency, those that only join others, and those that any question may have."""
-    weights: dict[str, float] = {}
-    others: dict[str, frozenset[str]] = {}
-    for line in table_lines("words-zh.txt"):
-        key, _, words = line.partition(" ")
-        if key in ("=", "+"):
-            others[key] = frozenset(words.split())
-        else:
-            weights.update(dict.fromkeys(words.split(), float(key)))
-    return weights, others["="], others["+"]
+    rows = {words[0]: words[1:] for words in map(str.split, table_lines("words-zh.txt"))}
+    joining, asking = frozenset(rows.pop("=")), frozenset(rows.pop("+"))
+    return {word: float(key) for key, words in rows.items() for word in words}, joining, asking
 
 
 @functools.lru_cache(maxsize=1024)
