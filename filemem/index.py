@@ -495,10 +495,12 @@ class Corpus:
         return known
 
     def near(self, word: str, count: int = 3) -> list[str]:
-        """The tokens that are one edit from a folded word and begin alike, sorted."""
+        """The other tokens that are one edit from a folded word and begin alike, sorted."""
         starting = {key.decode().partition("\0")[2].lstrip("[") for key in self._begun(word[:1].encode())}
         own = _shorter(word)
-        alike = (one for one in starting if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one)))
+        alike = (
+            one for one in starting - {word} if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one))
+        )
         return [token for token in sorted(alike) if self.frequency(token)][:count]
 
 

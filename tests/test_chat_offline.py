@@ -177,6 +177,7 @@ def test_unsure_it_says_so_and_names_the_two_nearest(mara: Life, told: list[str]
     for text in told:
         mara.say(text)
     answer = mara.say(question)
+    assert "(nearest:" not in mara.run("call", "search_files", json.dumps({"query": question}))
     assert answer.startswith(line) and (answer.count("\n- ") in (1, 2) if told else answer == line)
 
 

@@ -295,16 +295,18 @@ class Reader:
 
     def _left_out(self, path: str, line: int) -> bool:
         """Does a passage stand in the prompt already, or is it withheld?"""
-        in_prompt = self._current is not None and path == self._current.path and line >= self._current.line
-        return in_prompt or self._pending.hides(path, line)
+        return self._in_prompt(path, line) or self._pending.hides(path, line)
+
+    def _in_prompt(self, path: str, line: int) -> bool:
+        return self._current is not None and path == self._current.path and line >= self._current.line
 
     def missing(self, parsed: Query) -> list[str]:
-        """The words of the question that stand nowhere but in questions, answers to these, and what is left out."""
+        """The words of the question that stand nowhere but in the prompt, other questions and answers to these."""
         corpus, aside = self.corpus, self.corpus.uncounted
 
         def stands(stem: str) -> bool:
             found = (one for token in corpus.concept(stem) for numbers, _ in corpus.postings(token) for one in numbers)
-            return any(n not in aside and not self._left_out(corpus.file(n).path, corpus.lines[n]) for n in found)
+            return any(n not in aside and not self._in_prompt(corpus.file(n).path, corpus.lines[n]) for n in found)
 
         stems = {text: terms.stems({*terms.tokens(text)} - terms.STOP) for text in parsed.content}
         unknown = (text for text in stems if not all(map(stands, stems[text])) and not terms.is_everyday(text))
