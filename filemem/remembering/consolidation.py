@@ -275,7 +275,7 @@ class Request:
         names = [name for name, _ in LINK.findall(text)]
         own = terms.words(plain(text))
         if 5 * sum(word in terms.STOP for word in own) >= len(own):  # English; German writes every noun so
-            names += re.findall(r"(?<=[\w,;:)] |.[(“\"])[A-ZÀ-Þ][\w’'-]+(?:\. )?", plain(text))
+            names += re.findall(r"(?<=[\w,;:)] |.[(“\"])(?:\w{1,3}\. )?[A-ZÀ-Þ][\w’'-]+", plain(text))
         bare = (re.sub(r"['’]s?$|['’]|\b\w{1,3}\. ", "", name) for name in names)  # Dr. is no name
         runs = (run for name in bare for run in terms.words(name))
         # 甲状腺 and 结节 may stand apart in a turn; what no dictionary has, as a person's name, stays whole.
