@@ -67,7 +67,7 @@ _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc
 _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
 MACHINE = "filemem <filemem@localhost>"
 LOCK = "filemem.lock"  # in the git directory, as is the next
-PURGED = "filemem-purged"  # the old names of the commits that were rewritten, a line each
+PURGED = "filemem-purged"  # the old names of commits that were rewritten so as to forget, and would bring that back
 _UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
 
@@ -215,10 +215,6 @@ class Repository:
         """A setting of git's, empty where it is not set."""
         return os.fsdecode(self.ask("config", "--get", key).out).strip()
 
-    def purged(self) -> set[str]:
-        """The commits that were rewritten here so as to forget; what holds one of them would bring back what is forgotten."""
-        return {*text_in(self.folder, PURGED).split()}
-
     def alone(self) -> contextlib.AbstractContextManager[None]:
         """Keep other processes of filemem from committing here meanwhile; does not nest. Raises Busy."""
         return safe.lock(os.path.join(self.folder, LOCK), 30.0)
@@ -301,24 +297,17 @@ class History:
     # -- where ---------------------------------------------------------------------------------------------------
 
     @functools.cached_property
-    def found(self) -> Repository | None:
-        """The repository in which the user's folder lies, set up for filemem or not. Raises Untrusted where the person has not
-        agreed to it. Without a `.git` in any folder above, git is not even started."""
+    def repository(self) -> Repository:
+        """The repository in which the user's folder lies, set up for filemem or not. Raises FilememError where there is none,
+        Untrusted where the person has not agreed to it. Without a `.git` in any folder above, git is not even started."""
         if not (place := git_place(self.folder.root)):
-            return None
+            raise FilememError(f"{self.folder.root} is not in a git repository; filemem init --git creates one.")
         content = {"mark": text_in(git_folder(place), MARK)[:99]}
         if not self.folder.trust.known(place, content):
             raise Untrusted(place, content)
         if self.folder.trust.given:
             agree(place, self.folder.trust)
         return Repository(place)
-
-    @property
-    def repository(self) -> Repository:
-        """The repository in which the user's folder lies; raises FilememError where there is none."""
-        if self.found is None:
-            raise FilememError(f"{self.folder.root} is not in a git repository; filemem init --git creates one.")
-        return self.found
 
     @functools.cached_property
     def inside(self) -> str:
@@ -329,8 +318,8 @@ class History:
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
         for folder in (self.folder.root, self.folder.store):
-            if ATTRIBUTES[0] in text_in(folder, ".gitattributes").splitlines() and self.found:
-                return folder if f"{folder}/".startswith(f"{self.found.where}/") else ""
+            if ATTRIBUTES[0] in text_in(folder, ".gitattributes").splitlines() and git_place(self.folder.root):
+                return folder if f"{folder}/".startswith(f"{self.repository.where}/") else ""
         return ""
 
     def own(self, path: str) -> str:
@@ -437,7 +426,7 @@ class History:
     def commit(self, paths: Iterable[str] | None, words: str, at: dt.datetime) -> list[str]:
         """Commit what differs of these paths and the logs, or of all, for who has the repository `alone`; returns what waits for
         the person, who has staged it, or had changed it before the job and has not committed it since. What the job has deleted
-        waits for nobody."""
+        waits for nobody; of no paths at all the commit is empty."""
         if unfinished := self.repository.unfinished():
             raise GitError(f"{unfinished}.")
         changes, theirs = self.changes(), {*map(self.own, self.repository.staged())}
@@ -843,7 +832,7 @@ def _remote(repository: Repository, given: str | None) -> tuple[str, str]:
 def _fetch(repository: Repository, name: str, branch: str) -> tuple[str, str]:
     """The remote's branch, its only one where another machine calls it otherwise, and its newest commit, fetched; empty where
     there is none yet. Raises GitError."""
-    purged, commit = repository.purged(), ""
+    purged, commit = {*text_in(repository.folder, PURGED).split()}, ""
     done = repository.ask("ls-remote", "--heads", "--", name, timeout=NETWORK)
     if not done.code and done.out:
         heads = dict(line.split("\t")[::-1] for line in os.fsdecode(done.out).splitlines())

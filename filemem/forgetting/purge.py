@@ -17,6 +17,7 @@ from typing import Any
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
 from filemem.files.memory import live, renamed
+from filemem.files.trust import git_place, text_in
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
 from filemem.history import PURGED, GitError, History, Repository, fields, spec
@@ -52,9 +53,9 @@ def require(history: History) -> Repository:
 def remembers(history: History, found: DeletionPlan) -> list[str]:
     """Sentences on what git still has when nothing was rewritten: of all that is the user's, or of what was forgotten."""
     try:
-        repository = history.found
-        if repository is None:
+        if not git_place(history.folder.root):
             return []
+        repository = history.repository
         inside = ("rev-list", "--all", "--full-history", "--abbrev-commit", "--", spec(history.inside))
         commits = repository.text(*inside).split() if found.everything and repository.head() else []
         held = [f"commit {name}" for name in commits] or search(history, found)
@@ -77,22 +78,20 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     """Rewrite this repository's branches, tags and index, and prune what they held before; says what was done. Raises
     FilememError where something is in the way; done again, it goes on from there."""
     repository = require(history)
-    aside = os.path.join(repository.folder, "filemem-purge")
+    copy = os.path.join(repository.folder, "filemem-purge")
     with repository.alone():
-        shutil.rmtree(aside, ignore_errors=True)  # of one that was killed
-        os.mkdir(aside, 0o700)
+        shutil.rmtree(copy, ignore_errors=True)  # of one that was killed
         every = ("--all", "--full-history", "--", spec(history.inside))
         paths = fields(repository.run("log", "-m", "--root", "--name-only", "--format=", "-z", *every, timeout=LONG))
         for own in dict.fromkeys(live(history.own(path)) for path in paths):
             if own not in found.names and deletion.named(own, found.matcher):
                 whole = own.startswith(("facts/", "lessons/"))
                 found.names[own] = "" if whole else deletion.neutral_path(own, found.names.values())
-        copy, job = os.path.join(aside, "copy.git"), os.path.join(aside, "job.json")
-        touching = repository.text("rev-list", *every).split()
+        touching, job = repository.text("rev-list", *every).split(), os.path.join(copy, "job.json")
+        clone = ("git", "-c", f"core.hooksPath={os.devnull}", "clone", "--quiet", "--mirror", "--template=")
+        _apart(repository.folder, *clone, repository.common, copy)
         with open(job, "w", encoding="utf-8") as file:
             json.dump({"inside": history.inside, "commits": touching, "plan": found.as_json()}, file)
-        clone = ("git", "-c", f"core.hooksPath={os.devnull}", "clone", "--quiet", "--mirror", "--template=")
-        _apart(aside, *clone, repository.common, copy)
         _apart(copy, sys.executable, "-m", "filemem.forgetting.purge", job)
         with open(os.path.join(copy, "filter-repo/commit-map"), encoding="utf-8") as file:
             old = {pair[0] for line in file.read().split("\n")[1:] if line and len({*(pair := line.split())}) > 1}
@@ -103,12 +102,12 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
         for ref, oid in before.items():  # of a remote's copy the old history is the remote's, not here to be known by
             if ref.startswith("refs/remotes/") and after.get(ref) != oid:
                 repository.ask("update-ref", "--no-deref", "-d", ref)
-        known = "".join(f"{oid}\n" for oid in sorted(repository.purged() | old))
+        known = "".join(f"{oid}\n" for oid in sorted({*text_in(repository.folder, PURGED).split()} | old))
         safe.write(os.path.join(repository.folder, PURGED), known.encode())
         repository.run("reset", "--quiet", "--", spec(history.inside))  # what was staged may have the text
         repository.ask("update-index", "--clear-resolve-undo")
         _prune(repository)
-        shutil.rmtree(aside)
+        shutil.rmtree(copy)
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
     return [f"Rewrote {len(old)} commits.", *(f"{sentence} {again}" for sentence in _remotes(repository))]
 
