@@ -48,10 +48,7 @@ _OFF = {
     **{"log.showSignature": "false", "log.follow": "false", "i18n.commitEncoding": "UTF-8"},
 }
 # How this machine reaches others; the rest of GIT_* speaks of some other repository, commit or person.
-_KEPT = frozenset(
-    "GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_EXEC_PATH "
-    "GIT_SSL_CAINFO GIT_SSL_CAPATH GIT_SSL_NO_VERIFY GIT_PROXY_COMMAND GIT_CEILING_DIRECTORIES".split()
-)
+_KEPT = re.compile(r"GIT_(SSH|SSL|PROXY|EXEC_PATH$|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)")
 _SET = {
     **{"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat"},
     **{"GIT_EDITOR": "true", "SSH_ASKPASS_REQUIRE": "never"},
@@ -142,7 +139,7 @@ class Repository:
     def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a command; raises GitError where git is missing."""
         foreign = ("SSH_ASKPASS", "LANGUAGE", "LC_MESSAGES")
-        own = {k: v for k, v in os.environ.items() if k not in foreign and (not k.startswith("GIT_") or k in _KEPT)}
+        own = {k: v for k, v in os.environ.items() if k not in foreign and (not k.startswith("GIT_") or _KEPT.match(k))}
         try:
             return subprocess.Popen(
                 ["git", "-C", self.where, *arguments],
@@ -371,7 +368,6 @@ class History:
         """Commit what jobs that were cut off have left, and note what differs then while one goes on; never raises for git's
         sake."""
         try:
-            self._fault = None
             self.catch_up()
         except (FilememError, OSError) as error:
             self._fault = error
