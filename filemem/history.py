@@ -25,6 +25,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -178,12 +179,15 @@ class Repository:
     def run(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
     ) -> bytes:
-        """What a command prints; raises GitError where it fails, as where another git has locked a file."""
-        done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
-        if done.code:
-            lock = "; if no other git is at work here, delete that lock" if "File exists" in done.why else ""
-            raise GitError(f"{done.why}{lock}.")
-        return done.out
+        """What a command prints; raises GitError where it fails. A file that another git has locked is waited for."""
+        for wait in (0.05, 0.2, 0.8, 2.0, 0.0):
+            done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)
+            if not done.code:
+                return done.out
+            if "File exists" not in done.why:
+                raise GitError(f"{done.why}.")
+            time.sleep(wait)
+        raise GitError(f"{done.why}; if no other git is at work here, delete that lock.")
 
     def text(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
         """What a command prints, as text without its last newline; raises GitError where it fails."""
@@ -707,16 +711,16 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
 # -- taking back -----------------------------------------------------------------------------------------------------
 
 
-def undo(history: History, name: str, at: dt.datetime) -> tuple[Commit, list[str]]:
+def undo(history: History, name: str | None, at: dt.datetime) -> tuple[Commit, list[str]]:
     """Undo a commit, the last one of a job where none is named; returns it, and a sentence on each file. Raises FilememError,
     with nothing written, where a file has changed since in the same lines. Where one was cut off, what it had written is
     committed, and the same call does the rest."""
     repository = history.require()
     history.catch_up()  # what waits may be the last commit
     with repository.alone(), history.folder.locked():
-        if name and not repository.head(name):
-            raise GitError(f"{one_line(name)} is not a commit here; filemem log lists them.")
-        commit = _commits(history, "-1", repository.head(name))[0] if name else _last_undoable(history)
+        if name is not None and not repository.head(name):
+            raise GitError(f"{one_line(name) or 'an empty name'} is not a commit here; filemem log lists them.")
+        commit = _last_undoable(history) if name is None else _commits(history, "-1", repository.head(name))[0]
         short = commit.commit[:8]
         if len(commit.parents) > 1:
             raise FilememError(f"{short} is a merge; undo the commits that it brought in, filemem log lists them.")

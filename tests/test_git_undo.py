@@ -78,11 +78,11 @@ def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
     write(mara, "notes/hand.md", "by hand\n")
     git(mara.root, "add", "notes")
     git(mara.root, "commit", "--quiet", "-m", "By hand")
-    subjects = [undo(History(mara), "", START)[0].subject for _ in range(2)]
+    subjects = [undo(History(mara), None, START)[0].subject for _ in range(2)]
     assert subjects == ["Boat", "Bicycle"] and not User(mara).grep("boat|bicycle")
     last = git(mara.root, "rev-parse", "HEAD")
     assert undo(History(mara), last, START)[1] == ["Brought back facts/2026/2026-11-20-has-a-bicycle.md."]
-    assert User(mara).grep("bicycle") and undo(History(mara), "", START)[0].commit == bicycle
+    assert User(mara).grep("bicycle") and undo(History(mara), None, START)[0].commit == bicycle
 
 
 CLASHES = {
@@ -128,7 +128,7 @@ def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
         undo(History(mara), head, START)
     bob = Store(Path(mara.root).parent).user("bob").folder
     with pytest.raises(FilememError, match="no commit that could be undone"):
-        undo(History(bob), "", START)
+        undo(History(bob), None, START)
 
 
 def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> None:

@@ -96,8 +96,7 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
         given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
         yield answers.grepped(user, found, given, whole=True)
     elif found.next_offset:
-        left = found.total - found.next_offset
-        say_dim(f"{left:,} more lines match; --offset {found.next_offset} shows the next.")
+        say_dim(f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next.")
     return 0 if found.total else 1
 
 

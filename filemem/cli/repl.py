@@ -69,9 +69,8 @@ LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of e
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
 _SLASH = re.compile(r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # blanks of Chinese width and line ends, too
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
-_QUOTED = re.compile(  # the number has brackets of its own
-    rf"(?P<round>[(（])?[\[【]{{0,2}}`?(?P<place>{CITED.pattern})`?[\]】]{{0,2}}(?(round)[)）])"
-)
+# Brackets about a citation, as its number has some of its own.
+_QUOTED = re.compile(rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])")
 
 
 class Chat:
@@ -244,8 +243,8 @@ class Chat:
         """The text with numbers for what a model cites, and a question mark behind that of what it was not shown."""
 
         def number(cited: re.Match[str]) -> str:
-            at = self._numbers.setdefault(cited["place"], len(self._numbers) + 1)
-            return f"[{at}{'' if self._talk.was_shown(cited['place']) else '?'}]"
+            at = self._numbers.setdefault(cited[2], len(self._numbers) + 1)
+            return f"[{at}{'' if self._talk.was_shown(cited[2]) else '?'}]"
 
         return text if self._talk.offline else _QUOTED.sub(number, text)
 

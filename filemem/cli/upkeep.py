@@ -463,9 +463,7 @@ def undo_command(call: Context, commit: str | None) -> Output:
     If the same lines have changed since, nothing is undone, and the message says what is in the way.
 
     Example: filemem undo"""
-    if commit == "":  # a script's unset variable, which must not mean the default
-        raise FilememError("COMMIT is empty; name one, or leave it out for filemem's last.")
-    undone, said = undo(History(call.the_user()), commit or "", call.now)
+    undone, said = undo(History(call.the_user()), commit, call.now)
     yield f"Undid {_line(undone)}"
     yield from said
 
@@ -570,11 +568,9 @@ def import_command(call: Context, format_: str, file: str, dry: bool, with_secre
         if len(entries) > 10:
             yield f"{word} {len(entries) - 10:,} more; --json lists them all"
     counts = f"{len(taken.added):,} added, {len(taken.updated):,} updated, {len(taken.unchanged):,} unchanged"
-    total = counted(sum(one.turns for one in came), "turn")
-    yield f"{'Nothing was written: ' if dry else ''}{counts}, {total}."
+    yield f"{'Nothing was written: ' if dry else ''}{counts}, {counted(sum(one.turns for one in came), 'turn')}."
     if not dry and not call.json and any(one.turns for one in came):
         say_dim("Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision.")
-    say_dim(
-        *notes, "" if any(taken) or call.json else "There was nothing of it; filemem import --help has the formats."
-    )
+    nothing = "There was nothing of it; filemem import --help has the formats."
+    say_dim(*notes, "" if any(taken) or call.json else nothing)
     return 0 if came or taken.unchanged else 1
