@@ -230,6 +230,17 @@ class Repository:
         out = self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *under) if treeish else b""
         return {name: facts for facts, _, name in (line.partition("\t") for line in fields(out))}
 
+    def contents(self, files: Iterable[str]) -> list[bytes]:
+        """The bytes of files, each by its mode and blob as a tree has them; none for ''."""
+        names, at, found = [file.rpartition(" ")[2] for file in files], 0, list[bytes]()
+        out = self.run("cat-file", "--batch", stdin="\n".join(filter(None, names)).encode())
+        for name in names:
+            start = out.index(b"\n", at) + 1 if name else at
+            size = int(out[at:start].rpartition(b" ")[2]) if name else 0
+            found.append(out[start : start + size])
+            at = start + size + bool(name)
+        return found
+
     def commit(self, paths: Iterable[str], message: str, at: dt.datetime, author: str = MACHINE) -> None:
         """Commit just these files as they are on disk, also those that git does not know, whatever else is staged; unsigned."""
         listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
@@ -496,14 +507,14 @@ def _is(data: bytes | None, file: str) -> bool:
     return hashlib.new("sha1" if len(name) == 40 else "sha256", hashed).hexdigest() == name
 
 
-def carry_out(repository: Repository, one: Move) -> None:
-    """Make a move; raises Changed where a person has just saved what it meets."""
-    here, there = (f"{repository.where}/{path}" for path in one[:2])
+def carry_out(where: str, one: Move, data: bytes) -> None:
+    """Make a move at `where`, to a file with `data`; raises Changed where a person has just saved what it meets."""
+    here, there = (f"{where}/{path}" for path in one[:2])
     if not one.there:
         safe.delete_if(here, lambda at: _is(safe.read(at), one.old))
         safe.sync_folder(os.path.dirname(here))
         return
-    data, log = repository.run("cat-file", "blob", one.new.rpartition(" ")[2]), one.there.endswith(LOGS)
+    log = one.there.endswith(LOGS)
 
     def change(now: bytes) -> bytes | None:
         return data if _is(now, one.old) else _with_lines(now, data) if log else None
@@ -573,9 +584,8 @@ def _both(repository: Repository, mine: str, old: str, new: str, *, union: bool)
     if old in (mine, new) or mine == new:
         return new if mine == old else mine, False
     names = [os.path.join(repository.aside, name) for name in ("ours", "base", "theirs")]
-    for name, one in zip(names, (mine, old, new), strict=True):
+    for name, text in zip(names, repository.contents((mine, old, new)), strict=True):
         with open(name, "wb") as file:
-            text = repository.run("cat-file", "blob", one.rpartition(" ")[2]) if one else b""
             file.write(text.replace(b"\n", b"\n\x1ea\n\x1eb\n\x1ec\n"))  # git takes three lines of signs for none
     done = repository.ask("merge-file", "-p", *names)
     if meet := bool(done.code) and union:
@@ -605,8 +615,8 @@ def _bring_in(history: History, theirs: str, subject: str, at: dt.datetime) -> t
         todo = ready(repository, moves)
         for user in users:
             held.enter_context(user.noted())
-        for step in todo:
-            carry_out(repository, step)
+        for step, data in zip(todo, repository.contents(step.new for step in todo), strict=True):
+            carry_out(repository.where, step, data)
         words = message(subject, {"Job": "sync"})
         repository.commit({path for one in moves for path in one[:2] if path}, words, at)
         made, tree, other = repository.text("rev-parse", "HEAD", "HEAD^{tree}", f"{theirs}^{{tree}}").split("\n")
@@ -738,8 +748,8 @@ def undo(history: History, name: str | None, at: dt.datetime) -> tuple[Commit, l
             # Else the next sweep would archive again what comes back.
             back = [there for here, there in own if there and here != there and here == archived(there)]
             journal.note_recalls(history.folder, back, journal.RESTORED, at)
-            for step in todo:
-                carry_out(repository, step)
+            for step, data in zip(todo, repository.contents(step.new for step in todo), strict=True):
+                carry_out(repository.where, step, data)
             words = message(f'Undo "{commit.subject}"', {"Job": "undo", "Undoes": commit.commit})
             history.commit([path for pair in own for path in pair if path], words, at)
     return commit, [_sentence(here, there) for here, there in own]

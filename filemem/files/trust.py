@@ -8,9 +8,7 @@ import contextlib
 import functools
 import json
 import os
-import secrets
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from filemem.errors import FilememError, NotFound, Refused
@@ -93,8 +91,10 @@ def _kept() -> dict[str, Any]:
 
 def git_place(path: str) -> str:
     """The nearest `.git` in or above a folder, empty where there is none."""
-    here = Path(os.path.realpath(path))
-    return next((str(above / ".git") for above in (here, *here.parents) if os.path.lexists(above / ".git")), "")
+    here, below = os.path.realpath(path), ""
+    while here != below and not os.path.lexists(os.path.join(here, ".git")):
+        here, below = os.path.dirname(here), here
+    return os.path.join(here, ".git") if here != below else ""
 
 
 def git_folder(place: str) -> str:
@@ -115,6 +115,6 @@ def agree(place: str, trust: Trust) -> None:
     """Mark the repository of a `.git` as one that the person has named."""
     mark = text_in(git_folder(place), MARK)
     if not mark or not trust.kept(place, {"mark": mark}):
-        mark = secrets.token_hex(16)
+        mark = os.urandom(16).hex()
         safe.write(os.path.join(git_folder(place), MARK), f"{mark}\n".encode())
         trust.keep(place, {"mark": mark}, trusted=True)
