@@ -112,9 +112,13 @@ def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
     assert Path(mara.bookkeeping("history")).read_text() == "hello\n"
     assert holding(mara.store) == []
     assert WORD not in str(User(mara).search_files(WORD))
+    for word in ("answer", "open"):  # what the program calls it
+        run(mara, "--about", word, "--yes")
+    assert list(journal.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
+    assert [json.loads(line)["answer"] for line in other.read_text().splitlines()] == ["[forgotten]", "tea"]
 
 
-@pytest.mark.parametrize("number", ["09", "2026", "18", "7"])
+@pytest.mark.parametrize("number", ["09", "2026", "18", "7", "sessions"])
 def test_clocks_of_turns_days_of_names_and_cited_lines_are_no_words(mara: Folder, number: str) -> None:
     assert run(mara, "--about", f"{WORD} {number}", "--yes").output == "Nothing was found.\n"
 

@@ -51,14 +51,15 @@ _CJK = r"\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900
 _LETTER = rf"[^\W{_CJK}]"  # of a script that sets words apart
 _GAPS = re.compile(r"[\s，。、；：！？“”「」《》…]+")
 _ESCAPED, _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))"), dict.fromkeys("nrt", " ")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
+_STRING = re.compile(r'("[a-z_]+"\s*:)|"(?:[^"\\]|\\.)*"')  # of JSON, and whether it is a key of the program's
 _MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")  # of items, quotes and headings
 _HEAD = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}|{_MARKS.pattern})")
 _NAMED = re.compile(rf"{DATED.pattern}[\w-]+|(?<![\d_a-zA-Z./-])[A-Za-z][\w./-]{{0,200}}/[\w-]{{1,200}}\.[A-Za-z]+")
-# What the program sets beside a text: a turn's day and clock, a file's day in its name, a log's minute, the lines that are cited.
+# What the program sets beside a text: a turn's day and clock, a file's folder and day, a log's minute and verb, the lines cited.
 _BESIDE = re.compile(
     r"(?<=\*\*)(?: \d{4}-\d\d-\d\d)?(?: \d\d?:\d\d)?(?=:)|(?<=\.md):\d[\d,-]*"
-    r"|(?:(?<=/)\d{4}/)?\d{4}-\d\d-\d\d(?:(?:-\d{4})?(?=-)|t\d\d:\d\d(?::\d\d)?)"
+    r"|(?:(?:archive/)?(?:facts|sessions|lessons|summaries)/)?(?:(?<=/)\d{4}/)?\d{4}-\d\d-\d\d(?:-\d{4})?(?=-)"
+    r"|\d{4}-\d\d-\d\dt\d\d:\d\d(?::\d\d)?(?: [a-z]+(?= ))?"
 )
 _PLACE = re.compile(r"(.*?)(?::(\d[\d,\s-]*))?", re.DOTALL)
 _CITED = re.compile(r"[^\s,:()\[\]][^,:()\[\]]*\.\w+:\d[\d,-]*")
@@ -401,7 +402,9 @@ def record_without(data: bytes, found: DeletionPlan) -> bytes:
         fields = os.fsdecode(line).strip().split("\t")
         text = os.fsdecode(line if found.matcher.lines else renamed(line, found.names))  # a name may hold the words
         if text[:1] in ("{", "["):
-            text = _STRING.sub(lambda one: f'"{FORGOTTEN}"' if found.matcher.holds(one[0]) else one[0], text)
+            text = _STRING.sub(
+                lambda one: one[0] if one[1] or not found.matcher.holds(one[0]) else f'"{FORGOTTEN}"', text
+            )
         elif found.matcher.holds(text) or gone.intersection([*fields, *(_place(one)[0] for one in fields)]):
             continue
         kept.append(renamed(os.fsencode(text), found.names))
