@@ -29,7 +29,7 @@ from filemem.text.plain import count_tokens, counted, digest, escape_controls, o
 
 # By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
 # (Maharana et al. 2024, five conversations), rounded.
-DATE, NAME, NUMBER, OPENING, ANSWER, OWN, QUESTION = 1.3, 0.4, 0.35, 0.8, 0.75, 0.5, -1.2
+DATE, NAME, OPENING, ANSWER, OWN, QUESTION = 1.3, 0.4, 0.8, 0.75, 0.5, -1.2
 RARITY = 0.95  # for the mean inverse frequency of its words in all memories, as a logarithm
 PRICE = 60  # characters that a bullet costs besides its text: speaker, link, line
 THRIFT = 0.8  # how strongly length counts against a turn
@@ -37,7 +37,6 @@ ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a s
 _END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
 # Lines that are no prose: headings, items, quotes, tables, rules and fences; behind them an assistant's text is cut.
 _BLOCK = re.compile(r"^\s*(?:#{1,6}\s|[-*+•]\s|[|>]|\d+[.)、]|```|---|\*\*[^*\n]*\*\*\W*$)", re.MULTILINE)
-_NUMBER = re.compile(r"\d|[两三四五六七八九十百千万]")
 
 
 class Source(NamedTuple):
@@ -194,7 +193,6 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
         of_turn = {
             DATE: bool(dated),
             NAME: flags & terms.HAS_NAME,
-            NUMBER: _NUMBER.search(said) is not None,
             OPENING: not before,
             ANSWER: asked and before != turn.speaker and not machine,
             OWN: flags & terms.FIRST_PERSON and not machine,
