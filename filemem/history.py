@@ -619,9 +619,9 @@ def _bring_in(history: History, theirs: str, subject: str, at: dt.datetime) -> t
             carry_out(repository.where, step, data)
         words = message(subject, {"Job": "sync"})
         repository.commit({path for one in moves for path in one[:2] if path}, words, at)
-        made, tree, other = repository.text("rev-parse", "HEAD", "HEAD^{tree}", f"{theirs}^{{tree}}").split("\n")
+        made, tree = repository.text("rev-parse", "HEAD", "HEAD^{tree}").split("\n")
         new = theirs
-        if base != ours or tree != other:
+        if base != ours:
             parents = [part for parent in (ours, theirs) if parent for part in ("-p", parent)]
             how = ("--no-gpg-sign", tree, *parents, "-m", words.rstrip("\n"))
             new = repository.text("commit-tree", *how, env=_dated(at))

@@ -301,6 +301,9 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("Still there?", ""),
             ("/remember Owns a drum.", "-owns-a-drum.md"),
             ("Forget that.", "/forget facts/2026/2026-11-20-owns-a-drum.md"),
+            ("/remember Owns a fife.", "-owns-a-fife.md"),
+            ("Still here?", ""),
+            ("Forget that.", "/forget sessions/"),
         ]
         for typed, answer in steps:
             if typed == "\x03":

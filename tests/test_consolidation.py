@@ -167,6 +167,7 @@ def test_equal_forms_of_a_quote_count_as_equal_and_a_quarter_of_it_may_be_wrong(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
+        ({"quote": "give Enghent"}, "its quote 'give Enghent' stands in no turn that it cites"),
         ({"quote": "live in Bruges"}, "its quote 'live in Bruges' stands in no turn that it cites"),
         ({"quote": "I live in Bruges"}, "its quote 'I live in Bruges' stands in no turn that it cites"),
         ({"quote": "", "text": "Nora lives with [[Tom]]."}, "its quote '' stands in no turn that it cites"),
@@ -188,10 +189,12 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(user: Folder, change
 def test_a_fact_of_two_turns_may_quote_both_and_name_them_and_its_days_in_any_form(user: Folder) -> None:
     fact = {"text": "Nora's aunt sells her house in September 2026.", "quote": "selling the house ... it's September"}
     form = {"lines": "[1:6], [2:6]", "kind": "event", "day": "Tuesday 1 September 2026", "valid_until": "October 2026"}
+    form["valid_from"] = "June 2026"  # which is no day
     talk(user, MAY, "She's selling the house in June.")
     assert kept(user, "Now it's September.", lambda told: {**fact, **form}, at=JUNE)
     front = next(user.memory(path).front for path in tree(user) if path.startswith("facts/"))
     assert len(front["source"]) == 2 and str(front["day"]) == "2026-09-01" and str(front["valid_until"]) == "2026-10-31"
+    assert "valid_from" not in front
 
 
 def test_a_quote_may_be_of_several_turns_that_the_fact_cites(user: Folder) -> None:

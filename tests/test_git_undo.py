@@ -113,6 +113,18 @@ def test_where_it_must_conflict_nothing_is_written(mara: Folder, what: str, comm
     assert state(Path(mara.root).parent) == before
 
 
+def test_what_a_person_has_staged_is_not_lost(mara: Folder) -> None:
+    """Also where the file itself is as it was committed."""
+    write(mara, "facts/staged.md", "one\n")
+    commit = job(mara, "Write", "facts/staged.md")
+    write(mara, "facts/staged.md", "two\n")
+    git(mara.root, "add", "-A")
+    write(mara, "facts/staged.md", "one\n")
+    with pytest.raises(FilememError, match="uncommitted changes in mara/facts/staged"):
+        undo(History(mara), commit, START)
+    assert git(mara.root, "show", ":mara/facts/staged.md") == "two"
+
+
 def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     """A merge, a commit that is none, one that left nothing, and a user who has no commits."""
     with pytest.raises(FilememError, match="is not a commit here"):

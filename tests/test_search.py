@@ -77,6 +77,9 @@ def test_the_first_line_says_what_was_looked_at_and_no_more_than_that_it_is_stro
         first = answer(user, question)[0]
         assert "strong" not in first and "%" not in first and "lacks" not in first, question
     assert "strong" not in answer(user, "Did Ben adopt a parrot?")[0]  # somebody else says so
+    asked = "- **Ann** 09:00: Who is Quentin?\n- **assistant** 09:00: Nothing says who Quentin is.\n"
+    user = write(tmp_path / "asked", {"sessions/2026/2026-02-02-0900-y.md": asked, **FILLER})
+    assert answer(user, "Who is Quentin?")[1].startswith("Nowhere in memory: quentin")
     for question in ("what is it?", "?!", "什么？"):
         assert answer(user, question)[1] == "The question has no word to look for: name a thing, a person or a day."
 
