@@ -14,13 +14,10 @@ from pathlib import Path
 OUT = Path(__file__).resolve().parents[1] / "filemem" / "data" / "words-zh.txt"
 # Times that a word stands in the dictionary's corpus; one that is a character, and joins others, or is a verb or a measure.
 LEAST, ALONE, EVERYDAY = 50, 15_000, 2_000
-JOINING = frozenset(
-    "p c r u uj ul uz uv ud ug y e f".split()
-)  # prepositions, conjunctions, pronouns, particles, places
-ADVERB, NUMBER = (
-    "d",
-    ("m", "mq"),
-)  # of these only characters, as 首都 is among its adverbs; only those with one: 一个, 一场
+# Prepositions, conjunctions, pronouns, particles, places.
+JOINING = frozenset("p c r u uj ul uz uv ud ug y e f".split())
+# Of the first only characters, as 首都 is among its adverbs; of numbers only those with one: 一个, 一场.
+ADVERB, NUMBER = "d", ("m", "mq")
 VERB = frozenset("v vg q m".split())  # and measures
 WORD = re.compile(r"[\u4e00-\u9fff]{1,4}")
 HEAD = """\
