@@ -30,8 +30,7 @@ from filemem.remembering.consolidation import Applied, cost, together
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 
-Commit = Callable[..., list[str]]
-"""Commits what a job wrote, by a subject, the paths and more trailers; notes of what git has to say of it, if anything."""
+Commit = Callable[..., list[str]]  # commits what a job wrote, by subject, paths and trailers; what git has to say of it
 
 
 @contextlib.contextmanager
@@ -54,8 +53,7 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True, dry: bo
 
 
 def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> Applied:
-    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it. `source`: who asked for it, where it was
-    not the person."""
+    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; `source`: who else asked for it."""
     with job(folder, "remember", at, alone=False) as commit:
         done = consolidation.remember(folder, text, at, **how)
         notes = commit(f"Remember: {done.decisions[0].claim.text}", done.paths, Source=source)
@@ -164,8 +162,7 @@ def _committed(commit: Commit, done: JobDone) -> JobDone:
 
 
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
-    """Have everything that names a memory which a person has renamed name it as it is called now. Where there is anything to
-    follow it is a job."""
+    """Have what names a memory that a person has renamed name it as it is called now; a job, where there is such a one."""
     names = consolidation.renames(folder)
     with job(folder, "renames", at, alone=False, dry=not names) as commit:
         return _committed(commit, consolidation.follow(folder, names))
