@@ -39,14 +39,9 @@ from filemem.text.plain import counted, first_few, one_line
 
 LOCAL, NETWORK = 60.0, 300.0  # seconds that a command may take
 _OFF = {
-    **{
-        "core.hooksPath": os.devnull,
-        "core.fsmonitor": "false",
-        "protocol.ext.allow": "never",
-        "gc.autoDetach": "false",
-    },
-    **{"fetch.recurseSubmodules": "false", "submodule.recurse": "false", "maintenance.autoDetach": "false"},
-    **{"log.showSignature": "false", "log.follow": "false", "i18n.commitEncoding": "UTF-8"},
+    **dict.fromkeys(("core.fsmonitor", "submodule.recurse", "fetch.recurseSubmodules"), "false"),
+    **dict.fromkeys(("log.showSignature", "log.follow", "gc.autoDetach", "maintenance.autoDetach"), "false"),
+    **{"core.hooksPath": os.devnull, "protocol.ext.allow": "never", "i18n.commitEncoding": "UTF-8"},
 }
 # How this machine reaches others; the rest of GIT_* speaks of some other repository, commit or person.
 _KEPT = re.compile(r"GIT_(SSH|SSL|PROXY|EXEC_PATH$|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)")
@@ -394,9 +389,8 @@ class History:
         place = self.folder.bookkeeping(NOTES)
         for note in sorted(os.listdir(place)) if self.home and os.path.isdir(place) else ():
             with contextlib.suppress(Busy), safe.lock(f"{place}/{note}", 0):  # else it is at work
-                for noted in (
-                    one for one in journal.values(f"{place}/{note}") if isinstance(one, dict)
-                ):  # or it had not begun
+                noted = next(journal.values(f"{place}/{note}"), None)
+                if isinstance(noted, dict):  # else it had not begun
                     self._before = noted
                     with self.repository.alone():
                         self.commit(None, message(CUT_OFF, {}), dt.datetime.now().astimezone())
