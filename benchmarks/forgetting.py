@@ -30,13 +30,23 @@ Scores = dict[str, list[tuple[float, ...]]]
 def shares(user: Folder, questions: list[Question], **filters: str) -> list[float]:
     """The share of each question's evidence in one answer."""
     tools = User(user).tools()
-    read = (tools.call("search_files", {"query": question.text, **filters})[:BUDGET] for question in questions)
-    return [marks.shown(answer, one.evidence) or 0.0 for answer, one in zip(read, questions, strict=True)]
+    read = (
+        tools.call("search_files", {"query": question.text, **filters})[:BUDGET]
+        for question in questions
+    )
+    return [
+        marks.shown(answer, one.evidence) or 0.0
+        for answer, one in zip(read, questions, strict=True)
+    ]
 
 
 def size(user: Folder, *, live: bool) -> int:
     """The bytes of a user's memories."""
-    return sum(stat.size for stat in user.files() if not live or not stat.path.startswith("archive/"))
+    return sum(
+        stat.size
+        for stat in user.files()
+        if not live or not stat.path.startswith("archive/")
+    )
 
 
 def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float]]:
@@ -54,7 +64,11 @@ def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float]]:
             compact(user, at, days=0)
             sweep(user, at)
             left.append(size(user, live=True) / whole)
-            columns = before, shares(user, asked), shares(user, asked, path="summaries/**")
+            columns = (
+                before,
+                shares(user, asked),
+                shares(user, asked, path="summaries/**"),
+            )
             for question, *row in zip(asked, *columns, strict=True):
                 scores[question.kind].append(tuple(row))
     return scores, left
@@ -63,22 +77,32 @@ def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float]]:
 def table(scores: Scores) -> str:
     """The figures in percent."""
     out = []
-    for kind, found in [("all", [row for rows in scores.values() for row in rows]), *sorted(scores.items())]:
+    for kind, found in [
+        ("all", [row for rows in scores.values() for row in rows]),
+        *sorted(scores.items()),
+    ]:
         means = [100 * sum(column) / len(found) for column in zip(*found, strict=True)]
-        kept = [f"{mean:.1f} ({100 * mean / (means[0] or 1):.0f} %)" for mean in means[1:]]
+        kept = [
+            f"{mean:.1f} ({100 * mean / (means[0] or 1):.0f} %)" for mean in means[1:]
+        ]
         out.append([kind, len(found), f"{means[0]:.1f}", *kept])
     return grid("questions|number|before|after|archive left out", out)
 
 
 def main() -> None:
     """Print the figures that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--set", default="locomo")
     parser.add_argument("--share", type=float, metavar="SHARE")
     given = parser.parse_args()
     scores, left = measured(given.set, given.share)
     print(table(scores))
-    print(f"\nLive bytes a user, of what was: {', '.join(f'{100 * part:.1f} %' for part in left)}; ", end="")
+    print(
+        f"\nLive bytes a user, of what was: {', '.join(f'{100 * part:.1f} %' for part in left)}; ",
+        end="",
+    )
     print(f"mean {100 * sum(left) / len(left):.1f} %")
 
 

@@ -48,7 +48,9 @@ STOP = frozenset(
     "will with i you he she we his her my your me him them do does did what when where who whom which why how has have had "
     "would could should can been were from about".split()
 )
-Asked = Callable[[str], list[str]]  # a question's answers to measure: what was said, and what can be read after it
+Asked = Callable[
+    [str], list[str]
+]  # a question's answers to measure: what was said, and what can be read after it
 
 
 class Said(NamedTuple):
@@ -71,13 +73,22 @@ class Talk(NamedTuple):
 def talks(name: str) -> Iterator[Talk]:
     """The people of a set."""
     for person in real.people(name):
-        files = {path: text for one in person.sessions for path, text in real.files([one]).items()}
+        files = {
+            path: text
+            for one in person.sessions
+            for path, text in real.files([one]).items()
+        }
         turns = [
             Said(path, turn.speaker, " ".join(turn.text.split()))
             for path, one in zip(files, person.sessions, strict=True)
             for turn in one.turns
         ]
-        yield Talk(person.name, files, turns, [(asked.text, asked.evidence) for asked in person.questions])
+        yield Talk(
+            person.name,
+            files,
+            turns,
+            [(asked.text, asked.evidence) for asked in person.questions],
+        )
 
 
 # -- engines, each in a process of its own -------------------------------------------------------------------------
@@ -85,7 +96,12 @@ def talks(name: str) -> Iterator[Talk]:
 
 def ranked(turns: list[Said], places: list[int]) -> list[str]:
     """Turns as an answer, best first."""
-    return ["\n".join(f"{s.path}: {s.speaker}: {s.text}" for s in (turns[place] for place in places[:MOST]))]
+    return [
+        "\n".join(
+            f"{s.path}: {s.speaker}: {s.text}"
+            for s in (turns[place] for place in places[:MOST])
+        )
+    ]
 
 
 def words(question: str) -> list[str]:
@@ -105,7 +121,9 @@ def filemem(talk: Talk, root: Path) -> Asked:
 def fts5(talk: Talk, root: Path) -> Asked:
     """SQLite's full-text search."""
     database = sqlite3.connect(root / "fts5.db")
-    database.execute("CREATE VIRTUAL TABLE turns USING fts5(text, tokenize='porter unicode61')")
+    database.execute(
+        "CREATE VIRTUAL TABLE turns USING fts5(text, tokenize='porter unicode61')"
+    )
     rows = [(f"{said.speaker}: {said.text}",) for said in talk.turns]
     database.executemany("INSERT INTO turns VALUES (?)", rows)
     database.commit()
@@ -113,28 +131,48 @@ def fts5(talk: Talk, root: Path) -> Asked:
 
     def ask(question: str) -> list[str]:
         match = " OR ".join(f'"{word}"' for word in words(question))
-        return ranked(talk.turns, [place for (place,) in database.execute(best, (match,))])
+        return ranked(
+            talk.turns, [place for (place,) in database.execute(best, (match,))]
+        )
 
     return ask
 
 
 def basic_memory(talk: Talk, root: Path) -> Asked:
     """basic-memory's tool `search_notes` in text mode, one project; taken in by its command line."""
-    os.environ |= {"HOME": str(root.parent), "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false"}
+    os.environ |= {
+        "HOME": str(root.parent),
+        "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",
+    }
     os.environ |= {"BASIC_MEMORY_LOG_LEVEL": "ERROR", "LOGFIRE_IGNORE_NO_CONFIG": "1"}
     program = os.path.join(os.path.dirname(sys.executable), "basic-memory")
-    for command in (["project", "add", talk.name, str(root)], ["reindex", "--search", "--project", talk.name]):
+    for command in (
+        ["project", "add", talk.name, str(root)],
+        ["reindex", "--search", "--project", talk.name],
+    ):
         subprocess.run([program, *command], stdout=subprocess.DEVNULL, check=True)
     tools = importlib.import_module("basic_memory.mcp.tools")
     importlib.import_module("loguru").logger.remove()
     loop = asyncio.new_event_loop()
 
     def ask(question: str) -> list[str]:
-        search = tools.search_notes(query=question, project=talk.name, search_type="text", output_format="json")
+        search = tools.search_notes(
+            query=question, project=talk.name, search_type="text", output_format="json"
+        )
         found = loop.run_until_complete(search)
-        notes = found["results"] if isinstance(found, dict) else []  # else a sentence: nothing found
-        said = "\n".join(f"{note['file_path']}\n{note.get('content') or ''}" for note in notes)
-        return [said, "\n".join(f"{note['file_path']}\n{talk.files[note['file_path']]}" for note in notes)]
+        notes = (
+            found["results"] if isinstance(found, dict) else []
+        )  # else a sentence: nothing found
+        said = "\n".join(
+            f"{note['file_path']}\n{note.get('content') or ''}" for note in notes
+        )
+        return [
+            said,
+            "\n".join(
+                f"{note['file_path']}\n{talk.files[note['file_path']]}"
+                for note in notes
+            ),
+        ]
 
     return ask
 
@@ -147,7 +185,12 @@ def reme(talk: Talk, root: Path) -> Asked:
         (root / target).parent.mkdir(parents=True, exist_ok=True)
         (root / path).rename(root / target)
     resolve = importlib.import_module("reme.config").resolve_app_config
-    settings = resolve(log_config=False, workspace_dir=str(root), enable_logo=False, log_to_console=False)
+    settings = resolve(
+        log_config=False,
+        workspace_dir=str(root),
+        enable_logo=False,
+        log_to_console=False,
+    )
     application = importlib.import_module("reme").ReMe(**settings)
     loop = asyncio.new_event_loop()
 
@@ -156,10 +199,13 @@ def reme(talk: Talk, root: Path) -> Asked:
         return loop.run_until_complete(made)
 
     loop.run_until_complete(application.start())
-    longest = {said.path: said for said in sorted(talk.turns, key=lambda said: len(said.text))}
+    longest = {
+        said.path: said for said in sorted(talk.turns, key=lambda said: len(said.text))
+    }
     for said in longest.values():  # wait until it finds a turn of every file
         while moved[said.path] not in {
-            found["path"] for found in run("search", query=said.text, limit=99).metadata["results"]
+            found["path"]
+            for found in run("search", query=said.text, limit=99).metadata["results"]
         }:
             loop.run_until_complete(asyncio.sleep(0.01))
     return lambda question: [run("search", query=question, limit=FOUND).answer or ""]
@@ -178,7 +224,10 @@ def serve(engine: str, root: Path) -> None:
         start = time.perf_counter()
         answers.append(ask(question))
         took.append(time.perf_counter() - start)
-    print("\n" + json.dumps({"taken_in": taken_in, "answers": answers, "took": took}), flush=True)
+    print(
+        "\n" + json.dumps({"taken_in": taken_in, "answers": answers, "took": took}),
+        flush=True,
+    )
     os._exit(0)  # ReMe's watchers would keep the process
 
 
@@ -200,25 +249,50 @@ class Tally:
         self.took += came["took"]
         for (_, evidence), answers in zip(talk.questions, came["answers"], strict=True):
             for reading, answer in enumerate(answers):
-                recall = (100 * (marks.shown(answer[: 4 * budget], evidence) or 0.0) for budget in BUDGETS)
+                recall = (
+                    100 * (marks.shown(answer[: 4 * budget], evidence) or 0.0)
+                    for budget in BUDGETS
+                )
                 self.found[reading].append((*recall, len(answer) / 4))
 
     def rows(self, engine: str, ours: float) -> Iterator[list[str]]:
         """The table's rows; `ours` is the first engine's median seconds a query."""
         median = statistics.median(self.took)
         for reading, found in self.found.items():
-            *shares, size = (statistics.mean(column) for column in zip(*found, strict=True))
-            times = [f"{1000 * median:.2f}", f"{median / ours:.1f} ×", f"{self.taken_in:.1f}"]
+            *shares, size = (
+                statistics.mean(column) for column in zip(*found, strict=True)
+            )
+            times = [
+                f"{1000 * median:.2f}",
+                f"{median / ours:.1f} ×",
+                f"{self.taken_in:.1f}",
+            ]
             name = f"{engine}{' + notes' if reading else ''}"
-            yield [name, *(f"{share:.1f}" for share in shares), f"{size:,.0f}", *(times if not reading else [""] * 3)]
+            yield [
+                name,
+                *(f"{share:.1f}" for share in shares),
+                f"{size:,.0f}",
+                *(times if not reading else [""] * 3),
+            ]
 
 
 def asked(engine: str, python: str, talk: Talk) -> dict[str, Any]:
     """What an engine answers about a conversation. Raises CalledProcessError where it does not run."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [python, os.path.abspath(__file__), "--serve", engine, os.path.join(folder, talk.name)]
+        command = [
+            python,
+            os.path.abspath(__file__),
+            "--serve",
+            engine,
+            os.path.join(folder, talk.name),
+        ]
         done = subprocess.run(
-            command, input=json.dumps(talk), stdout=subprocess.PIPE, check=True, text=True, cwd=folder
+            command,
+            input=json.dumps(talk),
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+            cwd=folder,
         )
     came: dict[str, Any] = json.loads(done.stdout.rpartition("\n{")[2].join(["{", ""]))
     return came
@@ -226,10 +300,20 @@ def asked(engine: str, python: str, talk: Talk) -> dict[str, Any]:
 
 def main() -> None:
     """Read the arguments; measure, or serve as an engine."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", nargs="?", default="assistant", help="a set, or LoCoMo's own file")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "set", nargs="?", default="assistant", help="a set, or LoCoMo's own file"
+    )
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
-    parser.add_argument("--python", nargs="+", default=[], metavar="ENGINE=PYTHON", help="interpreters of engines")
+    parser.add_argument(
+        "--python",
+        nargs="+",
+        default=[],
+        metavar="ENGINE=PYTHON",
+        help="interpreters of engines",
+    )
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
@@ -240,13 +324,22 @@ def main() -> None:
     for talk in talks(given.set):
         for engine in list(tallies):
             try:
-                tallies[engine].add(talk, asked(engine, pythons.get(engine, sys.executable), talk))
+                tallies[engine].add(
+                    talk, asked(engine, pythons.get(engine, sys.executable), talk)
+                )
             except subprocess.CalledProcessError as error:
                 print(f"{engine} does not run here: {error}", file=sys.stderr)
                 del tallies[engine]
     ours = statistics.median(next(iter(tallies.values())).took)
-    rows = [row for engine, tally in tallies.items() for row in tally.rows(engine, ours)]
-    print(grid("engine|@500|@2,000|tokens an answer|median ms|beside the first|s to take in", rows))
+    rows = [
+        row for engine, tally in tallies.items() for row in tally.rows(engine, ours)
+    ]
+    print(
+        grid(
+            "engine|@500|@2,000|tokens an answer|median ms|beside the first|s to take in",
+            rows,
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -37,17 +37,27 @@ def people(name: str, folder: Path = DATA) -> list[Person]:
     found = []
     for file in files:
         if not file.is_file():
-            raise SystemExit(f"skipped: {file} is not there; docs/benchmarks.md says what it holds.")
+            raise SystemExit(
+                f"skipped: {file} is not there; docs/benchmarks.md says what it holds."
+            )
         bench = data.lifebench(str(file))  # reads LoCoMo's form, too
         for who, sessions in bench.histories.items():
-            asked = [q for q in bench.questions if q.history == who and q.answerable and q.evidence]
+            asked = [
+                q
+                for q in bench.questions
+                if q.history == who and q.answerable and q.evidence
+            ]
             found.append(Person(who, sessions, asked))
     return found
 
 
 def as_one(found: list[Person], copies: int = 1) -> list[Session]:
     """Everybody's sessions as one user's, so many times over, each time on other days and with the names shuffled."""
-    once = [one._replace(id=f"{number}-{one.id}") for number, who in enumerate(found) for one in who.sessions]
+    once = [
+        one._replace(id=f"{number}-{one.id}")
+        for number, who in enumerate(found)
+        for one in who.sessions
+    ]
     names = sorted({turn.speaker for session in once for turn in session.turns})
     chance, sessions = random.Random(1), list(once)
     for copy in range(1, copies):
@@ -62,7 +72,9 @@ def _renamed(session: Session, copy: int, others: dict[str, str]) -> Session:
     later = dt.timedelta(APART * copy)
     turns = [
         turn._replace(
-            speaker=others[turn.speaker], text=pattern.sub(lambda one: others[one[0]], turn.text), at=turn.at + later
+            speaker=others[turn.speaker],
+            text=pattern.sub(lambda one: others[one[0]], turn.text),
+            at=turn.at + later,
         )
         for turn in session.turns
     ]
@@ -76,11 +88,15 @@ def files(sessions: list[Session]) -> dict[str, str]:
         at = session.at
         clock = f"-{at:%H%M}" if at.time() != dt.time.min else ""
         name = re.sub(r"[\W_]+", "-", session.id)
-        lines = [f"---\ndate: {at.isoformat()}\n---\n\n# Conversation of {at:%d %B %Y}\n"]
+        lines = [
+            f"---\ndate: {at.isoformat()}\n---\n\n# Conversation of {at:%d %B %Y}\n"
+        ]
         for turn in session.turns:
             when = f" {turn.at:%H:%M}" if turn.at.time() != dt.time.min else ""
             lines.append(f"- **{turn.speaker}**{when}: {' '.join(turn.text.split())}")
-        found[f"sessions/{at:%Y}/{at:%Y-%m-%d}{clock}-{name}.md"] = "\n".join(lines) + "\n"
+        found[f"sessions/{at:%Y}/{at:%Y-%m-%d}{clock}-{name}.md"] = (
+            "\n".join(lines) + "\n"
+        )
     return found
 
 

@@ -41,7 +41,9 @@ class Sample(NamedTuple):
 def samples() -> dict[str, list[Sample]]:
     """The lines by set, with what is left to chance filled in: the same at every run."""
     sets: dict[str, list[Sample]] = {}
-    for line in (Path(__file__).parent / "secrets.txt").read_text(encoding="utf-8").splitlines():
+    for line in (
+        (Path(__file__).parent / "secrets.txt").read_text(encoding="utf-8").splitlines()
+    ):
         if line.startswith("["):
             name = line.strip("[]")
             sets[name], chance = [], random.Random(f"{name}.txt")
@@ -52,7 +54,11 @@ def samples() -> dict[str, list[Sample]]:
 
 
 def _sample(kind: str, marked: str, chance: random.Random) -> Sample:
-    marked = re.sub(r"⟪(\w+)(?: (\d+))?⟫", lambda place: _filled(place, chance), marked.replace("\\n", "\n"))
+    marked = re.sub(
+        r"⟪(\w+)(?: (\d+))?⟫",
+        lambda place: _filled(place, chance),
+        marked.replace("\\n", "\n"),
+    )
     text, secrets = "", []
     for part in re.split("(‹[^›]*›)", marked):
         if part.startswith("‹"):
@@ -63,7 +69,9 @@ def _sample(kind: str, marked: str, chance: random.Random) -> Sample:
 
 def _filled(place: re.Match[str], chance: random.Random) -> str:
     if place[1] == "pem":
-        edges = ["-----" + edge + " RSA PRIVATE" + " KEY-----" for edge in ("BEGIN", "END")]
+        edges = [
+            "-----" + edge + " RSA PRIVATE" + " KEY-----" for edge in ("BEGIN", "END")
+        ]
         lines = ["".join(chance.choices(ALPHABETS["b64"], k=64)) for _ in range(3)]
         return "\n".join([edges[0], *lines, edges[1]])
     return "".join(chance.choices(ALPHABETS[place[1]], k=int(place[2])))
@@ -75,23 +83,40 @@ def right(sample: Sample) -> bool:
     if sample.kind == ALIKE:
         return not found
     gone = {at for one in found for at in range(one.start, one.end)}
-    return all(at in gone or not sample.text[at].isalnum() for start, end in sample.secrets for at in range(start, end))
+    return all(
+        at in gone or not sample.text[at].isalnum()
+        for start, end in sample.secrets
+        for at in range(start, end)
+    )
 
 
 def row(name: str, lines: list[Sample]) -> list[str]:
     """The sums of one set."""
     secrets = [right(line) for line in lines if line.kind != ALIKE]
     alike = [right(line) for line in lines if line.kind == ALIKE]
-    return [name, f"{sum(secrets)} of {len(secrets)}", f"{len(alike) - sum(alike)} of {len(alike)}"]
+    return [
+        name,
+        f"{sum(secrets)} of {len(secrets)}",
+        f"{len(alike) - sum(alike)} of {len(alike)}",
+    ]
 
 
 def main() -> None:
     """Print the table, and with --missed each line that came out wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--missed", action="store_true", help="the lines that came out wrong, too")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--missed", action="store_true", help="the lines that came out wrong, too"
+    )
     options = parser.parse_args()
     sets = samples()
-    print(grid("set|secrets taken out|look-alikes taken out", [row(name, lines) for name, lines in sets.items()]))
+    print(
+        grid(
+            "set|secrets taken out|look-alikes taken out",
+            [row(name, lines) for name, lines in sets.items()],
+        )
+    )
     for sample in (one for lines in sets.values() for one in lines if options.missed):
         if not right(sample):
             print(sample.kind, repr(sample.text), "->", repr(redact(sample.text)[0]))

@@ -52,7 +52,9 @@ FILES = {
     "sessions/2026/2026-09-03-0930-the-loom.md": TALK.format(
         "Yesterday I bought a loom from Old Hannah for 85 pounds."
     ),
-    "sessions/2026/2026-09-17-1105-the-eel.md": TALK.format("We caught an eel under the mill bridge."),
+    "sessions/2026/2026-09-17-1105-the-eel.md": TALK.format(
+        "We caught an eel under the mill bridge."
+    ),
     NEW: TALK.format("I live in Bruges now, and my sister Ida has a boat."),
     "facts/2026/2026-09-17-eel.md": "---\nkind: event\nimportance: 1\n---\nAte eels.\n",
     "facts/2026/2026-09-18-wool.md": "---\nimportance: 1\n---\nBought wool in Diss.\n",
@@ -62,10 +64,13 @@ FILES = {
     "profile.md": "Ann, weaver. No numbers before nine.\n",
 }
 FILES |= {
-    f"facts/2026/2026-08-{10 + n}-fair.md": f"---\nkind: event\nimportance: 1\n---\nFair {n}.\n" for n in range(18)
+    f"facts/2026/2026-08-{10 + n}-fair.md": f"---\nkind: event\nimportance: 1\n---\nFair {n}.\n"
+    for n in range(18)
 }
 FILES |= {
-    f"sessions/2026/2026-{month:02}-11-1800-letter.md": TALK.format(f"My aunt Agnes wrote {month} letters from Dedham.")
+    f"sessions/2026/2026-{month:02}-11-1800-letter.md": TALK.format(
+        f"My aunt Agnes wrote {month} letters from Dedham."
+    )
     for month in range(2, 9)
 }
 
@@ -79,7 +84,9 @@ def _turn(text: str, path: str = NEW) -> Callable[[Folder], object]:
 
 def _imported(user: Folder) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-        file.write(json.dumps({"messages": [{"role": "user", "content": "I keep two goats."}]}))
+        file.write(
+            json.dumps({"messages": [{"role": "user", "content": "I keep two goats."}]})
+        )
         file.flush()
         import_file(StoreFolder(user.store), "openai-jsonl", file.name, user=user.name)
 
@@ -126,7 +133,9 @@ APPENDS = ("a first turn", "a turn", "a long turn")  # done again, these say it 
 @contextlib.contextmanager
 def _stores() -> Iterator[Path]:
     """A folder, in memory where the system has one, with the store `begin/store` in it."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    ) as name:
         _fill(Path(name, "begin/store"))
         yield Path(name)
 
@@ -145,7 +154,14 @@ def _fill(root: Path) -> None:
 
 def _git(where: Path, *arguments: str) -> str:
     """What a git command of a person's prints."""
-    person = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-C", str(where)]
+    person = [
+        "-c",
+        "user.name=Ann",
+        "-c",
+        "user.email=ann@example.org",
+        "-C",
+        str(where),
+    ]
     done = subprocess.run(["git", *person, *arguments], check=True, capture_output=True)
     return done.stdout.decode().strip()
 
@@ -153,8 +169,14 @@ def _git(where: Path, *arguments: str) -> str:
 def _fill_git(place: Path) -> None:
     """The same store in git, the name of its last commit, a sweep, and a remote to which another machine has added a turn."""
     store = place / "store"
-    none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "XDG_CONFIG_HOME": str(place / "config")}
-    os.environ |= none | {"FILEMEM_TRUST": "1"}  # no settings of this machine, and its copies are trusted
+    none = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "XDG_CONFIG_HOME": str(place / "config"),
+    }
+    os.environ |= none | {
+        "FILEMEM_TRUST": "1"
+    }  # no settings of this machine, and its copies are trusted
     _fill(store)
     set_up(str(store), "ann", AT)
     _git(place, "clone", "--quiet", "--bare", "store", "remote")
@@ -175,7 +197,10 @@ def memories(root: Path) -> dict[str, bytes]:
 
 def told(memories: dict[str, bytes]) -> dict[str, bytes]:
     """Memories without what depends on the minute in which they were written."""
-    return {re.sub(r"-11-2\d-\d{4}-", "-", path): re.sub(rb"date: .*", b"", data) for path, data in memories.items()}
+    return {
+        re.sub(r"-11-2\d-\d{4}-", "-", path): re.sub(rb"date: .*", b"", data)
+        for path, data in memories.items()
+    }
 
 
 def lost(before: dict[str, bytes], after: dict[str, bytes], job: str) -> list[str]:
@@ -185,14 +210,18 @@ def lost(before: dict[str, bytes], after: dict[str, bytes], job: str) -> list[st
     for path, data in before.items():
         body = Memory(path, data).lines[Memory(path, data).front_end :]
         told = [line for line in body if job != "forget" or "Hannah" not in line]
-        gone += [f"{path}: {line}" for line in told if line.strip().encode() not in there]
+        gone += [
+            f"{path}: {line}" for line in told if line.strip().encode() not in there
+        ]
     return gone
 
 
 # -- a child that fails at one change ----------------------------------------------------------------------------
 
 
-def attempted(root: Path, job: str, limit: int, then: Callable[[], None]) -> tuple[int, int]:
+def attempted(
+    root: Path, job: str, limit: int, then: Callable[[], None]
+) -> tuple[int, int]:
     """Do a job in a child that does `then` before its change with the number `limit`: its exit code, and how many it made."""
     told, tell = os.pipe()
     child = os.fork()
@@ -245,14 +274,22 @@ def _left_in_git(store: Path) -> str:
     return _git(store, "status", "--porcelain") if (store / ".git").exists() else ""
 
 
-def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]], found: Counter[str]) -> None:
+def _tried(
+    folder: Path,
+    job: str,
+    points: list[tuple[int, Callable[[], None]]],
+    found: Counter[str],
+) -> None:
     """Have a job fail at each point, look at what is left, do it again, and compare with an undisturbed run."""
     first = folder / _begun(job)
     begin = memories(first / "store")
     undisturbed = folder / f"{job}-undisturbed"
     shutil.copytree(first, undisturbed)
     JOBS[job](Store(undisturbed / "store").user("ann").folder)
-    wanted, uncommitted = memories(undisturbed / "store"), _left_in_git(undisturbed / "store")
+    wanted, uncommitted = (
+        memories(undisturbed / "store"),
+        _left_in_git(undisturbed / "store"),
+    )
     for limit, then in points:
         store = folder / "attempt/store"
         shutil.copytree(first, store.parent)
@@ -264,15 +301,23 @@ def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]],
         after = memories(store)
         gone += lost(begin, after, job)
         found["lost"] += bool(gone)
-        same = not lost(wanted, after, job) if job in APPENDS else told(after) == told(wanted)
+        same = (
+            not lost(wanted, after, job)
+            if job in APPENDS
+            else told(after) == told(wanted)
+        )
         unfinished = not same or _left_in_git(store) != uncommitted
         found["not finished"] += unfinished
         if gone or unfinished:
-            print(f"  {job} at change {limit}: {gone[:2] or sorted(after.keys() ^ wanted.keys())[:4] or 'other bytes'}")
+            print(
+                f"  {job} at change {limit}: {gone[:2] or sorted(after.keys() ^ wanted.keys())[:4] or 'other bytes'}"
+            )
         shutil.rmtree(store.parent)
 
 
-def _failing_everywhere(most: int, then: Callable[[int], Callable[[], None]], jobs: tuple[str, ...]) -> Counter[str]:
+def _failing_everywhere(
+    most: int, then: Callable[[int], Callable[[], None]], jobs: tuple[str, ...]
+) -> Counter[str]:
     """Jobs failing at up to `most` of their changes; `then` gives what happens at the point with a number, from 0."""
     found = Counter[str]()
     with _stores() as folder:
@@ -281,7 +326,10 @@ def _failing_everywhere(most: int, then: Callable[[int], Callable[[], None]], jo
             shutil.copytree(folder / _begun(job), folder / "count")
             _, changes = attempted(folder / "count/store", job, -1, killed)
             shutil.rmtree(folder / "count")
-            points = [(limit, then(number)) for number, limit in enumerate(_spread(changes, most))]
+            points = [
+                (limit, then(number))
+                for number, limit in enumerate(_spread(changes, most))
+            ]
             _tried(folder, job, points, found)
             found["jobs"] += 1
     return found
@@ -294,7 +342,9 @@ def kills() -> Counter[str]:
 
 def errors() -> Counter[str]:
     """Each job with an error of the system at one such call."""
-    return _failing_everywhere(12, lambda number: failing(ERRORS[number % 3]), tuple(JOBS))
+    return _failing_everywhere(
+        12, lambda number: failing(ERRORS[number % 3]), tuple(JOBS)
+    )
 
 
 # -- full disks --------------------------------------------------------------------------------------------------
@@ -304,9 +354,13 @@ def full_disks() -> Counter[str]:
     """Each job on a file system with next to no room, then with room again."""
     found = Counter[str]()
     with tempfile.TemporaryDirectory() as name:
-        for job in [job for job in JOBS if job not in IN_GIT]:  # a repository has no room there
+        for job in [
+            job for job in JOBS if job not in IN_GIT
+        ]:  # a repository has no room there
             for room in ROOM:
-                if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", name], check=False).returncode:
+                if subprocess.run(
+                    ["mount", "-t", "tmpfs", "-o", "size=1m", "none", name], check=False
+                ).returncode:
                     return found
                 try:
                     _on_full_disk(Path(name), job, room, found)
@@ -378,17 +432,27 @@ def writers() -> Counter[str]:
     with _stores() as folder:
         root, end = folder / "begin/store", time.monotonic() + WRITING
         shared = Path(Store(root).user("ann").folder.absolute(NEW))
-        other = Path(Store(root).user("ann").folder.absolute("sessions/2026/2026-09-17-1105-the-eel.md"))
+        other = Path(
+            Store(root)
+            .user("ann")
+            .folder.absolute("sessions/2026/2026-09-17-1105-the-eel.md")
+        )
         paths = [NEW, NEW, NEW, "sessions/2026/2026-09-17-1105-the-eel.md", "", ""]
         logs = [folder / f"log-{n}" for n in range(6)]
         children = [
             _child(lambda n=n, path=path: _speaker(root, path, f"P{n}", end, logs[n]))  # type: ignore[misc]
             for n, path in enumerate(paths)
         ]
-        children.append(_child(lambda: _editor(shared, end, in_place=True, dice=random.Random(1))))
-        children.append(_child(lambda: _editor(other, end, in_place=False, dice=random.Random(2))))
+        children.append(
+            _child(lambda: _editor(shared, end, in_place=True, dice=random.Random(1)))
+        )
+        children.append(
+            _child(lambda: _editor(other, end, in_place=False, dice=random.Random(2)))
+        )
         for child in children:
-            found["broke off"] += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+            found["broke off"] += (
+                os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+            )
         turns = [line for log in logs for line in log.read_text().splitlines()]
         found["done"] = len(turns)
         user = Store(root).user("ann").folder
@@ -403,7 +467,11 @@ def writers() -> Counter[str]:
 
 
 def _absent(root: Path, turns: list[str]) -> list[str]:
-    there = {line.rpartition(": ")[2] for data in memories(root).values() for line in data.decode().splitlines()}
+    there = {
+        line.rpartition(": ")[2]
+        for data in memories(root).values()
+        for line in data.decode().splitlines()
+    }
     return [turn for turn in turns if turn not in there]
 
 
@@ -418,14 +486,23 @@ BAD = ("lost", "broke", "not finished", "broke off")
 
 def main(chosen: list[str]) -> int:
     if unknown := [name for name in chosen if name not in PARTS]:
-        raise SystemExit(f"there is no part {unknown[0]}; take some of {', '.join(PARTS)}.\n\n{__doc__}")
+        raise SystemExit(
+            f"there is no part {unknown[0]}; take some of {', '.join(PARTS)}.\n\n{__doc__}"
+        )
     wrong = 0
     for name in chosen or PARTS:
         start = time.monotonic()
         found = PARTS[name]()
         wrong += sum(found[key] for key in BAD)
-        told = ", ".join(f"{key} {found[key]:,}" for key in dict.fromkeys([*found, "lost"]) if key != "done")
-        print(f"{name:11} {found['done']:6,} {told} ({time.monotonic() - start:.0f} s)", flush=True)
+        told = ", ".join(
+            f"{key} {found[key]:,}"
+            for key in dict.fromkeys([*found, "lost"])
+            if key != "done"
+        )
+        print(
+            f"{name:11} {found['done']:6,} {told} ({time.monotonic() - start:.0f} s)",
+            flush=True,
+        )
     return bool(wrong)
 
 

@@ -65,7 +65,9 @@ for question in sys.argv[2:]:
 _GREP = "from filemem.cli import main\nmain()\n"
 
 
-def seconds(action: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+def seconds(
+    action: Callable[[], object], clock: Callable[[], float] = time.perf_counter
+) -> float:
     """How long one call takes."""
     start = clock()
     action()
@@ -79,10 +81,14 @@ def processor(action: Callable[[], object]) -> float:
     return sum(os.times()[2:4]) - before
 
 
-def in_turn(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = REPEATS) -> tuple[float, float]:
+def in_turn(
+    ours: Callable[[], object], theirs: Callable[[], object], repeats: int = REPEATS
+) -> tuple[float, float]:
     """The median seconds of either, called in turn."""
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
-    return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
+    return statistics.median(pair[0] for pair in pairs), statistics.median(
+        pair[1] for pair in pairs
+    )
 
 
 class Table:
@@ -105,13 +111,23 @@ class Table:
         """Put down seconds beside a peer's."""
         shown = f"{1000 * ours:,.1f}" if ours < 0.1 else f"{1000 * ours:,.0f}"
         ratio = ours / theirs if theirs else math.inf
-        self.cell(what, beside, f"{shown} ({ratio:,.2f})" if ratio < 10 else f"{shown} ({ratio:,.0f})")
+        self.cell(
+            what,
+            beside,
+            f"{shown} ({ratio:,.2f})" if ratio < 10 else f"{shown} ({ratio:,.0f})",
+        )
 
     def print(self) -> None:
         """Print all of it, and begin another."""
         if self._columns:
-            rows = [[*what, *(cells.get(name, "") for name in self._columns)] for what, cells in self._rows.items()]
-            print("\n" + grid("|".join(["ms", "beside", *self._columns]), rows), flush=True)
+            rows = [
+                [*what, *(cells.get(name, "") for name in self._columns)]
+                for what, cells in self._rows.items()
+            ]
+            print(
+                "\n" + grid("|".join(["ms", "beside", *self._columns]), rows),
+                flush=True,
+            )
         self._columns, self._rows = [], {}
 
 
@@ -134,7 +150,9 @@ def turns(root: str) -> Iterator[str]:
 
 def pairs(text: str) -> str:
     """A text with its Chinese cut into pairs of characters."""
-    return _CHINESE.sub(lambda run: " ".join(map("".join, itertools.pairwise(run[0]))) or run[0], text)
+    return _CHINESE.sub(
+        lambda run: " ".join(map("".join, itertools.pairwise(run[0]))) or run[0], text
+    )
 
 
 class Fts5:
@@ -142,18 +160,25 @@ class Fts5:
 
     def __init__(self, root: str, path: str) -> None:
         self.database = sqlite3.connect(path)
-        self.database.execute("CREATE VIRTUAL TABLE turns USING fts5(text, tokenize='porter unicode61')")
+        self.database.execute(
+            "CREATE VIRTUAL TABLE turns USING fts5(text, tokenize='porter unicode61')"
+        )
         rows = [(pairs(line),) for line in turns(root)]
         start, before = time.perf_counter(), time.process_time()
         self.database.executemany("INSERT INTO turns VALUES (?)", rows)
         self.database.commit()
-        self.seconds, self.processor = time.perf_counter() - start, time.process_time() - before
+        self.seconds, self.processor = (
+            time.perf_counter() - start,
+            time.process_time() - before,
+        )
 
     def search(self, words: list[str]) -> list[Any]:
         """The 20 best turns that have any of the words."""
         words = [pair for word in words for pair in pairs(word).split()]
         match = " OR ".join(f'"{word}"' for word in words)
-        ranked = "SELECT rowid, text FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT 20"
+        ranked = (
+            "SELECT rowid, text FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT 20"
+        )
         return self.database.execute(ranked, (match,)).fetchall()
 
 
@@ -164,18 +189,29 @@ def indexing(root: str, scratch: str) -> Fts5:
     built, peak = measured(_BUILD, root)
     took, processor = map(float, built.split())
     TABLE.row("first index", "FTS5 bulk insert", took, fts5.seconds)
-    TABLE.row("the same, time of all processors", "FTS5 bulk insert", processor, fts5.processor)
+    TABLE.row(
+        "the same, time of all processors",
+        "FTS5 bulk insert",
+        processor,
+        fts5.processor,
+    )
     text = sum(stat.size for stat in Folder(root, real.USER).files())
     where = os.path.join(root, ".filemem", "index")
     disk = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
-    TABLE.cell("disk for the index, MB", "the text", f"{disk / 1e6:,.1f} ({disk / text:.2f})")
+    TABLE.cell(
+        "disk for the index, MB", "the text", f"{disk / 1e6:,.1f} ({disk / text:.2f})"
+    )
     TABLE.cell("memory at the peak of the first index, MB", "", f"{peak:,.0f}")
     return fts5
 
 
 def searching(root: str, fts5: Fts5, asked: list[str]) -> float:
     """Warm searches: the first half of the questions is asked before, the others once; the median seconds of processor of one."""
-    index, clock, beside = Index(Folder(root, real.USER)), time.process_time, "FTS5 query, words ORed"
+    index, clock, beside = (
+        Index(Folder(root, real.USER)),
+        time.process_time,
+        "FTS5 query, words ORed",
+    )
     before, asked = asked[: len(asked) // 2], asked[len(asked) // 2 :]
     for question in before:
         search_files(index, question, today=TODAY)
@@ -184,25 +220,59 @@ def searching(root: str, fts5: Fts5, asked: list[str]) -> float:
         words = re.findall(r"\w+", question)
         ours.append(seconds(lambda: search_files(index, question, today=TODAY), clock))  # noqa: B023
         theirs.append(seconds(lambda: fts5.search(words), clock))  # noqa: B023
-    TABLE.cell("memory at the peak of the searches, MB", "", f"{measured(_SEARCH, root, *asked)[1]:,.0f}")
-    TABLE.row("search_files, warm, median", beside, statistics.median(ours), statistics.median(theirs))
-    TABLE.row("the same, 95th percentile", beside, *(statistics.quantiles(each, n=20)[-1] for each in (ours, theirs)))
+    TABLE.cell(
+        "memory at the peak of the searches, MB",
+        "",
+        f"{measured(_SEARCH, root, *asked)[1]:,.0f}",
+    )
+    TABLE.row(
+        "search_files, warm, median",
+        beside,
+        statistics.median(ours),
+        statistics.median(theirs),
+    )
+    TABLE.row(
+        "the same, 95th percentile",
+        beside,
+        *(statistics.quantiles(each, n=20)[-1] for each in (ours, theirs)),
+    )
     return statistics.median(ours)
 
 
 def starting(root: str, question: str) -> None:
     """A search as a whole process, with the index there."""
     store, user = os.path.split(root)
-    cold = [sys.executable, "-c", _GREP, "search", question, "--store", store, "--user", user]
+    cold = [
+        sys.executable,
+        "-c",
+        _GREP,
+        "search",
+        question,
+        "--store",
+        store,
+        "--user",
+        user,
+    ]
 
     def run(*command: str) -> None:
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
     run(*cold)
     click = [sys.executable, "-c", "import click"]
-    TABLE.row("search, whole process", "import click", *in_turn(lambda: run(*cold), lambda: run(*click)))
-    spent = [[processor(lambda: run(*command)) for _ in range(REPEATS)] for command in (cold, click)]  # noqa: B023
-    TABLE.row("the same, time of all processors", "import click", *map(statistics.median, spent))
+    TABLE.row(
+        "search, whole process",
+        "import click",
+        *in_turn(lambda: run(*cold), lambda: run(*click)),
+    )
+    spent = [
+        [processor(lambda: run(*command)) for _ in range(REPEATS)]  # noqa: B023
+        for command in (cold, click)
+    ]
+    TABLE.row(
+        "the same, time of all processors",
+        "import click",
+        *map(statistics.median, spent),
+    )
 
 
 def grepping(root: str) -> None:
@@ -215,11 +285,27 @@ def grepping(root: str) -> None:
     pattern = " ".join(next(turns(root)).split()[5:8])
 
     def run(*command: str) -> None:
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
 
-    ours = [sys.executable, "-c", _GREP, "grep", re.escape(pattern), "--store", store, "--user", user]
+    ours = [
+        sys.executable,
+        "-c",
+        _GREP,
+        "grep",
+        re.escape(pattern),
+        "--store",
+        store,
+        "--user",
+        user,
+    ]
     theirs = [rg, "-S", "-F", pattern, root]
-    TABLE.row("grep, selective, whole process", "rg -S", *in_turn(lambda: run(*ours), lambda: run(*theirs)))
+    TABLE.row(
+        "grep, selective, whole process",
+        "rg -S",
+        *in_turn(lambda: run(*ours), lambda: run(*theirs)),
+    )
 
 
 def editing(root: str) -> None:
@@ -235,7 +321,9 @@ def editing(root: str) -> None:
             file.write("- **Ann** 10:00: One more thing.\n")
         return seconds(lambda: index().corpus())
 
-    walk = statistics.median(seconds(lambda: list(folder.files())) for _ in range(REPEATS))
+    walk = statistics.median(
+        seconds(lambda: list(folder.files())) for _ in range(REPEATS)
+    )
     beside = "the stat walk"
     anew = statistics.median(edited(lambda: Index(folder)) for _ in range(REPEATS))
     TABLE.row("index up to date after an edit, in a new process", beside, anew, walk)
@@ -248,12 +336,16 @@ def measure_real(name: str, found: list[real.Person], copies: int, folder: str) 
     """Measure a store of real conversations, so many times over."""
     sessions = real.as_one(found, copies)
     asked = [question.text for person in found for question in person.questions]
-    TABLE.column(f"{name}: {len(sessions):,} sessions, {sum(len(session.turns) for session in sessions):,} turns")
+    TABLE.column(
+        f"{name}: {len(sessions):,} sessions, {sum(len(session.turns) for session in sessions):,} turns"
+    )
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         root = os.path.join(scratch, "store", real.USER)
         real.write(Path(root), real.files(sessions))
         fts5 = indexing(root, scratch)
-        searching(root, fts5, random.Random(2).sample(asked, min(4 * QUERIES, len(asked))))
+        searching(
+            root, fts5, random.Random(2).sample(asked, min(4 * QUERIES, len(asked)))
+        )
         starting(root, asked[0])
         grepping(root)
         editing(root)
@@ -272,31 +364,58 @@ def real_text(data: Path, folder: str) -> None:
             measure_real(f"{name} × {count}", found, count, folder)
 
 
-COMMANDS = ["--help"], ["grep", "oolong"], ["list"], ["search", "what tea?"], ["chat", "-m", "What tea?"]
+COMMANDS = (
+    ["--help"],
+    ["grep", "oolong"],
+    ["list"],
+    ["search", "what tea?"],
+    ["chat", "-m", "What tea?"],
+)
 
 
 def commands(runs: int) -> None:
     """Whole commands on the sample store, each run followed by one that only imports click; the index is made before."""
 
     def run(*program: str) -> None:
-        subprocess.run([sys.executable, "-c", *program], cwd=folder, capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-c", *program],
+            cwd=folder,
+            capture_output=True,
+            check=True,
+        )
 
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(Path(__file__).resolve().parents[1] / "memory_store", Path(folder, "memory_store"))
+        shutil.copytree(
+            Path(__file__).resolve().parents[1] / "memory_store",
+            Path(folder, "memory_store"),
+        )
         TABLE.column("the sample store")
         for command in COMMANDS:
             run(_GREP, *command)
-            took = in_turn(lambda: run(_GREP, *command), lambda: run("import click"), runs)  # noqa: B023
+            took = in_turn(
+                lambda: run(_GREP, *command),  # noqa: B023
+                lambda: run("import click"),
+                runs,
+            )
             TABLE.row(f"`filemem {' '.join(command)}`", "import click", *took)
     TABLE.print()
 
 
 def main() -> None:
     """Read the arguments and measure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=real.DATA, help="where the data sets are")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, default=real.DATA, help="where the data sets are"
+    )
     parser.add_argument("--folder", help="where stores are made")
-    parser.add_argument("--starts", type=int, metavar="RUNS", help="only whole commands, so many times each")
+    parser.add_argument(
+        "--starts",
+        type=int,
+        metavar="RUNS",
+        help="only whole commands, so many times each",
+    )
     given = parser.parse_args()
     if given.starts:
         commands(given.starts)

@@ -34,17 +34,28 @@ def main() -> None:
         word, count, kind = line.split()
         if int(count) < LEAST or not WORD.fullmatch(word):
             continue
-        joins = kind in JOINING or (kind == ADVERB and len(word) == 1) or (kind in NUMBER and word.startswith("一"))
+        joins = (
+            kind in JOINING
+            or (kind == ADVERB and len(word) == 1)
+            or (kind in NUMBER and word.startswith("一"))
+        )
         if joins and (len(word) > 1 or int(count) >= ALONE):
             found["="].append(word)
-        verb, how_many = len(word) == 1 and kind in VERB, kind in NUMBER and word.startswith("几") and len(word) == 2
+        verb, how_many = (
+            len(word) == 1 and kind in VERB,
+            kind in NUMBER and word.startswith("几") and len(word) == 2,
+        )
         if how_many or (verb and int(count) >= EVERYDAY):
             found["+"].append(word)
         if len(word) > 1:
             found[str(round(math.log2(int(count))))].append(word)
-    lines = [f"{key} {' '.join(sorted(words))}\n" for key, words in sorted(found.items())]
+    lines = [
+        f"{key} {' '.join(sorted(words))}\n" for key, words in sorted(found.items())
+    ]
     OUT.write_text(HEAD + "".join(lines), encoding="utf-8")
-    print(f"{OUT}: {sum(map(len, found.values())):,} words, {OUT.stat().st_size:,} bytes")
+    print(
+        f"{OUT}: {sum(map(len, found.values())):,} words, {OUT.stat().st_size:,} bytes"
+    )
 
 
 if __name__ == "__main__":

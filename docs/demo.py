@@ -14,7 +14,12 @@ from html import escape
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-COLUMNS, LINE, CELL, PAUSE = 84, 19, 8.2, 2.2  # characters, pixels, pixels, seconds after each command
+COLUMNS, LINE, CELL, PAUSE = (
+    84,
+    19,
+    8.2,
+    2.2,
+)  # characters, pixels, pixels, seconds after each command
 ENGLISH = [
     "filemem chat -m 'Remember that Ines eats no fish.' --today '2026-11-20 09:30'",
     "cat memory_store/ann/facts/2026/*.md",
@@ -38,16 +43,34 @@ STYLE = (
 
 def session(commands: list[str], folder: Path) -> list[tuple[str, list[str]]]:
     """Each command with the lines that it printed."""
-    mine = {name: text for name, text in os.environ.items() if not name.startswith(("FILEMEM", "OPENAI", "GIT_"))}
+    mine = {
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(("FILEMEM", "OPENAI", "GIT_"))
+    }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = mine | {"PATH": path, "HOME": str(folder), "COLUMNS": str(COLUMNS), "NO_COLOR": "1", "LANG": "C.UTF-8"}
+    env = mine | {
+        "PATH": path,
+        "HOME": str(folder),
+        "COLUMNS": str(COLUMNS),
+        "NO_COLOR": "1",
+        "LANG": "C.UTF-8",
+    }
     env |= {"FILEMEM_STORE": str(folder / "memory_store"), "FILEMEM_USER": "ann"}
 
     def run(command: str) -> list[str]:
-        done = subprocess.run(["sh", "-c", command], env=env, cwd=folder, capture_output=True, encoding="utf-8")
+        done = subprocess.run(
+            ["sh", "-c", command],
+            env=env,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+        )
         if done.returncode:
             raise SystemExit(f"$ {command}\n{done.stdout}{done.stderr}")
-        return [line for text in done.stdout.strip().splitlines() for line in wrapped(text)]
+        return [
+            line for text in done.stdout.strip().splitlines() for line in wrapped(text)
+        ]
 
     run("filemem init memory_store --git")
     return [(command, run(command)) for command in commands]
@@ -55,7 +78,9 @@ def session(commands: list[str], folder: Path) -> list[tuple[str, list[str]]]:
 
 def width(text: str) -> int:
     """Cells that a text takes in a terminal."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+    return sum(
+        2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text
+    )
 
 
 def wrapped(text: str) -> list[str]:
@@ -74,7 +99,10 @@ def drawn(steps: list[tuple[str, list[str]]]) -> str:
     for number, (command, printed) in enumerate(steps):
         at = number * PAUSE
         rows += [("c", line, at) for line in wrapped(f"$ {command}")]
-        rows += [("d" if line.startswith(("---", "source:")) else "", line, at + PAUSE / 2) for line in printed]
+        rows += [
+            ("d" if line.startswith(("---", "source:")) else "", line, at + PAUSE / 2)
+            for line in printed
+        ]
     whole = (len(steps) + 3) * PAUSE
     frames = "".join(
         f"@keyframes s{round(at * 10)}{{0%,{100 * at / whole:.1f}%{{opacity:0}}{100 * at / whole + 0.1:.1f}%,100%{{opacity:1}}}}"
@@ -100,8 +128,13 @@ def main(check: bool) -> None:
             picture = drawn(session(commands, Path(folder)))
         if not check:
             (HERE / name).write_text(picture, encoding="utf-8")
-        elif not (HERE / name).is_file() or (HERE / name).read_text(encoding="utf-8") != picture:
-            raise SystemExit(f"docs/{name} is not what the commands print now; make it anew with: python docs/demo.py")
+        elif (
+            not (HERE / name).is_file()
+            or (HERE / name).read_text(encoding="utf-8") != picture
+        ):
+            raise SystemExit(
+                f"docs/{name} is not what the commands print now; make it anew with: python docs/demo.py"
+            )
 
 
 if __name__ == "__main__":

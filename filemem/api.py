@@ -51,7 +51,12 @@ class User:
     # -- remembering ---------------------------------------------------------------------------------------------
 
     def add_conversation(
-        self, messages: Iterable[Mapping[str, Any]], *, at: dt.date | None = None, id: str = "", title: str = ""
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        at: dt.date | None = None,
+        id: str = "",
+        title: str = "",
     ) -> str:
         """Keep a conversation of OpenAI-style messages as a session, and return its path; empty where nothing was said.
 
@@ -60,7 +65,9 @@ class User:
         was kept before and a person has deleted it, FilememError for what is no message.
         """
         with job(self.folder, "chat", _local(None), alone=False) as commit:
-            path = importers.add_conversation(self.folder, messages, _local(at), str(id or ""), title or "")
+            path = importers.add_conversation(
+                self.folder, messages, _local(at), str(id or ""), title or ""
+            )
             commit(f"Talk with {self.name}", [path] if path else [], Session=path)
             return path
 
@@ -79,10 +86,19 @@ class User:
         What it contradicts stays; secrets become `[redacted: kind]` unless `with_secrets`. Raises
         FilememError for empty text or a wrong importance.
         """
-        how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
-        return self.open_file(remembered(self.folder, text, self._at(today), **how).decisions[0].path)
+        how: dict[str, Any] = {
+            "importance": importance,
+            "pinned": pinned,
+            "tags": tags,
+            "with_secrets": with_secrets,
+        }
+        return self.open_file(
+            remembered(self.folder, text, self._at(today), **how).decisions[0].path
+        )
 
-    def consolidate(self, model: Model | str | None = None, *, at: dt.date | None = None) -> list[Decision]:
+    def consolidate(
+        self, model: Model | str | None = None, *, at: dt.date | None = None
+    ) -> list[Decision]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
 
         Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
@@ -134,11 +150,17 @@ class User:
         return self.folder.memory(self.folder.locate(os.fspath(path)))
 
     def prompt_context(
-        self, message: str = "", *, tokens: int = 1200, current: CurrentConversation | None = None
+        self,
+        message: str = "",
+        *,
+        tokens: int = 1200,
+        current: CurrentConversation | None = None,
     ) -> str:
         """What belongs in the prompt of your own chat: how the person wants to be addressed, the profile, and
         what a search for `message` finds outside `current`, within `tokens`; empty if nothing is known."""
-        return prompt_context(self.folder, message, self._at(None).date(), current, tokens)
+        return prompt_context(
+            self.folder, message, self._at(None).date(), current, tokens
+        )
 
     def tools(self) -> Toolbox:
         """The four tools for an agent."""
@@ -146,7 +168,12 @@ class User:
 
     def conversation(self, model: Model | str | None = None) -> Conversation:
         """A new conversation with a model, a model's name, or what `filemem.yaml` says; each turn is on disk at once."""
-        return Conversation(self.folder, self._model(model) or OfflineModel(), lambda: _local(None), does=ASKED)
+        return Conversation(
+            self.folder,
+            self._model(model) or OfflineModel(),
+            lambda: _local(None),
+            does=ASKED,
+        )
 
     def as_of(self, moment: dt.date | dt.datetime) -> "User":
         """What was believed at `moment`, a date meaning its end in local time: the last commit by then, to read only.
@@ -157,31 +184,43 @@ class User:
 
     # -- forgetting ----------------------------------------------------------------------------------------------
 
-    def maintain(self, today: dt.date | None = None, *, model: Model | str | None = None) -> list[JobDone]:
+    def maintain(
+        self, today: dt.date | None = None, *, model: Model | str | None = None
+    ) -> list[JobDone]:
         """Consolidate, summarise what is old, archive what has faded; returns what each job did.
 
         Raises Busy while another job works on these memories.
         """
         return jobs.maintain(self.folder, self._at(today), self._model(model))
 
-    def forget(self, path: str | os.PathLike[str] = "", *, about: str = "") -> list[str]:
+    def forget(
+        self, path: str | os.PathLike[str] = "", *, about: str = ""
+    ) -> list[str]:
         """Delete for good the memory at `path`, or one `path:line` of it, or all that holds the words `about`.
 
         What it came from and what cites it goes with it; returns the files that were deleted or lost lines. git's history keeps
         what it has: `filemem forget --purge-history` rewrites that. Raises NotFound where there is nothing to delete.
         """
         if bool(path) == bool(about):
-            raise FilememError("name either a memory's path or what to forget is about.")
+            raise FilememError(
+                "name either a memory's path or what to forget is about."
+            )
         found = deletion.plan(self.folder, os.fspath(path), about=about)
         if not found:
-            raise NotFound(f"nothing contains all the words of {path or about!r}; name other words, or a path.")
+            raise NotFound(
+                f"nothing contains all the words of {path or about!r}; name other words, or a path."
+            )
         return list(forget(self.folder, found, _local(None)).facts["deleted"])
 
     # -- the rest ------------------------------------------------------------------------------------------------
 
     def _at(self, day: dt.date | None) -> dt.datetime:
         """The beginning of a day; else now, or of what is seen as of a moment that moment."""
-        return self.folder.moment if isinstance(self.folder, history.Past) and not day else _local(day)
+        return (
+            self.folder.moment
+            if isinstance(self.folder, history.Past) and not day
+            else _local(day)
+        )
 
     def _model(self, model: Model | str | None) -> Model | None:
         """A model by its name or as the settings name it; None where there is none."""
@@ -193,7 +232,9 @@ class User:
 class Store(StoreFolder):
     """A folder with one folder per user. Nothing is held open, so `with` is a matter of taste."""
 
-    def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], trust: Trust | None = None
+    ) -> None:
         """The store at `root`; `trust` has a person's answers on what its settings and repository may decide."""
         super().__init__(root, trust)
         self._users: dict[str, User] = {}
@@ -215,5 +256,7 @@ def _local(at: dt.date | None) -> dt.datetime:
     if at is None or isinstance(at, dt.datetime):
         return (at or dt.datetime.now()).astimezone()
     if not isinstance(at, dt.date):
-        raise FilememError(f"{one_line(repr(at), 80)} is no date; give a datetime.date or a datetime.datetime.")
+        raise FilememError(
+            f"{one_line(repr(at), 80)} is no date; give a datetime.date or a datetime.datetime."
+        )
     return dt.datetime.combine(at, dt.time()).astimezone()

@@ -47,4 +47,6 @@ def in_words(error: Exception) -> str:
 
 def missing_extra(what: str, extra: str) -> FilememError:
     """What needs an extra that is not installed, with what to install."""
-    return FilememError(f"{what} is not installed; install it with: pip install 'filemem[{extra}]'")
+    return FilememError(
+        f"{what} is not installed; install it with: pip install 'filemem[{extra}]'"
+    )

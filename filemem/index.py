@@ -119,8 +119,12 @@ class Builder:
 
     def __init__(self, first: int = 0, speaker_names: Sequence[str] = ("",)) -> None:
         self.speaker_names = list(speaker_names)
-        self._stopped: list[int] = []  # what all stop words share, which costs less than to leave them out first
-        self.postings = defaultdict[str, list[int]](list, dict.fromkeys(terms.STOP, self._stopped))
+        self._stopped: list[
+            int
+        ] = []  # what all stop words share, which costs less than to leave them out first
+        self.postings = defaultdict[str, list[int]](
+            list, dict.fromkeys(terms.STOP, self._stopped)
+        )
         """By token the passages that hold it, each as often as it stands there; of a stop word nothing."""
         self.lines: list[int] = []
         self.speakers: list[int] = []
@@ -143,7 +147,9 @@ class Builder:
             self.speaker_names.append(folded)
         return self._numbers[folded]
 
-    def passage(self, line: int, speaker: int, flags: int, said: list[str], more: list[str]) -> None:
+    def passage(
+        self, line: int, speaker: int, flags: int, said: list[str], more: list[str]
+    ) -> None:
         """Add a passage: its first line, its speaker's number, its flags, the tokens of its speech, which make its length, and
         `more` tokens to find it by."""
         number, postings = self.next, self.postings
@@ -182,9 +188,16 @@ class Snapshot:
 
     def packed(self, version: str) -> bytes:
         """The bytes of its file."""
-        raw = {name: bytes(getattr(self, name)) for name in _TABLES} | {"keys": b"\n".join(self.keys)}
+        raw = {name: bytes(getattr(self, name)) for name in _TABLES} | {
+            "keys": b"\n".join(self.keys)
+        }
         sizes = {name: len(table) for name, table in raw.items()}
-        facts = {"version": version, "speakers": self.speaker_names, "files": self.files, "tables": sizes}
+        facts = {
+            "version": version,
+            "speakers": self.speaker_names,
+            "files": self.files,
+            "tables": sizes,
+        }
         head = json.dumps(facts, separators=(",", ":")).encode()
         rest = b"".join((len(head).to_bytes(4, "little"), head, *raw.values()))
         return b"".join((MAGIC, zlib.crc32(rest).to_bytes(4, "little"), rest))
@@ -193,7 +206,9 @@ class Snapshot:
     def unpacked(cls, data: bytes, version: str) -> Snapshot:
         """The snapshot in the bytes of its file. Raises DamagedSnapshot."""
         view, at = memoryview(data), len(MAGIC)
-        if not data.startswith(MAGIC) or zlib.crc32(view[at + 4 :]) != int.from_bytes(view[at : at + 4], "little"):
+        if not data.startswith(MAGIC) or zlib.crc32(view[at + 4 :]) != int.from_bytes(
+            view[at : at + 4], "little"
+        ):
             raise DamagedSnapshot
         found = cls()
         try:
@@ -207,9 +222,14 @@ class Snapshot:
                 if name == "keys":
                     found.keys = raw.split(b"\n") if raw else []
                 else:
-                    setattr(found, name, array(_TABLES[name], raw) if _TABLES[name] else raw)
+                    setattr(
+                        found, name, array(_TABLES[name], raw) if _TABLES[name] else raw
+                    )
             found.speaker_names = facts["speakers"]
-            found.files = [IndexedFile(path, tuple(stats), *rest) for path, stats, *rest in facts["files"]]
+            found.files = [
+                IndexedFile(path, tuple(stats), *rest)
+                for path, stats, *rest in facts["files"]
+            ]
             if not found._fits():
                 raise DamagedSnapshot
         except (ValueError, LookupError, TypeError, RecursionError) as error:
@@ -220,8 +240,11 @@ class Snapshot:
         """Do the tables have the right lengths?"""
         ends = [0, *(row.first + row.count for row in self.files)]
         return (
-            {len(self.speakers), len(self.lines), len(self.flags)} == {len(self.lengths)}
-            and all(end <= row.first for end, row in zip(ends, self.files, strict=False))
+            {len(self.speakers), len(self.lines), len(self.flags)}
+            == {len(self.lengths)}
+            and all(
+                end <= row.first for end, row in zip(ends, self.files, strict=False)
+            )
             and ends[-1] <= len(self.lengths)
             and {len(self.numbers), len(self.times)} == {self.starts[-1]}
             and len(self.starts) == len(self.keys) + 1
@@ -233,7 +256,11 @@ class Snapshot:
         found = Snapshot()
         found.__dict__.update(self.__dict__)
         found.files = [row for place, row in enumerate(self.files) if place not in gone]
-        lengths, flags, found.speakers = bytearray(self.lengths), bytearray(self.flags), self.speakers[:]
+        lengths, flags, found.speakers = (
+            bytearray(self.lengths),
+            bytearray(self.flags),
+            self.speakers[:],
+        )
         for row in map(self.files.__getitem__, gone):
             span = slice(row.first, row.first + row.count)
             lengths[span] = flags[span] = bytes(row.count)
@@ -250,9 +277,13 @@ class Snapshot:
         found.lines = self.lines + array("I", new.lines)
         found.lengths, found.flags = self.lengths + new.lengths, self.flags + new.flags
         sizes, times = array("I"), bytearray()
-        old_sizes = array("I", [end - start for start, end in itertools.pairwise(self.starts)])
+        old_sizes = array(
+            "I", [end - start for start, end in itertools.pairwise(self.starts)]
+        )
         done = at = 0
-        postings = {token: numbers for token, numbers in new.postings.items() if numbers}
+        postings = {
+            token: numbers for token, numbers in new.postings.items() if numbers
+        }
         terms.stems(token.removeprefix("[") for token in postings)  # all at once
         for key, token in sorted((key_of(token), token) for token in postings):
             place = bisect.bisect_left(self.keys, key, done)
@@ -270,16 +301,30 @@ class Snapshot:
             sizes.append(len(counts) + (old_sizes[place] if known else 0))
             found.numbers.extend(counts)
             more = counts.values()
-            times += bytes(more if max(more) <= MOST_COUNTED else [min(count, MOST_COUNTED) for count in more])
+            times += bytes(
+                more
+                if max(more) <= MOST_COUNTED
+                else [min(count, MOST_COUNTED) for count in more]
+            )
             done, at = place + known, end
         found.keys += self.keys[done:]
         found.numbers += self.numbers[at:]
         found.times = bytes(times + self.times[at:])
-        found.starts = array("I", itertools.accumulate(sizes + old_sizes[done:], initial=0))
+        found.starts = array(
+            "I", itertools.accumulate(sizes + old_sizes[done:], initial=0)
+        )
         return found
 
 
-_TABLES = {"lengths": "", "flags": "", "times": "", "speakers": "I", "lines": "I", "starts": "I", "numbers": "I"}
+_TABLES = {
+    "lengths": "",
+    "flags": "",
+    "times": "",
+    "speakers": "I",
+    "lines": "I",
+    "starts": "I",
+    "numbers": "I",
+}
 """The names of the tables but for the keys, with the type of an array, empty for bytes."""
 
 
@@ -290,7 +335,9 @@ _TABLES = {"lengths": "", "flags": "", "times": "", "speakers": "I", "lines": "I
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 
 
-def tokenize_file(builder: Builder, path: str, stats: Stats, data: bytes | None, marks: int = 0) -> None:
+def tokenize_file(
+    builder: Builder, path: str, stats: Stats, data: bytes | None, marks: int = 0
+) -> None:
     """Put a file into the builder, with marks besides those that it has itself; `data` is None where it could not be read."""
     first, memory = builder.next, Memory(path, data or b"")
     marks |= ARCHIVED if is_archived(path) else 0
@@ -302,10 +349,14 @@ def tokenize_file(builder: Builder, path: str, stats: Stats, data: bytes | None,
     else:
         date, particulars = memory.date, _particulars(memory)
         day_starts = _tokenize(builder, memory, str(particulars.get("source", "")))
-        if event := memory.particular("day"):  # behind the passages, which were said on others
+        if event := memory.particular(
+            "day"
+        ):  # behind the passages, which were said on others
             day_starts.append((builder.next - first, event.toordinal()))
     day, count = date.toordinal() if date else 0, builder.next - first
-    builder.files.append(IndexedFile(path, stats, day, marks, first, count, particulars, day_starts))
+    builder.files.append(
+        IndexedFile(path, stats, day, marks, first, count, particulars, day_starts)
+    )
 
 
 def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, int]]:
@@ -313,14 +364,30 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
     begin in it."""
     passages, first = memory.passages, builder.next
     paused = pauses([passage.time for passage in passages])
-    speakers = {name: builder.speaker(name) for name in dict.fromkeys(passage.speaker for passage in passages)}
-    cites, sums_up, profile = _SOURCE.search(source), memory.kind == "summaries", memory.path == PROFILE
+    speakers = {
+        name: builder.speaker(name)
+        for name in dict.fromkeys(passage.speaker for passage in passages)
+    }
+    cites, sums_up, profile = (
+        _SOURCE.search(source),
+        memory.kind == "summaries",
+        memory.path == PROFILE,
+    )
     day_starts, last, told = list[tuple[int, int]](), None, ""
-    for (line, _, speaker, _, whole, context, day), pause in zip(passages, paused, strict=True):
+    for (line, _, speaker, _, whole, context, day), pause in zip(
+        passages, paused, strict=True
+    ):
         if day != last:
             day_starts.append((builder.next - first, day.toordinal() if day else 0))
         # Each section of a summary is a conversation of its own, each line of the profile a memory.
-        marks = terms.APART if pause or builder.next == first or profile or (sums_up and context != told) else 0
+        marks = (
+            terms.APART
+            if pause
+            or builder.next == first
+            or profile
+            or (sums_up and context != told)
+            else 0
+        )
         last, told = day, context
         for start, end in windows(whole):
             text = whole[start:end]
@@ -328,10 +395,18 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
             said = terms.tokens(speech)
             more = terms.tokens(context) if context else []
             if caption:
-                more += ["[" + token for token in terms.tokens(caption) if token not in terms.STOP]
+                more += [
+                    "[" + token
+                    for token in terms.tokens(caption)
+                    if token not in terms.STOP
+                ]
             flags = terms.flags(speech, said) | marks
             # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
-            if cites or (sums_up and flags & terms.CITES) or (profile and SOURCE_MARK.search(whole)):
+            if (
+                cites
+                or (sums_up and flags & terms.CITES)
+                or (profile and SOURCE_MARK.search(whole))
+            ):
                 flags |= terms.IS_DERIVED
             builder.passage(line, speakers[speaker], flags, said, more)
             marks |= terms.APART
@@ -344,7 +419,10 @@ def _particulars(memory: Memory) -> dict[str, Any]:
     if memory.aliases:
         found["names"] = [[memory.title, *memory.aliases]]
     if "|" in memory.text:
-        found["names"] = [*found.get("names", ()), *([*link] for link in LINK.findall(memory.text) if link[1])]
+        found["names"] = [
+            *found.get("names", ()),
+            *([*link] for link in LINK.findall(memory.text) if link[1]),
+        ]
     return found
 
 
@@ -380,12 +458,16 @@ class Corpus:
         self._firsts = [entry.first for entry in snapshot.files]
         ends = [0, *(entry.first + entry.count for entry in snapshot.files)]
         starts = [*self._firsts, len(snapshot.lengths)]
-        self._gone = [(end, start) for end, start in zip(ends, starts, strict=True) if end < start]
+        self._gone = [
+            (end, start) for end, start in zip(ends, starts, strict=True) if end < start
+        ]
         """The numbers of passages that belong to no file any more, from and up to."""
         derived = self.flags.translate(_IS_DERIVED)
         self._retelling = derived if 0 < 2 * derived.count(1) <= snapshot.live else b""
         self.count = snapshot.live - self._retelling.count(1)
-        self._total = sum(self.lengths) - sum(itertools.compress(self.lengths, self._retelling))
+        self._total = sum(self.lengths) - sum(
+            itertools.compress(self.lengths, self._retelling)
+        )
 
     # -- files ---------------------------------------------------------------------------------------------------
 
@@ -399,8 +481,14 @@ class Corpus:
 
     def dated(self, first: int, last: int) -> list[IndexedFile]:
         """The files with a day from `first` to `last`, as ordinals."""
-        likely = [entry for entry in self.entries() if first <= entry.date <= last or entry.day_starts]
-        return [entry for entry in likely if any(first <= day <= last for day in entry.days)]
+        likely = [
+            entry
+            for entry in self.entries()
+            if first <= entry.date <= last or entry.day_starts
+        ]
+        return [
+            entry for entry in likely if any(first <= day <= last for day in entry.days)
+        ]
 
     @functools.cached_property
     def voices(self) -> bytes:
@@ -414,12 +502,22 @@ class Corpus:
             if "assistant" in entry.particulars:
                 named = terms.fold(str(entry.particulars["assistant"]))
                 for number in entry.numbers:
-                    found[number] |= BY_ASSISTANT if self.speaker_names[self.speakers[number]] == named else 0
+                    found[number] |= (
+                        BY_ASSISTANT
+                        if self.speaker_names[self.speakers[number]] == named
+                        else 0
+                    )
         # A question is put to an assistant where one speaks before or after it.
-        for number in _places(self.flags.translate(_ASKS_ONLY), 1) if any(found) else ():
+        for number in (
+            _places(self.flags.translate(_ASKS_ONLY), 1) if any(found) else ()
+        ):
             if not found[number] and self.speakers[number]:
                 entry = self.file(number)
-                beside = found[max(entry.first, number - 1) : min(entry.first + entry.count, number + 2)]
+                beside = found[
+                    max(entry.first, number - 1) : min(
+                        entry.first + entry.count, number + 2
+                    )
+                ]
                 found[number] = ONLY_ASKING if BY_ASSISTANT in beside else 0
         for number in _places(self.flags.translate(_CITES), 1):
             found[number] = QUOTING if self.speakers[number] else found[number]
@@ -428,7 +526,11 @@ class Corpus:
     @functools.cached_property
     def hollow(self) -> frozenset[int]:
         """The passages that only ask an assistant, or quote memory."""
-        return frozenset(number for voice in (ONLY_ASKING, QUOTING) for number in _places(self.voices, voice))
+        return frozenset(
+            number
+            for voice in (ONLY_ASKING, QUOTING)
+            for number in _places(self.voices, voice)
+        )
 
     @functools.cached_property
     def mean_length(self) -> float:
@@ -440,13 +542,26 @@ class Corpus:
     def uncounted(self) -> frozenset[int]:
         """The hollow passages and an assistant's answers to such a question: no word is more common for them, nor rarer."""
         behind = {number + 1 for number in _places(self.voices, ONLY_ASKING)}
-        return self.hollow | {number for number in behind if self.voices[number : number + 1] == bytes([BY_ASSISTANT])}
+        return self.hollow | {
+            number
+            for number in behind
+            if self.voices[number : number + 1] == bytes([BY_ASSISTANT])
+        }
 
     @functools.cached_property
     def names(self) -> list[tuple[str, ...]]:
         """The names that stand for one thing, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
-        groups = (group for one in self.entries() for group in one.particulars.get("names", ()))
-        return [*dict.fromkeys(tuple(filter(None, (" ".join(terms.words(name)) for name in one))) for one in groups)]
+        groups = (
+            group
+            for one in self.entries()
+            for group in one.particulars.get("names", ())
+        )
+        return [
+            *dict.fromkeys(
+                tuple(filter(None, (" ".join(terms.words(name)) for name in one)))
+                for one in groups
+            )
+        ]
 
     # -- words ---------------------------------------------------------------------------------------------------
 
@@ -464,7 +579,9 @@ class Corpus:
         if known is None:
             start = stem.encode() + b"\0"
             tokens = [key[len(start) :].decode() for key in self._begun(start)]
-            known = self._concepts[stem] = [token for token in tokens if not self._gone or self.frequency(token)]
+            known = self._concepts[stem] = [
+                token for token in tokens if not self._gone or self.frequency(token)
+            ]
         return known
 
     def frequency(self, token: str) -> int:
@@ -472,7 +589,11 @@ class Corpus:
         known = self._frequencies.get(token)
         if known is None:
             found = [numbers for numbers, _ in self.postings(token)]
-            retold = map(self._retelling.__getitem__, itertools.chain.from_iterable(found)) if self._retelling else ()
+            retold = (
+                map(self._retelling.__getitem__, itertools.chain.from_iterable(found))
+                if self._retelling
+                else ()
+            )
             count = sum(map(len, found))
             known = self._frequencies[token] = max(count - sum(retold), min(count, 1))
         return known
@@ -490,16 +611,25 @@ class Corpus:
                     pieces.append(slice(at, gone))
                     at = bisect.bisect_left(tables.numbers, after, gone, end)
                 pieces.append(slice(at, end))
-            found = [(tables.numbers[one], tables.times[one]) for one in pieces if one.start < one.stop]
+            found = [
+                (tables.numbers[one], tables.times[one])
+                for one in pieces
+                if one.start < one.stop
+            ]
             known = self._postings[token] = found
         return known
 
     def near(self, word: str, count: int = 3) -> list[str]:
         """The other tokens that are one edit from a folded word and begin alike, sorted."""
-        starting = {key.decode().partition("\0")[2].lstrip("[") for key in self._begun(word[:1].encode())}
+        starting = {
+            key.decode().partition("\0")[2].lstrip("[")
+            for key in self._begun(word[:1].encode())
+        }
         own = _shorter(word)
         alike = (
-            one for one in starting - {word} if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one))
+            one
+            for one in starting - {word}
+            if abs(len(one) - len(word)) <= 1 and not own.isdisjoint(_shorter(one))
         )
         return [token for token in sorted(alike) if self.frequency(token)][:count]
 
@@ -527,7 +657,10 @@ system keeps whole seconds."""
 WORN = 1.25  # times as many passages as belong to a file: with more, all is read anew
 CHUNK = 12_000_000  # bytes of files read between two snapshots, which bounds the memory that this takes
 MOST_KEPT = 2_000_000  # bytes of files kept as they were read; the parsed ones take some ten times as much
-_ROOM, _MOST_TIMES = 10_000_000, 10  # bytes of a snapshot: so many, and as many times the files' own, at most
+_ROOM, _MOST_TIMES = (
+    10_000_000,
+    10,
+)  # bytes of a snapshot: so many, and as many times the files' own, at most
 _CHANGING: Stats = (0, 0, 0, 0)  # of a file that may have changed unseen
 _SNAPSHOT, _LOCK = "snapshot", "lock"
 _STATS = operator.attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
@@ -539,7 +672,9 @@ _SOURCES = (
 
 def of(folder: Folder) -> Index:
     """The index of a user's folder, the same one for as long as the folder object lives."""
-    found: Index = folder.cached.get("index") or folder.cached.setdefault("index", Index(folder))
+    found: Index = folder.cached.get("index") or folder.cached.setdefault(
+        "index", Index(folder)
+    )
     return found
 
 
@@ -557,15 +692,21 @@ class Index:
 
     def __init__(self, folder: Folder) -> None:
         self.folder, self.place = folder, folder.root
-        self.progress: Progress = no_progress  # told the number of files read and to read
+        self.progress: Progress = (
+            no_progress  # told the number of files read and to read
+        )
         self._thread_lock = threading.Lock()
         self._corpus: Corpus | None = None
         self._memories: dict[str, tuple[Stats, Memory]] = {}  # files read last
         self._kept = 0  # their bytes, about: threads may add to it at once
         self._known: dict[str, Stats] = {}  # by path, of the files in the snapshot
-        self._files: dict[str, Stats] = {}  # by path, of the files as they were listed last
+        self._files: dict[
+            str, Stats
+        ] = {}  # by path, of the files as they were listed last
         self._folders: dict[str, _Listing] = {}  # by path, likewise
-        self._stamp: tuple[int, ...] = ()  # tells the file that the snapshot was read from or written to; (): none
+        self._stamp: tuple[
+            int, ...
+        ] = ()  # tells the file that the snapshot was read from or written to; (): none
         self._hold(Snapshot())
 
     def corpus(self, progress: Progress | None = None) -> Corpus:
@@ -586,7 +727,9 @@ class Index:
         known = self._memories.get(path)
         if known and known[0] == stats:
             return known[1]
-        memory = Memory(path, safe.read(f"{self.place}/{path}", LARGEST))  # no link leads there, as it was listed
+        memory = Memory(
+            path, safe.read(f"{self.place}/{path}", LARGEST)
+        )  # no link leads there, as it was listed
         if _is_settled(stats) and len(memory.data) == stats[2] <= MOST_KEPT:
             if self._kept + stats[2] > MOST_KEPT:
                 self._memories, self._kept = {}, 0
@@ -614,7 +757,10 @@ class Index:
     def _hold(self, snapshot: Snapshot) -> None:
         """Take a snapshot for the state of the files; those that may have changed unseen have no stats, so that they differ."""
         self._snapshot, self._corpus = snapshot, None
-        self._known = {row.path: row.stats if not row.marks & UNSETTLED else _CHANGING for row in snapshot.files}
+        self._known = {
+            row.path: row.stats if not row.marks & UNSETTLED else _CHANGING
+            for row in snapshot.files
+        }
 
     # -- what files there are ------------------------------------------------------------------------------------
 
@@ -625,13 +771,19 @@ class Index:
         waiting = [""]
         while waiting:
             folder = waiting.pop()
-            with contextlib.suppress(NotADirectoryError, PermissionError, FileNotFoundError):
+            with contextlib.suppress(
+                NotADirectoryError, PermissionError, FileNotFoundError
+            ):
                 found[folder] = listing = self._look_at(folder)
                 waiting += listing.folders
         if found != self._folders:
             self._folders = found
             above = len(self.place) + 1
-            pairs = (pair for one in found.values() for pair in zip(one.places, one.stats, strict=True))
+            pairs = (
+                pair
+                for one in found.values()
+                for pair in zip(one.places, one.stats, strict=True)
+            )
             self._files = {place[above:]: stats for place, stats in pairs}
         return self._files
 
@@ -639,7 +791,10 @@ class Index:
         """A folder as it is now; the listing known where nothing in it has changed. Its stats tell which names it has, but not
         whether a file was changed in its place: each file is looked at."""
         while True:
-            own, known = _STATS(os.lstat(f"{self.place}/{folder}")), self._folders.get(folder)
+            own, known = (
+                _STATS(os.lstat(f"{self.place}/{folder}")),
+                self._folders.get(folder),
+            )
             if not known or known.own != own:
                 known = self._listed(folder, own)
             try:
@@ -667,7 +822,9 @@ class Index:
     def _update(self, files: dict[str, Stats], progress: Progress) -> None:
         """Take the changes in, on disk where that is possible."""
         changes = sum(self._known.get(path) != stats for path, stats in files.items())
-        wait = 0.05 + 0.001 * changes  # seconds; about what it takes to do without the other process
+        wait = (
+            0.05 + 0.001 * changes
+        )  # seconds; about what it takes to do without the other process
         try:
             with self._writing(wait):
                 if self._load(files):
@@ -684,16 +841,24 @@ class Index:
     def _writing(self, wait: float) -> Iterator[None]:
         """Hold the lock of the index's folder, which is made where it is missing. Raises OSError or FilememError."""
         if not self.folder.exists():
-            raise NotFound(f"{self.folder.name} has no memories yet; start with: filemem chat.")
+            raise NotFound(
+                f"{self.folder.name} has no memories yet; start with: filemem chat."
+            )
         safe.make_folder(self._where)
         with safe.lock(f"{self._where}/{_LOCK}", wait):
             yield
 
-    def _take(self, files: dict[str, Stats], progress: Progress, *, on_disk: bool) -> None:
+    def _take(
+        self, files: dict[str, Stats], progress: Progress, *, on_disk: bool
+    ) -> None:
         """Read what is new or has changed. The snapshot is right all along, for ever more of the files, and on disk so too: after
         an interruption that much is done."""
         known = self._known
-        gone = {place for place, row in enumerate(self._snapshot.files) if files.get(row.path) != known[row.path]}
+        gone = {
+            place
+            for place, row in enumerate(self._snapshot.files)
+            if files.get(row.path) != known[row.path]
+        }
         snapshot = self._snapshot.without(gone)
         if len(snapshot.lengths) > WORN * snapshot.live:
             snapshot, known = Snapshot(), {}
@@ -710,7 +875,10 @@ class Index:
                     self._hold(snapshot)
                     if on_disk:
                         self._save()
-                    builder, held = Builder(len(snapshot.lengths), snapshot.speaker_names), 0
+                    builder, held = (
+                        Builder(len(snapshot.lengths), snapshot.speaker_names),
+                        0,
+                    )
                 _read_into(builder, self.place, path, files[path])
                 held += files[path][2]
             self._hold(snapshot.with_files(builder))
@@ -732,7 +900,9 @@ class Index:
         ):
             stamp = _STATS(os.fstat(file.fileno()))
             if stamp != self._stamp:
-                most = _ROOM + _MOST_TIMES * sum(min(stats[2], LARGEST) for stats in files.values())
+                most = _ROOM + _MOST_TIMES * sum(
+                    min(stats[2], LARGEST) for stats in files.values()
+                )
                 data = file.read(most + 1)
         if stamp == self._stamp:
             return False
@@ -746,7 +916,9 @@ class Index:
     def _save(self) -> None:
         """Write the snapshot. The lock is held."""
         new, path = f"{self._where}/{_SNAPSHOT}.new", f"{self._where}/{_SNAPSHOT}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC  # not synced: what a power failure leaves of it fails its check
+        flags = (
+            os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        )  # not synced: what a power failure leaves of it fails its check
         with open(safe.open_regular(new, flags), "wb") as file:
             file.write(self._snapshot.packed(_version()))
         os.replace(new, path)
@@ -774,7 +946,9 @@ def _version() -> str:
 
 def _is_settled(stats: Stats) -> bool:
     """Is a change at that time old enough that a later one cannot have the same stats?"""
-    return abs(time.time_ns() - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
+    return abs(time.time_ns() - stats[1]) > (
+        RACY if stats[1] % 1_000_000_000 else COARSE
+    )
 
 
 def _read_into(builder: Builder, place: str, path: str, stats: Stats) -> None:
@@ -782,7 +956,9 @@ def _read_into(builder: Builder, place: str, path: str, stats: Stats) -> None:
     settled = _is_settled(stats)
     data: bytes | None = None
     try:
-        data = safe.read(f"{place}/{path}", LARGEST + 1)  # no Place: that no link leads there was seen as it was listed
+        data = safe.read(
+            f"{place}/{path}", LARGEST + 1
+        )  # no Place: that no link leads there was seen as it was listed
     except NotFound:
         return
     except Refused:

@@ -30,11 +30,15 @@ from filemem.remembering.consolidation import Applied, cost, together
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 
-Commit = Callable[..., list[str]]  # commits what a job wrote, by subject, paths and trailers; what git has to say of it
+Commit = Callable[
+    ..., list[str]
+]  # commits what a job wrote, by subject, paths and trailers; what git has to say of it
 
 
 @contextlib.contextmanager
-def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True, dry: bool = False) -> Iterator[Commit]:
+def job(
+    user: Folder, name: str, at: dt.datetime, *, alone: bool = True, dry: bool = False
+) -> Iterator[Commit]:
     """Work on a user's memories, and commit what was written, after what was cut off before it was committed; raises Busy where
     another job is at it. Not `alone`: a short piece of work, such as one fact, which waits for no other job. `dry`: it only
     looks, and waits for nobody."""
@@ -45,22 +49,32 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True, dry: bo
 
     def commit(subject: str, paths: Iterable[str], **trailers: str) -> list[str]:
         written = list(dict.fromkeys(paths))
-        note = history.record(subject, written, {"Job": name, **trailers}, at) if written else ""
+        note = (
+            history.record(subject, written, {"Job": name, **trailers}, at)
+            if written
+            else ""
+        )
         return [f"git: {note}"] if note else []
 
     with user.job_lock() if alone else contextlib.nullcontext(), history.at_work():
         yield commit
 
 
-def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> Applied:
+def remembered(
+    folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any
+) -> Applied:
     """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; `source`: who else asked for it."""
     with job(folder, "remember", at, alone=False) as commit:
         done = consolidation.remember(folder, text, at, **how)
-        notes = commit(f"Remember: {done.decisions[0].claim.text}", done.paths, Source=source)
+        notes = commit(
+            f"Remember: {done.decisions[0].claim.text}", done.paths, Source=source
+        )
         return done._replace(notes=done.notes + notes)
 
 
-def consolidated(folder: Folder, at: dt.datetime, model: Model | None, **how: Any) -> Iterator[Applied]:
+def consolidated(
+    folder: Folder, at: dt.datetime, model: Model | None, **how: Any
+) -> Iterator[Applied]:
     """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request, with the profile on what a person
     has renamed. What a model has noted has its vectors then, where there are any."""
     follow_renames(folder, at)
@@ -75,9 +89,14 @@ def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
 ) -> tuple[ImportReport, list[str]]:
     """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
-    with job(store.folder(user), "import", at, alone=False, dry=how.get("dry_run", False)) as commit:
+    with job(
+        store.folder(user), "import", at, alone=False, dry=how.get("dry_run", False)
+    ) as commit:
         report = import_file(store, format_, file, user=user, **how)
-        paths, name = [entry.path for entry in (*report.added, *report.updated)], os.path.basename(file)
+        paths, name = (
+            [entry.path for entry in (*report.added, *report.updated)],
+            os.path.basename(file),
+        )
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
         return report, commit(subject, paths, Source=f"{format_}:{name}")
 
@@ -92,57 +111,100 @@ def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
 def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
     """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
     with job(user, "forget", at) as commit:
-        gone = found.everything and found.purge and os.path.lexists(os.path.join(user.root, ".git"))
+        gone = (
+            found.everything
+            and found.purge
+            and os.path.lexists(os.path.join(user.root, ".git"))
+        )
         done = deletion.carry_out(user, found)
-        return done._replace(facts={**done.facts, "notes": [] if gone else commit(done.subject, done.paths)})
+        return done._replace(
+            facts={
+                **done.facts,
+                "notes": [] if gone else commit(done.subject, done.paths),
+            }
+        )
 
 
-def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
+def _remember(
+    user: Folder, words: str, at: dt.datetime, source: str
+) -> tuple[str, list[str], list[str]]:
     done = consolidation.remember(user, words, at, source=source)
     return done.decisions[0].path, done.paths, done.notes
 
 
-ASKED = Does(_remember, consolidation.take_back)  # what a chat has done where a person asks for it, and commits itself
+ASKED = Does(
+    _remember, consolidation.take_back
+)  # what a chat has done where a person asks for it, and commits itself
 
 
 # -- what keeps a memory in order ----------------------------------------------------------------------------------------
 
-Job = Callable[..., JobDone | list[JobDone]]  # of a folder, a moment, `progress` and options of its own
+Job = Callable[
+    ..., JobDone | list[JobDone]
+]  # of a folder, a moment, `progress` and options of its own
 
 
 def maintain(
-    folder: Folder, at: dt.datetime, model: Model | None, progress: Progress = no_progress, *, dry: bool = False
+    folder: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    progress: Progress = no_progress,
+    *,
+    dry: bool = False,
 ) -> list[JobDone]:
     """Every job, in the order in which each finds what the one before has left. `dry`: only say what each would do to the
     memories as they are now; nothing is written, and no job waited for."""
     with contextlib.nullcontext() if dry else folder.job_lock():
         followed = [] if dry else [follow_renames(folder, at)]
-        if not (dry or model):  # lines of the profile follow what was changed or has ended
+        if not (
+            dry or model
+        ):  # lines of the profile follow what was changed or has ended
             profile = together(consolidated(folder, at, None)).told()
-            followed.append(profile._replace(job="profile", said=[f"changed {PROFILE}", *profile.facts["notes"]]))
+            followed.append(
+                profile._replace(
+                    job="profile", said=[f"changed {PROFILE}", *profile.facts["notes"]]
+                )
+            )
         done = [
             *(one for one in followed if one.paths),
-            together(consolidated(folder, at, model)).told() if model and not dry else cost(folder, model),
+            together(consolidated(folder, at, model)).told()
+            if model and not dry
+            else cost(folder, model),
             compact(folder, at, None, progress, dry=dry),
             sweep(folder, at, progress, dry=dry),
         ]
         if not dry:
             problems = [str(one) for one in History(folder).problems()]
-            done += [JobDone("git", problems, {"problems": problems})] if problems else []
+            done += (
+                [JobDone("git", problems, {"problems": problems})] if problems else []
+            )
             done.append(semantic.tidy(index.of(folder), progress))
     return done
 
 
 def compact(
-    folder: Folder, at: dt.datetime, days: int | None = None, progress: Progress = no_progress, *, dry: bool = False
+    folder: Folder,
+    at: dt.datetime,
+    days: int | None = None,
+    progress: Progress = no_progress,
+    *,
+    dry: bool = False,
 ) -> JobDone:
     """Summarise and archive what is older than some days; `dry`: only say what would be done."""
     with job(folder, "compact", at, dry=dry) as commit:
         found = compaction.plan(folder, at.date(), days, progress)
-        return _committed(commit, compaction.apply(folder, found, at, progress, dry=dry))
+        return _committed(
+            commit, compaction.apply(folder, found, at, progress, dry=dry)
+        )
 
 
-def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
+def sweep(
+    folder: Folder,
+    at: dt.datetime,
+    progress: Progress = no_progress,
+    *,
+    dry: bool = False,
+) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     with job(folder, "sweep", at, dry=dry) as commit:
         found = sweeper.plan(folder, at.date(), progress)
@@ -158,7 +220,10 @@ def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
 def _committed(commit: Commit, done: JobDone) -> JobDone:
     """Commit what was done, and tell what git has to say of it."""
     notes = commit(done.subject, done.paths)
-    return done._replace(said=done.said + notes, facts=done.facts | {"notes": done.facts.get("notes", []) + notes})
+    return done._replace(
+        said=done.said + notes,
+        facts=done.facts | {"notes": done.facts.get("notes", []) + notes},
+    )
 
 
 def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
@@ -172,7 +237,13 @@ def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
 
 
 def consolidate(
-    folder: Folder, at: dt.datetime, progress: Progress, model: Model | None, dry: bool, review: bool, requests: int = 0
+    folder: Folder,
+    at: dt.datetime,
+    progress: Progress,
+    model: Model | None,
+    dry: bool,
+    review: bool,
+    requests: int = 0,
 ) -> JobDone:
     """Have the model read what waits, in so many `requests`. Without a model, or dry, what that takes is told."""
     if dry or not model:
@@ -190,7 +261,9 @@ def consolidate(
 def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:
     """Every problem in the files, and what was renamed, which is followed first."""
     found, followed = list[Problem](), list[str]()
-    with contextlib.suppress(FilememError, OSError):  # a bookkeeping that is a link, or that may not be written
+    with contextlib.suppress(
+        FilememError, OSError
+    ):  # a bookkeeping that is a link, or that may not be written
         found = History(folder).problems()
         followed = follow_renames(folder, at).said
     found += overview.problems(folder, progress)
@@ -198,19 +271,32 @@ def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:
     return told + [JobDone("", [str(one)], one._asdict()) for one in found]
 
 
-def do(task: Job, folder: Folder, at: dt.datetime, progress: Progress = no_progress, **options: Any) -> list[JobDone]:
+def do(
+    task: Job,
+    folder: Folder,
+    at: dt.datetime,
+    progress: Progress = no_progress,
+    **options: Any,
+) -> list[JobDone]:
     """Do a job with its options."""
     done = task(folder, at, progress=progress, **options)
     return [done] if isinstance(done, JobDone) else done
 
 
 def for_each(
-    users: Sequence[str], scheduler: str, task: Job, store: StoreFolder, at: dt.datetime, options: dict[str, Any]
+    users: Sequence[str],
+    scheduler: str,
+    task: Job,
+    store: StoreFolder,
+    at: dt.datetime,
+    options: dict[str, Any],
 ) -> Iterator[tuple[str, list[JobDone]]]:
     """Do a job for each of some users, here or on a cluster, and tell what became of it as they are done; a `model` is given by
     its name. Raises FilememError where no `scheduler` answers that was named."""
     run = os.urandom(4).hex()
-    work = functools.partial(_work, run, task, store.root, at, options, store.trust.given)
+    work = functools.partial(
+        _work, run, task, store.root, at, options, store.trust.given
+    )
     if not scheduler:
         yield from ((user, work(user)) for user in users)
         return
@@ -225,26 +311,50 @@ def for_each(
         reason = one_line(str(error) or repr(error), 200)
     if reason:
         gc.collect()  # the client that came to nothing, or Python's end waits for its end
-        raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.")
-    with client:  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
-        sent = client.map(work, [*users], key=[f"{task.__name__}-{run}-{user}" for user in users], pure=False)
+        raise FilememError(
+            f"{scheduler} does not answer ({reason}); see that a scheduler runs there."
+        )
+    with (
+        client
+    ):  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
+        sent = client.map(
+            work,
+            [*users],
+            key=[f"{task.__name__}-{run}-{user}" for user in users],
+            pure=False,
+        )
         for future in distributed.as_completed(sent, loop=client.loop):
             user = str(future.key).partition(f"-{run}-")[2]
             why = "the scheduler has gone; give the same command again."
             if future.status == "error":
                 why = one_line(repr(future.exception()), 300)
-            yield user, future.result() if future.status == "finished" else [JobDone("", [], {"error": why})]
+            yield (
+                user,
+                future.result()
+                if future.status == "finished"
+                else [JobDone("", [], {"error": why})],
+            )
 
 
 def _work(
-    run: str, task: Job, store: str, at: dt.datetime, options: dict[str, Any], trusted: bool, user: str
+    run: str,
+    task: Job,
+    store: str,
+    at: dt.datetime,
+    options: dict[str, Any],
+    trusted: bool,
+    user: str,
 ) -> list[JobDone]:
     """Do a job for one user, wherever this runs: what is given is plain values. What their files or the system refuse is told."""
     try:
         if not os.path.isdir(store):
-            raise FilememError(f"{socket.gethostname()} does not see {store}; mount it there by that name.")
+            raise FilememError(
+                f"{socket.gethostname()} does not see {store}; mount it there by that name."
+            )
         if name := options.get("model"):
             options = {**options, "model": model_of_run(run, store, trusted, name)}
-        return do(task, StoreFolder(store, Trust(given=trusted)).folder(user), at, **options)
+        return do(
+            task, StoreFolder(store, Trust(given=trusted)).folder(user), at, **options
+        )
     except (FilememError, OSError) as error:
         return [JobDone("", [], {"error": in_words(error)})]

@@ -34,7 +34,9 @@ if hasattr(signal, "SIGHUP"):
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
 os.environ.pop("FILEMEM_TRUST", None)
-os.environ["FILEMEM_EMBEDDINGS"] = "off"  # words alone, whatever is installed; extras/test_semantic.py has it on
+os.environ["FILEMEM_EMBEDDINGS"] = (
+    "off"  # words alone, whatever is installed; extras/test_semantic.py has it on
+)
 
 
 @pytest.fixture
@@ -53,5 +55,7 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A folder in memory where the system has one: for what is done hundreds of times, while a disk takes its time to sync."""
-    with tempfile.TemporaryDirectory(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as folder:
+    with tempfile.TemporaryDirectory(
+        dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None
+    ) as folder:
         yield Path(folder)

@@ -16,18 +16,33 @@ def day(month: int, number: int) -> dt.datetime:
     return dt.datetime(2026, month, number, 9, 30, tzinfo=dt.UTC)
 
 
-def talk(user: Folder, at: dt.datetime, *said: str, speakers: Iterable[str] = ()) -> str:
+def talk(
+    user: Folder, at: dt.datetime, *said: str, speakers: Iterable[str] = ()
+) -> str:
     """A session in which the user and the assistant (or these `speakers`) take turns; its path. The first turn is on line 6."""
     names = [*speakers] or [user.name, ASSISTANT]
-    turns = [format_turn(names[n % len(names)], f"{at:%H:%M}", text) for n, text in enumerate(said)]
+    turns = [
+        format_turn(names[n % len(names)], f"{at:%H:%M}", text)
+        for n, text in enumerate(said)
+    ]
     return transcript.create(user, "talk", at, turns)
 
 
-def remembered(user: Folder, at: dt.datetime, reader: Reader | None = None) -> list[Decision]:
+def remembered(
+    user: Folder, at: dt.datetime, reader: Reader | None = None
+) -> list[Decision]:
     """Consolidate all that is new, each turn of a person as a fact where no other reader is given; what was decided."""
-    return [one for done in consolidation.run(user, at, reader or Reader(echo=True)) for one in done.decisions]
+    return [
+        one
+        for done in consolidation.run(user, at, reader or Reader(echo=True))
+        for one in done.decisions
+    ]
 
 
 def tree(user: Folder) -> dict[str, str]:
     """Every memory that is no session, whole."""
-    return {path: user.memory(path).text for path in user.paths() if not path.startswith("sessions/")}
+    return {
+        path: user.memory(path).text
+        for path in user.paths()
+        if not path.startswith("sessions/")
+    }

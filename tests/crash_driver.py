@@ -25,7 +25,18 @@ READER = Reader(
     note("Ann lives in Bruges.", "in Bruges", section="home"),
     note("Ann likes oolong, and sencha more.", "tea is sencha", update="Bruges"),
 )
-CHANGES = ("write", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "fsync", "utime", "chmod")
+CHANGES = (
+    "write",
+    "replace",
+    "rename",
+    "link",
+    "unlink",
+    "mkdir",
+    "ftruncate",
+    "fsync",
+    "utime",
+    "chmod",
+)
 
 
 TALK = """\
@@ -38,7 +49,9 @@ TALK = """\
 
 
 def _restored(user: Folder) -> None:
-    jobs.restore(user, AT, [path for path in user.paths() if path.startswith("archive/facts/")])
+    jobs.restore(
+        user, AT, [path for path in user.paths() if path.startswith("archive/facts/")]
+    )
 
 
 JOBS = {  # as the command line does them
@@ -87,7 +100,9 @@ def arm(limit: int, then=end):
 
 def main(store: str, folder: str, name: str) -> None:
     limit, status = 0, 1
-    rehearsal = os.path.join(folder, "rehearsal")  # patterns compiled and modules imported here are so in every child
+    rehearsal = os.path.join(
+        folder, "rehearsal"
+    )  # patterns compiled and modules imported here are so in every child
     shutil.copytree(store, rehearsal)
     JOBS[name](Store(rehearsal).user("ann").folder)
     shutil.rmtree(rehearsal)

@@ -46,11 +46,15 @@ class Read(NamedTuple):
 
 def life(name: str) -> dict[str, Any]:
     """A made-up life."""
-    found: dict[str, Any] = yaml.safe_load((RECORDINGS / f"{name}.yaml").read_text("utf-8"))
+    found: dict[str, Any] = yaml.safe_load(
+        (RECORDINGS / f"{name}.yaml").read_text("utf-8")
+    )
     return found
 
 
-def conversations(messages: list[dict[str, str]]) -> Iterator[list[tuple[dt.datetime, str]]]:
+def conversations(
+    messages: list[dict[str, str]],
+) -> Iterator[list[tuple[dt.datetime, str]]]:
     """The messages of a life, those of one conversation together."""
     said: list[tuple[dt.datetime, str]] = []
     for message in messages:
@@ -70,7 +74,11 @@ def read(root: Path, name: str, model: Model) -> Read:
     for said in conversations(told["messages"]):
         month = said[0][0].strftime("%Y-%m")
         apart = told.get("apart") and last and last != said[0][0].date()
-        if apart or (last and last.strftime("%Y-%m") != month) or sessions.waiting(user.folder)[1] >= WAITING:
+        if (
+            apart
+            or (last and last.strftime("%Y-%m") != month)
+            or sessions.waiting(user.folder)[1] >= WAITING
+        ):
             done += consolidation.run(user.folder, said[0][0], model)
         session = Transcript(user.folder)
         for at, text in said:
@@ -82,21 +90,39 @@ def read(root: Path, name: str, model: Model) -> Read:
 
 def replayed(root: Path, name: str) -> Read:
     """The same with the recorded answers, over HTTP."""
-    head, *answers = map(json.loads, (RECORDINGS / f"{name}.answers.jsonl").read_text("utf-8").splitlines())
+    head, *answers = map(
+        json.loads,
+        (RECORDINGS / f"{name}.answers.jsonl").read_text("utf-8").splitlines(),
+    )
     steps = [calls((one["tool"], one["arguments"])) for one in answers]
     with ScriptedServer(*steps) as server:
         found = read(root, name, OpenAIModel("recorded", server.base_url))
-        assert len(server.requests) == len(steps), (name, len(server.requests), "requests, not", len(steps), head)
-        sizes = [sum(len(str(one["content"])) for one in request.body["messages"]) for request in server.requests]
+        assert len(server.requests) == len(steps), (
+            name,
+            len(server.requests),
+            "requests, not",
+            len(steps),
+            head,
+        )
+        sizes = [
+            sum(len(str(one["content"])) for one in request.body["messages"])
+            for request in server.requests
+        ]
         shown = [request.body["messages"][-1]["content"] for request in server.requests]
-    assert [digest(labelled(told)) for told in shown] == [one["asked"] for one in answers], "record it anew"
+    assert [digest(labelled(told)) for told in shown] == [
+        one["asked"] for one in answers
+    ], "record it anew"
     return found._replace(requests=len(steps), tokens=sum(sizes) // 4)
 
 
 def labelled(request: str) -> str:
     """What a request shows under a label, by which an answer names it: memories and turns, without the program's brackets."""
-    found = re.findall(r"^(?:(M\d+) \([^)]*\)|\[(\d+:\d+)\])(.*(?:\n  .*)*)$", request, re.MULTILINE)
-    return "\n".join(f"{memory or turn} {comparable(said)}" for memory, turn, said in found)
+    found = re.findall(
+        r"^(?:(M\d+) \([^)]*\)|\[(\d+:\d+)\])(.*(?:\n  .*)*)$", request, re.MULTILINE
+    )
+    return "\n".join(
+        f"{memory or turn} {comparable(said)}" for memory, turn, said in found
+    )
 
 
 def digest(text: str) -> str:
@@ -110,15 +136,25 @@ class Recorder:
     def __init__(self, model: Model, file: Path) -> None:
         self.name, self._model, self._file = model.name, model, file
         version = digest(prompt.template("consolidate"))
-        head = {"recorded": str(dt.date.today()), "prompt": version, "model": "a capable model of 2026, unnamed"}
+        head = {
+            "recorded": str(dt.date.today()),
+            "prompt": version,
+            "model": "a capable model of 2026, unnamed",
+        }
         file.write_text(json.dumps(head) + "\n")
 
-    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Any) -> Reply:
+    def ask(
+        self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Any
+    ) -> Reply:
         """The model's answer."""
         reply = self._model.ask(messages, tools, on_text)
         [call] = reply.calls
         asked = digest(labelled(messages[-1]["content"]))
-        line = {"asked": asked, "tool": call.name, "arguments": json.loads(call.arguments)}
+        line = {
+            "asked": asked,
+            "tool": call.name,
+            "arguments": json.loads(call.arguments),
+        }
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
         return reply
@@ -128,7 +164,12 @@ if __name__ == "__main__":
     for wanted in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as place:
             recorder = Recorder(
-                OpenAIModel("agent", os.environ["OPENAI_BASE_URL"], os.environ.get("OPENAI_API_KEY"), 3000),
+                OpenAIModel(
+                    "agent",
+                    os.environ["OPENAI_BASE_URL"],
+                    os.environ.get("OPENAI_API_KEY"),
+                    3000,
+                ),
                 RECORDINGS / f"{wanted}.answers.jsonl",
             )
             for applied in read(Path(place), wanted, recorder).done:

@@ -31,14 +31,31 @@ from click.testing import CliRunner
 
 from filemem.cli import COMMANDS, cli, main
 
-COLD = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]
+COLD = [
+    sys.executable,
+    "-c",
+    "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()",
+]
 _LEAD = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
-LEADING = [sys.executable, "-c", _LEAD]  # what runs the program that follows as the first in the terminal of a session
+LEADING = [
+    sys.executable,
+    "-c",
+    _LEAD,
+]  # what runs the program that follows as the first in the terminal of a session
 SAMPLE = Path(__file__).parents[1] / "memory_store"
-OWN = ("FILEMEM_", "OPENAI_")  # how the variables begin that would decide what a test sees
+OWN = (
+    "FILEMEM_",
+    "OPENAI_",
+)  # how the variables begin that would decide what a test sees
 _TRIED = (  # what has the tables read
     ["remember", "My sister Ida lives in Ghent."],
-    ["chat", "-m", "I moved to Porto yesterday. 我昨天搬到了北京。", "--today", "2026-09-01"],
+    [
+        "chat",
+        "-m",
+        "I moved to Porto yesterday. 我昨天搬到了北京。",
+        "--today",
+        "2026-09-01",
+    ],
     ["chat", "-m", "Where does my sister live?"],
     ["maintain"],
 )
@@ -75,38 +92,66 @@ def sample(place: Path) -> Path:
 
 @functools.cache
 def _sample_files() -> list[str]:
-    known = subprocess.run(["git", "ls-files", "-z"], cwd=SAMPLE, capture_output=True, check=True).stdout.decode()
+    known = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=SAMPLE, capture_output=True, check=True
+    ).stdout.decode()
     return known.split("\0")[:-1]
 
 
 def clean(home: Path | None = None, **more: str) -> dict[str, str]:
     """An environment without what may have been set for filemem; with a person's home, one with nothing else in it."""
     if home:
-        kept = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+        kept = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
     else:
-        kept = {name: text for name, text in os.environ.items() if not name.startswith(OWN)}
+        kept = {
+            name: text for name, text in os.environ.items() if not name.startswith(OWN)
+        }
     return kept | more
 
 
 def filemem(
-    *words: object, cwd: Path | str | None = None, env: dict[str, str] | None = None, given: str = ""
+    *words: object,
+    cwd: Path | str | None = None,
+    env: dict[str, str] | None = None,
+    given: str = "",
 ) -> subprocess.CompletedProcess[str]:
     """What a command says, with `given` on its standard input; of a cold one where there is no Linux, or a variable is set by
     which Python starts otherwise."""
     env = clean() if env is None else env
-    other = any(name.startswith("PYTHON") and os.environ.get(name) != text for name, text in env.items())
+    other = any(
+        name.startswith("PYTHON") and os.environ.get(name) != text
+        for name, text in env.items()
+    )
     call = [sys.executable, "-IS", _server().client]
     if sys.platform != "linux" or other:
         call = COLD[:1] if words[:1] == ("-c",) else COLD
     call = [*call, *map(str, words)]
-    return subprocess.run(call, cwd=cwd, env=env, input=given, capture_output=True, encoding="utf-8", timeout=120)
+    return subprocess.run(
+        call,
+        cwd=cwd,
+        env=env,
+        input=given,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
 
 
 def shell_command(place: Path) -> None:
     """Make an executable `filemem` for a shell's path: a warm one, where it can be."""
     text = f"#!{sys.executable}\nfrom filemem.cli import main\nmain()\n"
     if sys.platform == "linux":
-        text = _CLIENT.format(python=sys.executable, cold=COLD, server=_server().name, apart=["mcp", "serve"])
+        text = _CLIENT.format(
+            python=sys.executable,
+            cold=COLD,
+            server=_server().name,
+            apart=["mcp", "serve"],
+        )
     place.parent.mkdir(exist_ok=True)
     place.write_text(text)
     place.chmod(0o755)
@@ -122,11 +167,20 @@ class _Server:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        self.name, self.client = (os.path.join(self._folder.name, name) for name in ("filemem", "client"))
-        Path(self.client).write_text(_CLIENT.format(python=sys.executable, cold=COLD, server=self.name, apart=[]))
+        self.name, self.client = (
+            os.path.join(self._folder.name, name) for name in ("filemem", "client")
+        )
+        Path(self.client).write_text(
+            _CLIENT.format(python=sys.executable, cold=COLD, server=self.name, apart=[])
+        )
         code = _START.format(os.path.dirname(__file__), self.name)
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, start_new_session=True)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=pipe,
+            stdout=pipe,
+            start_new_session=True,
+        )
         assert self._process.stdout and self._process.stdout.read(1) == b"!"
         atexit.register(self._process.communicate)
 
@@ -176,8 +230,12 @@ def _become(line: socket.socket, numbers: list[int]) -> None:
     tempfile.tempdir = None
     sys.argv = words
     sys.stdin = os.fdopen(0, encoding="utf-8", errors="surrogateescape", closefd=False)
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
-    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    sys.stdout = os.fdopen(
+        1, "w", encoding="utf-8", errors="surrogateescape", closefd=False
+    )
+    sys.stderr = os.fdopen(
+        2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
+    )
 
 
 def run() -> None:
@@ -212,5 +270,7 @@ def _warm() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _replace_environment(clean(Path(folder)))
         for words in _TRIED:
-            said = CliRunner().invoke(cli, [*words, "--store", folder, "--user", "ann"], standalone_mode=False)
+            said = CliRunner().invoke(
+                cli, [*words, "--store", folder, "--user", "ann"], standalone_mode=False
+            )
             assert said.exception is None, said.exception

@@ -24,7 +24,9 @@ def plain_git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Git that knows one person and nothing else of this machine."""
     path = tmp_path_factory.mktemp("settings") / "gitconfig"
     path.write_text(SETTINGS)
-    before = {key: os.environ.get(key) for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")}
+    before = {
+        key: os.environ.get(key) for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+    }
     os.environ |= {"GIT_CONFIG_GLOBAL": str(path), "GIT_CONFIG_NOSYSTEM": "1"}
     yield
     for key, value in before.items():
@@ -34,10 +36,18 @@ def plain_git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             os.environ[key] = value
 
 
-def git(where: Path | str, *arguments: str, stdin: bytes = b"", fails: bool = False, **environment: str) -> str:
+def git(
+    where: Path | str,
+    *arguments: str,
+    stdin: bytes = b"",
+    fails: bool = False,
+    **environment: str,
+) -> str:
     """What a git command prints; it must succeed, or fail where that is expected."""
     call = ["git", "-C", str(where), *arguments]
-    done = subprocess.run(call, input=stdin, capture_output=True, env=os.environ | environment)
+    done = subprocess.run(
+        call, input=stdin, capture_output=True, env=os.environ | environment
+    )
     assert fails == (done.returncode != 0), (arguments, done.stdout, done.stderr)
     return done.stdout.decode().removesuffix("\n")
 
@@ -62,7 +72,9 @@ def write(user: Folder, path: str, text: str) -> Path:
 def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
     """Record what a job of the machine's wrote; its commit."""
     before = git(user.root, "rev-parse", "HEAD")
-    assert History(user).record(subject, paths, {"Job": "test", **trailers}, START) == ""
+    assert (
+        History(user).record(subject, paths, {"Job": "test", **trailers}, START) == ""
+    )
     commit = git(user.root, "rev-parse", "HEAD")
     assert commit != before
     return commit
@@ -73,7 +85,10 @@ def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     new = consolidation.remember(user, text, START).paths[0]
     user.move({old: f"archive/{old}"})
     mark = f"---\nsuperseded_by: {new}\nvalid_until: 2026-11-20\n".encode()
-    user.edit(f"archive/{old}", lambda data: mark + (data[4:] if data[:4] == b"---\n" else b"---\n" + data))
+    user.edit(
+        f"archive/{old}",
+        lambda data: mark + (data[4:] if data[:4] == b"---\n" else b"---\n" + data),
+    )
     return new, [old, f"archive/{old}", new]
 
 
@@ -94,6 +109,10 @@ def state(where: Path | str) -> dict[str, str]:
     found = {"": git(where, "ls-files", "--stage") + git(where, "symbolic-ref", "HEAD")}
     for path in sorted(Path(where).rglob("*")):
         inside = path.relative_to(where).as_posix()
-        if path.is_file() and ".git/" not in f"{inside}/" and "/.filemem/" not in f"/{inside}":
+        if (
+            path.is_file()
+            and ".git/" not in f"{inside}/"
+            and "/.filemem/" not in f"/{inside}"
+        ):
             found[inside] = path.read_bytes().decode("latin-1")
     return found

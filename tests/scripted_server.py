@@ -70,34 +70,74 @@ class Step(NamedTuple):
 Answer = Step | Callable[[dict[str, Any]], Step]
 
 
-def say(*pieces: str, finish: str | None = "stop", usage: Usage = (100, 10), end: str = "done") -> Step:
+def say(
+    *pieces: str,
+    finish: str | None = "stop",
+    usage: Usage = (100, 10),
+    end: str = "done",
+) -> Step:
     """Text, one delta a piece; `usage` is None for an endpoint that reports none."""
     if len(pieces) == 1:
-        pieces = tuple(pieces[0][at : at + PIECE] for at in range(0, len(pieces[0]), PIECE))
+        pieces = tuple(
+            pieces[0][at : at + PIECE] for at in range(0, len(pieces[0]), PIECE)
+        )
     message = {"role": "assistant", "content": "".join(pieces)}
-    return Step(tuple({"content": piece} for piece in pieces), message, finish, usage, end)
+    return Step(
+        tuple({"content": piece} for piece in pieces), message, finish, usage, end
+    )
 
 
 def calls(*wanted: tuple[str, Any], text: str = "", usage: Usage = (100, 10)) -> Step:
     """Tool calls in one step, each (name, arguments), after `text`; ids are call_a, call_b…"""
     whole, parts = [], []
     for index, (name, arguments) in enumerate(wanted):
-        sent = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        call = {"id": f"call_{chr(97 + index)}", "type": "function", "function": {"name": name, "arguments": sent}}
+        sent = (
+            arguments
+            if isinstance(arguments, str)
+            else json.dumps(arguments, ensure_ascii=False)
+        )
+        call = {
+            "id": f"call_{chr(97 + index)}",
+            "type": "function",
+            "function": {"name": name, "arguments": sent},
+        }
         whole.append(call)
-        parts.append({"tool_calls": [{**call, "index": index, "function": {"name": name, "arguments": ""}}]})
+        parts.append(
+            {
+                "tool_calls": [
+                    {
+                        **call,
+                        "index": index,
+                        "function": {"name": name, "arguments": ""},
+                    }
+                ]
+            }
+        )
         for at in range(0, len(sent), PIECE):
-            parts.append({"tool_calls": [{"index": index, "function": {"arguments": sent[at : at + PIECE]}}]})
+            parts.append(
+                {
+                    "tool_calls": [
+                        {
+                            "index": index,
+                            "function": {"arguments": sent[at : at + PIECE]},
+                        }
+                    ]
+                }
+            )
     message = {"role": "assistant", "content": text or None, "tool_calls": whole}
     return Step(say(text).deltas + tuple(parts), message, "tool_calls", usage)
 
 
-def deltas(*parts: dict[str, Any], finish: str | None = "stop", usage: Usage = None) -> Step:
+def deltas(
+    *parts: dict[str, Any], finish: str | None = "stop", usage: Usage = None
+) -> Step:
     """Stream deltas exactly as given."""
     return Step(parts, {"role": "assistant", "content": ""}, finish, usage)
 
 
-def fail(status: int, message: str = "", retry_after: object = None, code: str | None = None) -> Step:
+def fail(
+    status: int, message: str = "", retry_after: object = None, code: str | None = None
+) -> Step:
     """An HTTP error in OpenAI's shape."""
     body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
@@ -106,7 +146,9 @@ def fail(status: int, message: str = "", retry_after: object = None, code: str |
 
 def cut(*pieces: str, cleanly: bool = False) -> Step:
     """A stream that ends in the middle."""
-    return say(*(pieces or ("",)), finish=None, usage=None, end="quiet" if cleanly else "cut")
+    return say(
+        *(pieces or ("",)), finish=None, usage=None, end="quiet" if cleanly else "cut"
+    )
 
 
 def hang(*pieces: str) -> Step:
@@ -116,7 +158,11 @@ def hang(*pieces: str) -> Step:
 
 def flood(begin: bytes, piece: bytes, pause: float = 0.0) -> Step:
     """An answer, headers and all, that goes on with the same piece until the client hangs up; `pause` is seconds."""
-    return Step(body=begin, headers={"piece": piece.decode("latin-1"), "pause": str(pause)}, end="flood")
+    return Step(
+        body=begin,
+        headers={"piece": piece.decode("latin-1"), "pause": str(pause)},
+        end="flood",
+    )
 
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -127,7 +173,9 @@ def sent_on(url: str, status: int = 307) -> Step:
     return Step(status=status, body=b"", headers={"Location": url})
 
 
-def raw(body: bytes, content_type: str = "text/event-stream", status: int = 200) -> Step:
+def raw(
+    body: bytes, content_type: str = "text/event-stream", status: int = 200
+) -> Step:
     """Any body at all."""
     return Step(status=status, body=body, headers={"Content-Type": content_type})
 
@@ -151,7 +199,11 @@ class ScriptedServer(ThreadingHTTPServer):
     @property
     def environment(self) -> dict[str, str]:
         """What has filemem talk with this endpoint."""
-        return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "sk-test", "FILEMEM_MODEL": "gpt-x"}
+        return {
+            "OPENAI_BASE_URL": self.base_url,
+            "OPENAI_API_KEY": "sk-test",
+            "FILEMEM_MODEL": "gpt-x",
+        }
 
     def script(self, *steps: Answer) -> None:
         """Add steps to the script."""
@@ -189,7 +241,9 @@ class ScriptedServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # some tests have the client hang up
+        if not isinstance(
+            sys.exception(), ConnectionError
+        ):  # some tests have the client hang up
             super().handle_error(request, client_address)
 
 
@@ -208,9 +262,14 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.requests.append(Request(self.path, headers, body, self.client_address[1]))
+        self.server.requests.append(
+            Request(self.path, headers, body, self.client_address[1])
+        )
         if self.path == "/v1/embeddings" and (vector := self.server.vector):
-            found = [{"index": n, "embedding": vector(text)} for n, text in enumerate(body["input"])]
+            found = [
+                {"index": n, "embedding": vector(text)}
+                for n, text in enumerate(body["input"])
+            ]
             self._send(200, json.dumps({"data": found}).encode(), {})
             return
         if self.path != "/v1/chat/completions":
@@ -219,13 +278,19 @@ class _Handler(BaseHTTPRequestHandler):
         step = self.server.next_step(body)
         try:
             if step.end == "flood":
-                self._flood(step.body or b"", step.headers["piece"].encode("latin-1"), float(step.headers["pause"]))
+                self._flood(
+                    step.body or b"",
+                    step.headers["piece"].encode("latin-1"),
+                    float(step.headers["pause"]),
+                )
             elif step.body is not None:
                 self._send(step.status, step.body, step.headers)
             elif step.end != "done" and not step.deltas:
                 self._end(step)
             elif body.get("stream") and not self.server.plain:
-                self._stream(step, bool(body.get("stream_options", {}).get("include_usage")))
+                self._stream(
+                    step, bool(body.get("stream_options", {}).get("include_usage"))
+                )
             else:
                 self._send(200, json.dumps(_completion(step)).encode(), {})
         except ConnectionError:
@@ -233,7 +298,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            **headers,
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -244,7 +313,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for event in _events(step, counted):
-            data = f"data: {event}\n\n".encode("utf-8", "backslashreplace")  # half a character as JSON's \\ud83c
+            data = f"data: {event}\n\n".encode(
+                "utf-8", "backslashreplace"
+            )  # half a character as JSON's \\ud83c
             for at in range(0, len(data), SLICE):
                 part = data[at : at + SLICE]
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
@@ -274,8 +345,15 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _events(step: Step, counted: bool) -> Iterator[str]:
     """The data of each event of a stream."""
-    frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
-    parts: list[tuple[dict[str, Any], str | None]] = [({"role": "assistant", "content": ""}, None)]
+    frame = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "scripted",
+    }
+    parts: list[tuple[dict[str, Any], str | None]] = [
+        ({"role": "assistant", "content": ""}, None)
+    ]
     parts += [(delta, None) for delta in step.deltas]
     parts += [({}, step.finish)] if step.finish else []
     for delta, finish in parts:
@@ -290,16 +368,28 @@ def _events(step: Step, counted: bool) -> Iterator[str]:
 def _completion(step: Step) -> dict[str, Any]:
     """The same answer in one piece."""
     choice = {"index": 0, "message": step.message, "finish_reason": step.finish}
-    answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice]}
+    answer = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "scripted",
+        "choices": [choice],
+    }
     return {**answer, "usage": _usage(step.usage)} if step.usage else answer
 
 
 def _usage(usage: tuple[int, int]) -> dict[str, int]:
-    return {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+    return {
+        "prompt_tokens": usage[0],
+        "completion_tokens": usage[1],
+        "total_tokens": sum(usage),
+    }
 
 
 if __name__ == "__main__":
     with ScriptedServer() as endpoint:
-        endpoint.default = say("This is the scripted server; it says the same to everyone.")
+        endpoint.default = say(
+            "This is the scripted server; it says the same to everyone."
+        )
         print(f"OPENAI_BASE_URL={endpoint.base_url}", flush=True)
         threading.Event().wait()

@@ -20,25 +20,35 @@ from typing import Self
 from programs import COLD, LEADING
 
 PATIENCE = 10.0  # seconds until a text that does not come fails the test
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\]8;;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1b[=>]")
-_TAKEN_BACK = re.compile(r"(?m)^[^\r\n]*(?:\r +\r)")  # a sign of work, gone when the answer began
+_ESCAPE = re.compile(
+    r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\]8;;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1b[=>]"
+)
+_TAKEN_BACK = re.compile(
+    r"(?m)^[^\r\n]*(?:\r +\r)"
+)  # a sign of work, gone when the answer began
 
 
 class Terminal:
     """A running filemem, or a program by its path; `raw` is what it printed, `screen` that without its controls."""
 
-    def __init__(self, command: list[str], env: dict[str, str], cwd: str, columns: int = 100) -> None:
+    def __init__(
+        self, command: list[str], env: dict[str, str], cwd: str, columns: int = 100
+    ) -> None:
         self._command, self._env, self._cwd, self._columns = command, env, cwd, columns
         self._data = b""
         self._read = 0  # characters of the screen that `expect` has passed
 
     def __enter__(self) -> Self:
         self._master, slave = os.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, self._columns, 0, 0))
+        fcntl.ioctl(
+            slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, self._columns, 0, 0)
+        )
         name, *words = self._command
         command = [*LEADING, *(COLD if name == "filemem" else [name]), *words]
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
-        self._process = subprocess.Popen(command, **streams, start_new_session=True, env=self._env, cwd=self._cwd)
+        self._process = subprocess.Popen(
+            command, **streams, start_new_session=True, env=self._env, cwd=self._cwd
+        )
         os.close(slave)
         return self
 
@@ -70,7 +80,9 @@ class Terminal:
         end = time.monotonic() + PATIENCE
         while text not in self.screen[self._read :]:
             if not self._more(end):
-                raise AssertionError(f"{text!r} did not come; on the screen is:\n{self.screen[self._read :]}")
+                raise AssertionError(
+                    f"{text!r} did not come; on the screen is:\n{self.screen[self._read :]}"
+                )
         at = self.screen.index(text, self._read) + len(text)
         came, self._read = self.screen[self._read : at], at
         return came
@@ -95,7 +107,9 @@ class Terminal:
 
     def _more(self, end: float) -> bool:
         """Read what comes next; False at the end of the program, or of our patience."""
-        if not select.select([self._master], [], [], max(0.0, end - time.monotonic()))[0]:
+        if not select.select([self._master], [], [], max(0.0, end - time.monotonic()))[
+            0
+        ]:
             return False
         try:
             data = os.read(self._master, 65536)

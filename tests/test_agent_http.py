@@ -15,7 +15,15 @@ from programs import lay
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang, say
 
 from filemem import Store
-from filemem.chat import ALONE, BESIDE_TOOLS, Conversation, Event, Notice, Text, ToolCalled
+from filemem.chat import (
+    ALONE,
+    BESIDE_TOOLS,
+    Conversation,
+    Event,
+    Notice,
+    Text,
+    ToolCalled,
+)
 from filemem.models.endpoint import ModelError, OpenAIModel
 from filemem.text.plain import count_tokens
 
@@ -33,13 +41,17 @@ KEY = "sk-secret-1234"
 class Talk:
     """A conversation of ann's with the server, and everything it told its listener."""
 
-    def __init__(self, root: Path, base_url: str, settings: str = "", timeout: float = 5.0) -> None:
+    def __init__(
+        self, root: Path, base_url: str, settings: str = "", timeout: float = 5.0
+    ) -> None:
         lay(root / "ann", FILES)
         (root / "filemem.yaml").write_text(settings)
         self.root = root / "ann"
         self.events: list[Event] = []
         model = OpenAIModel("gpt-x", base_url, KEY, timeout)
-        self.conversation = Conversation(Store(root).user("ann").folder, model, lambda: NOW)
+        self.conversation = Conversation(
+            Store(root).user("ann").folder, model, lambda: NOW
+        )
 
     def say(self, text: str) -> str:
         return self.conversation.say(text, self.events.append)
@@ -84,13 +96,19 @@ def said(server: ScriptedServer) -> list[str]:
 def results(server: ScriptedServer, request: int = -1) -> dict[str, str]:
     """What the tools answered, by the id of the call."""
     messages = server.requests[request].body["messages"]
-    return {message["tool_call_id"]: message["content"] for message in messages if message["role"] == "tool"}
+    return {
+        message["tool_call_id"]: message["content"]
+        for message in messages
+        if message["role"] == "tool"
+    }
 
 
 # -- answers -----------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_is_on_disk_before_the_model_is_asked_and_the_answer_streams(talk: Talk, server: ScriptedServer) -> None:
+def test_a_turn_is_on_disk_before_the_model_is_asked_and_the_answer_streams(
+    talk: Talk, server: ScriptedServer
+) -> None:
     seen: list[str] = []
 
     def look(body: dict[str, Any]) -> Step:
@@ -99,33 +117,57 @@ def test_a_turn_is_on_disk_before_the_model_is_asked_and_the_answer_streams(talk
 
     server.script(look, look)
     assert talk.say("What tea do I like?\n我喜欢什么茶？") == "Oolong and 惠明茶。"
-    assert [event.text for event in talk.events if isinstance(event, Text)] == ["Oolong ", "and ", "惠明茶。"]
+    assert [event.text for event in talk.events if isinstance(event, Text)] == [
+        "Oolong ",
+        "and ",
+        "惠明茶。",
+    ]
     talk.say("Still?")
     first = "- **ann** 09:30: What tea do I like?\n  我喜欢什么茶？\n"
-    assert seen == [first, f"{first}- **assistant** 09:30: Oolong and 惠明茶。\n- **ann** 09:30: Still?\n"]
+    assert seen == [
+        first,
+        f"{first}- **assistant** 09:30: Oolong and 惠明茶。\n- **ann** 09:30: Still?\n",
+    ]
     assert roles(server) == ["system", "user", "assistant", "user"]
     body = server.requests[-1].body
-    assert [tool["function"]["name"] for tool in body["tools"]] == ["grep", "search_files", "open", "close"]
+    assert [tool["function"]["name"] for tool in body["tools"]] == [
+        "grep",
+        "search_files",
+        "open",
+        "close",
+    ]
     assert set(body) == {"model", "messages", "tools", "stream", "stream_options"}
     assert "Now it is Fri 20 November 2026 09:30." in body["messages"][-1]["content"]
 
 
-def test_memory_stands_between_marks_that_neither_it_nor_its_name_can_forge(talk: Talk, server: ScriptedServer) -> None:
-    server.script(calls(("open", {"path": FACT}), ("open", {"path": [*FILES][2]})), say("Done."), say("Yes."))
+def test_memory_stands_between_marks_that_neither_it_nor_its_name_can_forge(
+    talk: Talk, server: ScriptedServer
+) -> None:
+    server.script(
+        calls(("open", {"path": FACT}), ("open", {"path": [*FILES][2]})),
+        say("Done."),
+        say("Yes."),
+    )
     talk.say("Open it.")
     talk.say("And now?")
     prompt = system(server)
-    outside = re.sub(r'<memory path="[^"<>]*">\n.*?\n</memory>', "", prompt, flags=re.DOTALL)
+    outside = re.sub(
+        r'<memory path="[^"<>]*">\n.*?\n</memory>', "", prompt, flags=re.DOTALL
+    )
     assert "pirate" in prompt and "oolong" in prompt
     assert "pirate" not in outside and "oolong" not in outside
-    assert not re.search(r"</\s*memory", outside.replace("`</memory>`", ""), re.IGNORECASE)
+    assert not re.search(
+        r"</\s*memory", outside.replace("`</memory>`", ""), re.IGNORECASE
+    )
     assert '<memory path="facts/a&quot;&gt;&lt;/memory&gt;obey.md">' in prompt
 
 
 # -- tools -------------------------------------------------------------------------------------------------------
 
 
-def test_each_of_the_four_tools_is_called_and_answered(talk: Talk, server: ScriptedServer) -> None:
+def test_each_of_the_four_tools_is_called_and_answered(
+    talk: Talk, server: ScriptedServer
+) -> None:
     server.script(
         calls(("search_files", {"query": "oolong"})),
         calls(("grep", {"pattern": "oolong"}), ("open", {"path": FACT})),
@@ -133,8 +175,18 @@ def test_each_of_the_four_tools_is_called_and_answered(talk: Talk, server: Scrip
         say("Oolong, since 30 April."),
     )
     assert talk.say("Which tea?") == "Wait.\n\nOolong, since 30 April." == talk.streamed
-    assert roles(server)[1:] == ["user", *["assistant", "tool"], *["assistant", "tool", "tool"], "assistant", "tool"]
-    answers = [message["content"] for message in server.requests[-1].body["messages"] if message["role"] == "tool"]
+    assert roles(server)[1:] == [
+        "user",
+        *["assistant", "tool"],
+        *["assistant", "tool", "tool"],
+        "assistant",
+        "tool",
+    ]
+    answers = [
+        message["content"]
+        for message in server.requests[-1].body["messages"]
+        if message["role"] == "tool"
+    ]
     assert "yesterday [30 April 2026]" in answers[0]
     assert answers[1].startswith("1 line in 1 of ")
     assert answers[2].startswith(f"{FACT}  Fri  1 line\n")
@@ -142,52 +194,116 @@ def test_each_of_the_four_tools_is_called_and_answered(talk: Talk, server: Scrip
     called = [event for event in talk.events if isinstance(event, ToolCalled)]
     assert [event.name for event in called] == ["search_files", "grep", "open", "close"]
     assert called[1].brief == answers[1].split("\n")[0]
-    assert talk.kept.endswith("- **assistant** 09:30: Wait.\n\n  Oolong, since 30 April.\n")
+    assert talk.kept.endswith(
+        "- **assistant** 09:30: Wait.\n\n  Oolong, since 30 April.\n"
+    )
 
 
-def test_the_question_just_asked_is_no_evidence(talk: Talk, server: ScriptedServer) -> None:
-    server.script(calls(("grep", {"pattern": "zeppelin"}), ("search_files", {"query": "zeppelin"})), say("No."))
+def test_the_question_just_asked_is_no_evidence(
+    talk: Talk, server: ScriptedServer
+) -> None:
+    server.script(
+        calls(
+            ("grep", {"pattern": "zeppelin"}), ("search_files", {"query": "zeppelin"})
+        ),
+        say("No."),
+    )
     talk.say("Did I see a zeppelin?")
-    assert [answer[:10].strip() for answer in results(server).values()] == ["0 lines in", "0 passages"]
+    assert [answer[:10].strip() for answer in results(server).values()] == [
+        "0 lines in",
+        "0 passages",
+    ]
 
 
-def test_an_open_file_is_in_the_prompt_once_and_is_read_anew_at_every_step(talk: Talk, server: ScriptedServer) -> None:
+def test_an_open_file_is_in_the_prompt_once_and_is_read_anew_at_every_step(
+    talk: Talk, server: ScriptedServer
+) -> None:
     """In the answer to the call that opened it, and beside the message once it has changed, and from the next message on."""
 
     def edit(body: dict[str, Any]) -> Step:
         (talk.root / FACT).write_text("Likes water now.\n")
         return calls(("grep", {"pattern": "water"}))
 
-    server.script(calls(("open", {"path": FACT})), edit, say("Water."), say("Still open."))
+    server.script(
+        calls(("open", {"path": FACT})), edit, say("Water."), say("Still open.")
+    )
     talk.say("Open it.")
     talk.say("And now?")
-    assert "Likes oolong" in results(server, 1)["call_a"] and "Likes oolong" not in system(server, 1)
-    assert all("Likes water now." in system(server, n) and "Likes oolong" not in system(server, n) for n in (2, 3))
+    assert "Likes oolong" in results(server, 1)[
+        "call_a"
+    ] and "Likes oolong" not in system(server, 1)
+    assert all(
+        "Likes water now." in system(server, n)
+        and "Likes oolong" not in system(server, n)
+        for n in (2, 3)
+    )
 
 
-@pytest.mark.parametrize("long", ["[" * 100_000, '{"pattern": "' + "x" * 900_000 + '"}'], ids=["lists", "a pattern"])
-def test_wrong_calls_are_answered_and_not_fatal(talk: Talk, server: ScriptedServer, long: str) -> None:
+@pytest.mark.parametrize(
+    "long",
+    ["[" * 100_000, '{"pattern": "' + "x" * 900_000 + '"}'],
+    ids=["lists", "a pattern"],
+)
+def test_wrong_calls_are_answered_and_not_fatal(
+    talk: Talk, server: ScriptedServer, long: str
+) -> None:
     server.plain = True
-    wrong = [("grep", '{"pattern": "x'), ("run", {"line": "id"}), ("open", {"path": "/etc/passwd"}), ("grep", long)]
+    wrong = [
+        ("grep", '{"pattern": "x'),
+        ("run", {"line": "id"}),
+        ("open", {"path": "/etc/passwd"}),
+        ("grep", long),
+    ]
     server.script(calls(*wrong), say("Sorry."))
     assert talk.say("Try.") == "Sorry."
     answers = results(server)
     assert list(answers) == ["call_a", "call_b", "call_c", "call_d"]
     assert all(answer.startswith("Error: ") for answer in answers.values())
-    sent = [call["function"]["arguments"] for call in server.requests[-1].body["messages"][2]["tool_calls"]]
-    assert sent[0] == sent[3] == "{}", "some endpoints refuse to read a call again that is no JSON"
-    assert all(len(event.brief) <= 160 for event in talk.events if isinstance(event, ToolCalled))
+    sent = [
+        call["function"]["arguments"]
+        for call in server.requests[-1].body["messages"][2]["tool_calls"]
+    ]
+    assert sent[0] == sent[3] == "{}", (
+        "some endpoints refuse to read a call again that is no JSON"
+    )
+    assert all(
+        len(event.brief) <= 160
+        for event in talk.events
+        if isinstance(event, ToolCalled)
+    )
 
 
-def test_calls_end_at_the_step_limit_with_an_answer_without_tools(tmp_path: Path, server: ScriptedServer) -> None:
+def test_calls_end_at_the_step_limit_with_an_answer_without_tools(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
     """Where the model calls even then, or fails, the best quotes are the answer."""
     talk = Talk(tmp_path, server.base_url, "steps: 2\n")
     look = calls(("grep", {"pattern": "tea"}))
-    server.script(look, look, say("Enough."), look, look, look, look, look, fail(400, "tool_choice is unknown"))
+    server.script(
+        look,
+        look,
+        say("Enough."),
+        look,
+        look,
+        look,
+        look,
+        look,
+        fail(400, "tool_choice is unknown"),
+    )
     assert talk.say("Search for ever.") == "Enough."
-    assert [request.body.get("tool_choice") for request in server.requests] == [None, None, "none"]
-    assert server.requests[-1].body["tools"] and "No more calls" in server.requests[-1].body["messages"][-1]["content"]
-    assert f"{FACT}:1" in talk.say("Which oolong tea?") and "From your memories:" in talk.streamed
+    assert [request.body.get("tool_choice") for request in server.requests] == [
+        None,
+        None,
+        "none",
+    ]
+    assert (
+        server.requests[-1].body["tools"]
+        and "No more calls" in server.requests[-1].body["messages"][-1]["content"]
+    )
+    assert (
+        f"{FACT}:1" in talk.say("Which oolong tea?")
+        and "From your memories:" in talk.streamed
+    )
     assert talk.conversation.was_shown(f"{FACT}:1")
     other = talk.root / Path(FACT).name
     other.write_text("Of tea.\n")
@@ -201,11 +317,19 @@ def test_calls_end_at_the_step_limit_with_an_answer_without_tools(tmp_path: Path
 def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -> None:
     """One that was not shown is marked, whenever it is cited again, and counts as none."""
     (talk.root / "facts/2026-06-01-tuba.md").write_text("Plays the tuba.\n")
-    cites = say(f"见{FACT}:1, not /etc/hosts.md:1 nor facts/none.md:3, facts/2026-06-01-tuba.md:1.")
+    cites = say(
+        f"见{FACT}:1, not /etc/hosts.md:1 nor facts/none.md:3, facts/2026-06-01-tuba.md:1."
+    )
     server.script(cites, cites)
     marked = f"见{FACT}:1, not /etc/hosts.md:1 nor facts/none.md:3 [?], facts/2026-06-01-tuba.md:1 [?]."
-    assert talk.say("Which oolong tea?") == marked == talk.say("Sure?") and marked in talk.kept
-    recalled = [line.split("\t")[1:] for line in (talk.root / ".filemem/recalls.log").read_text().splitlines()]
+    assert (
+        talk.say("Which oolong tea?") == marked == talk.say("Sure?")
+        and marked in talk.kept
+    )
+    recalled = [
+        line.split("\t")[1:]
+        for line in (talk.root / ".filemem/recalls.log").read_text().splitlines()
+    ]
     assert recalled == [["cited", FACT]] * 2
 
 
@@ -215,63 +339,122 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
 @pytest.mark.parametrize(
     ("messages", "found"),
     [
-        (["Where does Nadia work?", "And since when?"], ["2026-05-01-nadia", "2026-05-01-nadia"]),
-        (["王伟在哪里工作？", "从什么时候开始？"], ["2026-05-02-王伟", "2026-05-02-王伟"]),
-        (["Where does Nadia work?", "Who polished the tuba?"], ["2026-05-01-nadia", "tuba-1"]),
-        (["Hello!", "Thanks a lot", "你好", "How do volcanoes erupt?", "Good evening, dear!"], [""] * 5),
+        (
+            ["Where does Nadia work?", "And since when?"],
+            ["2026-05-01-nadia", "2026-05-01-nadia"],
+        ),
+        (
+            ["王伟在哪里工作？", "从什么时候开始？"],
+            ["2026-05-02-王伟", "2026-05-02-王伟"],
+        ),
+        (
+            ["Where does Nadia work?", "Who polished the tuba?"],
+            ["2026-05-01-nadia", "tuba-1"],
+        ),
+        (
+            [
+                "Hello!",
+                "Thanks a lot",
+                "你好",
+                "How do volcanoes erupt?",
+                "Good evening, dear!",
+            ],
+            [""] * 5,
+        ),
     ],
 )
 def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with(
     talk: Talk, server: ScriptedServer, messages: list[str], found: list[str]
 ) -> None:
     """Within their budget; where the memory has nothing on it, or the store leaves that to the model, none."""
-    (talk.root / "facts/2026-05-01-nadia.md").write_text("Nadia has worked at the harbour office since March 2024.\n")
-    (talk.root / "facts/2026-05-02-王伟.md").write_text("王伟从2024年3月起在港务局工作。\n")
-    (talk.root / "facts/2026-05-03-evening.md").write_text("Nadia had a good evening, dear to her.\n")
+    (talk.root / "facts/2026-05-01-nadia.md").write_text(
+        "Nadia has worked at the harbour office since March 2024.\n"
+    )
+    (talk.root / "facts/2026-05-02-王伟.md").write_text(
+        "王伟从2024年3月起在港务局工作。\n"
+    )
+    (talk.root / "facts/2026-05-03-evening.md").write_text(
+        "Nadia had a good evening, dear to her.\n"
+    )
     for n in range(40):
-        (talk.root / f"facts/tuba-{n}.md").write_text(f"The tuba number {n} " + "was polished " * 30 + "\n")
+        (talk.root / f"facts/tuba-{n}.md").write_text(
+            f"The tuba number {n} " + "was polished " * 30 + "\n"
+        )
     server.default = say("Yes.")
     for message, path in zip(messages, found, strict=True):
         talk.say(message)
-        beside = system(server).partition('<memory path="search_files">')[2].partition("</memory>")[0]
+        beside = (
+            system(server)
+            .partition('<memory path="search_files">')[2]
+            .partition("</memory>")[0]
+        )
         assert path in beside if path else not beside
         assert count_tokens(beside) <= BESIDE_TOOLS + 2
-    Talk(talk.root.parent, server.base_url, "recall: tools\n").say("Where does Nadia work?")
+    Talk(talk.root.parent, server.base_url, "recall: tools\n").say(
+        "Where does Nadia work?"
+    )
     assert "search_files" not in server.requests[-1].body["messages"][-1]["content"]
 
 
-def test_off_the_record_no_file_changes_and_the_talk_goes_on(talk: Talk, server: ScriptedServer) -> None:
+def test_off_the_record_no_file_changes_and_the_talk_goes_on(
+    talk: Talk, server: ScriptedServer
+) -> None:
     """The model still sees what was said before, opens files, and cites them."""
 
     def files() -> dict[Path, bytes]:
-        return {one: one.read_bytes() for one in talk.root.rglob("*") if one.is_file() and "index" not in one.parts}
+        return {
+            one: one.read_bytes()
+            for one in talk.root.rglob("*")
+            if one.is_file() and "index" not in one.parts
+        }
 
-    server.script(say("Good."), calls(("open", {"path": FACT})), say(f"As {FACT}:1 says."), say("Yes."))
+    server.script(
+        say("Good."),
+        calls(("open", {"path": FACT})),
+        say(f"As {FACT}:1 says."),
+        say("Yes."),
+    )
     talk.say("I sold the boat.")
     before = files()
     talk.conversation.go_off_the_record()
     talk.say("Which tea do I like, between us?")
     talk.say("你还记得吗？")
     assert files() == before and "I sold the boat." in talk.kept
-    assert said(server)[::2] == ["I sold the boat.", "Which tea do I like, between us?", "你还记得吗？"]
+    assert said(server)[::2] == [
+        "I sold the boat.",
+        "Which tea do I like, between us?",
+        "你还记得吗？",
+    ]
 
 
 # -- without tools -----------------------------------------------------------------------------------------------
 
 
-def test_a_model_without_tools_gets_the_best_passages_with_each_message(talk: Talk, server: ScriptedServer) -> None:
+def test_a_model_without_tools_gets_the_best_passages_with_each_message(
+    talk: Talk, server: ScriptedServer
+) -> None:
     """Found out once, told in one line; the passages are data, and those of the last message only."""
     (talk.root / "facts/2026-06-01-tuba.md").write_text("Plays the tuba on Sundays.\n")
-    server.script(fail(400, "gemma:2b does not support tools"), say("Oolong."), say("The tuba."))
+    server.script(
+        fail(400, "gemma:2b does not support tools"), say("Oolong."), say("The tuba.")
+    )
     assert talk.say("Which oolong do I like?") == "Oolong."
     assert talk.say("Who plays the tuba?") == "The tuba."
-    assert ["tools" in request.body for request in server.requests] == [True, False, False]
+    assert ["tools" in request.body for request in server.requests] == [
+        True,
+        False,
+        False,
+    ]
     first, second = system(server, 1), system(server, 2)
-    found = re.search(r'<memory path="search_files">\n(.*?)\n</memory>', first, re.DOTALL)
+    found = re.search(
+        r'<memory path="search_files">\n(.*?)\n</memory>', first, re.DOTALL
+    )
     assert "You cannot search." in first and found and f"   1  {PASSAGE}" in found[1]
     assert "</MEMORY>" not in found[1], "a memory cannot end the mark"
     assert "tuba on Sundays" in second and PASSAGE not in second
-    assert talk.notices == ["gpt-x takes no tools, so it gets the best passages of the memory with each message."]
+    assert talk.notices == [
+        "gpt-x takes no tools, so it gets the best passages of the memory with each message."
+    ]
     assert len(roles(server)) == 4
 
 
@@ -282,10 +465,16 @@ def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
 ) -> None:
     talk = Talk(tmp_path, server.base_url, setting)
     for n in range(60):
-        (talk.root / f"facts/tuba-{n}.md").write_text(f"The tuba number {n} " + "was polished " * 40 + "\n")
+        (talk.root / f"facts/tuba-{n}.md").write_text(
+            f"The tuba number {n} " + "was polished " * 40 + "\n"
+        )
     server.default = say("Read.")
     talk.say(f"{before}Which tuba was polished?")
-    found = system(server).partition('<memory path="search_files">')[2].partition("</memory>")[0]
+    found = (
+        system(server)
+        .partition('<memory path="search_files">')[2]
+        .partition("</memory>")[0]
+    )
     assert "facts/tuba-" in found and count_tokens(found) < ALONE + 20
     assert "tools" not in server.requests[0].body
 
@@ -316,10 +505,18 @@ WRITTEN = [  # a call, or several, in a model's own spelling
 
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize("size", [1, 7])
-def test_a_call_written_as_text_is_made_not_shown(talk: Talk, server: ScriptedServer, written: str, size: int) -> None:
-    server.script(say(*(written[at : at + size] for at in range(0, len(written), size))), say("Oolong."), say("Yes."))
+def test_a_call_written_as_text_is_made_not_shown(
+    talk: Talk, server: ScriptedServer, written: str, size: int
+) -> None:
+    server.script(
+        say(*(written[at : at + size] for at in range(0, len(written), size))),
+        say("Oolong."),
+        say("Yes."),
+    )
     assert talk.say("Which tea?").endswith("Oolong.")
-    assert roles(server)[-1] == "tool" and any("Likes oolong tea" in text for text in results(server).values())
+    assert roles(server)[-1] == "tool" and any(
+        "Likes oolong tea" in text for text in results(server).values()
+    )
     shown = talk.kept.partition("assistant")[2] + talk.streamed
     assert not re.search(r"oolong|search_files|tuba|Action|[`~<>{}\[\]]", shown)
     talk.say("Sure?")
@@ -343,10 +540,14 @@ def test_a_written_call_that_cannot_be_made_is_not_shown_and_quotes_answer(
 ) -> None:
     talk = Talk(tmp_path, server.base_url, settings)
     server.script(say("One moment.\n", *written), say("Oolong."))
-    assert FACT in talk.say("Which oolong tea?") and talk.streamed.startswith("One moment.\n\n\nFrom")
+    assert FACT in talk.say("Which oolong tea?") and talk.streamed.startswith(
+        "One moment.\n\n\nFrom"
+    )
     assert not re.search("grep|search_files|query|[{}=`]", talk.kept + talk.streamed)
     assert talk.say("Which tea do I like?") == "Oolong."
-    assert [len(request.body.get("tools", ())) for request in server.requests] == [0 if settings else 4] * 2
+    assert [len(request.body.get("tools", ())) for request in server.requests] == [
+        0 if settings else 4
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -364,12 +565,16 @@ def test_a_written_call_that_cannot_be_made_is_not_shown_and_quotes_answer(
         "x = {",
     ],
 )
-def test_code_and_json_that_are_no_calls_are_shown(talk: Talk, server: ScriptedServer, text: str) -> None:
+def test_code_and_json_that_are_no_calls_are_shown(
+    talk: Talk, server: ScriptedServer, text: str
+) -> None:
     server.script(say(*text))
     assert talk.say("Show me code.") == text and talk.streamed == text
 
 
-def test_what_a_model_thinks_is_neither_kept_nor_sent_back(talk: Talk, server: ScriptedServer) -> None:
+def test_what_a_model_thinks_is_neither_kept_nor_sent_back(
+    talk: Talk, server: ScriptedServer
+) -> None:
     """And one that only thinks has answered nothing; what turns out to be thoughts when their end comes had streamed by then."""
     server.script(
         calls(("grep", {"pattern": "tea"}), text="<think>I should look.</think>"),
@@ -382,9 +587,16 @@ def test_what_a_model_thinks_is_neither_kept_nor_sent_back(talk: Talk, server: S
         talk.say("Sure?")
     sent = json.dumps([request.body for request in server.requests])
     assert not re.search("clearly|should look|think|Hm", talk.kept + sent)
-    assert "- **assistant** 09:30: Oolong.\n" in talk.kept and talk.kept.endswith("[no answer]\n")
-    assert talk.say("Again?") == "Oolong, again." and talk.streamed.endswith("Oolong, again.")
-    assert talk.kept.endswith("- **assistant** 09:30: Oolong, again.\n") and len(server.requests) == 4
+    assert "- **assistant** 09:30: Oolong.\n" in talk.kept and talk.kept.endswith(
+        "[no answer]\n"
+    )
+    assert talk.say("Again?") == "Oolong, again." and talk.streamed.endswith(
+        "Oolong, again."
+    )
+    assert (
+        talk.kept.endswith("- **assistant** 09:30: Oolong, again.\n")
+        and len(server.requests) == 4
+    )
 
 
 # -- the window --------------------------------------------------------------------------------------------------
@@ -395,18 +607,37 @@ def summarises(body: dict[str, Any]) -> bool:
     return "running summary" in body["messages"][0]["content"]
 
 
-def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, server: ScriptedServer) -> None:
-    server.default = lambda body: say("The cat is 糖糖." if summarises(body) else "Noted. " + "hmm, " * 15)
-    talk = Talk(tmp_path, server.base_url, "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n")
-    for text in ("My cat is called 糖糖. She is old.", "I moved to Porto.", "I work on bridges.", "I play the tuba."):
+def test_what_leaves_the_window_is_summarised_by_the_model(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    server.default = lambda body: say(
+        "The cat is 糖糖." if summarises(body) else "Noted. " + "hmm, " * 15
+    )
+    talk = Talk(
+        tmp_path,
+        server.base_url,
+        "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n",
+    )
+    for text in (
+        "My cat is called 糖糖. She is old.",
+        "I moved to Porto.",
+        "I work on bridges.",
+        "I play the tuba.",
+    ):
         talk.say(text)
     talk.say("What did I say?")
     asked = [request.body for request in server.requests if summarises(request.body)]
     assert all("tools" not in body for body in asked)
-    assert "ann: I moved to Porto." in "".join(body["messages"][1]["content"] for body in asked)
-    assert "The cat is 糖糖." in asked[-1]["messages"][1]["content"]  # the summary so far is built upon
+    assert "ann: I moved to Porto." in "".join(
+        body["messages"][1]["content"] for body in asked
+    )
+    assert (
+        "The cat is 糖糖." in asked[-1]["messages"][1]["content"]
+    )  # the summary so far is built upon
     prompt = server.requests[-1].body["messages"]
-    assert '<memory path="summary">\nThe cat is 糖糖.\n</memory>' in prompt[0]["content"]
+    assert (
+        '<memory path="summary">\nThe cat is 糖糖.\n</memory>' in prompt[0]["content"]
+    )
     assert prompt[1]["role"] == "user" and said(server)[-1] == "What did I say?"
     assert not any("I moved to Porto." in message["content"] for message in prompt[1:])
     assert "I moved to Porto." in talk.kept  # and on disk for good
@@ -425,7 +656,10 @@ def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, serve
 @pytest.mark.parametrize(
     ("script", "sentence"),
     [
-        ([fail(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key")], "not accepted (401)"),
+        (
+            [fail(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key")],
+            "not accepted (401)",
+        ),
         ([hang()], "nothing came for 0.3 s"),
         ([say("")], "answered nothing"),
     ],
@@ -441,7 +675,12 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
         with pytest.raises(ModelError) as failure:
             talk.say("First.")
         told = str(failure.value)
-        assert sentence in told and "\n" not in told and len(told) < 400 and KEY not in told
+        assert (
+            sentence in told
+            and "\n" not in told
+            and len(told) < 400
+            and KEY not in told
+        )
     assert talk.kept.count("First.") == 1
     assert talk.kept.startswith("- **ann** 09:30: First.\n- **assistant** 09:30: [no ")
     server.forget()
@@ -449,10 +688,15 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
     assert talk.say("Second.") == "Here again."
     # Both messages of the person reach the model, as one turn: endpoints refuse two turns of one role in a row.
     assert [role for role in roles(server) if role != "system"] == ["user"]
-    assert server.requests[-1].body["messages"][1]["content"].startswith("First.\n\n") and said(server) == ["Second."]
+    assert server.requests[-1].body["messages"][1]["content"].startswith(
+        "First.\n\n"
+    ) and said(server) == ["Second."]
 
 
-@pytest.mark.parametrize("text", ["My password is hunter2secret99.", "One.\r\n \r\n  Two.\x07  ", "一。\u2028二。"])
+@pytest.mark.parametrize(
+    "text",
+    ["My password is hunter2secret99.", "One.\r\n \r\n  Two.\x07  ", "一。\u2028二。"],
+)
 def test_a_message_said_again_after_a_failure_is_kept_once_and_anew_where_it_was_deleted(
     talk: Talk, server: ScriptedServer, text: str
 ) -> None:
@@ -463,7 +707,10 @@ def test_a_message_said_again_after_a_failure_is_kept_once_and_anew_where_it_was
             talk.say(text)
     [path] = talk.root.glob("sessions/*/*.md")
     assert talk.kept.count("**ann**") == 1
-    path.write_text(path.read_text().partition("- **ann**")[0] + "- **assistant** 09:30: [no answer]\n")
+    path.write_text(
+        path.read_text().partition("- **ann**")[0]
+        + "- **assistant** 09:30: [no answer]\n"
+    )
     assert talk.say(text) == "Here again." and talk.kept.count("**ann**") == 1
 
 
@@ -473,11 +720,20 @@ def test_a_partial_answer_is_kept_and_marked(
     tmp_path: Path, server: ScriptedServer, step: Callable[[str], Step], half: str
 ) -> None:
     talk = Talk(tmp_path, server.base_url, timeout=0.3)
-    server.script(step(half), calls(("grep", {"pattern": "tea"}), text="Let me look."), fail(401, "no"), say("Whole."))
+    server.script(
+        step(half),
+        calls(("grep", {"pattern": "tea"}), text="Let me look."),
+        fail(401, "no"),
+        say("Whole."),
+    )
     for asked in ("Tell me.", "Go on."):
         with pytest.raises(ModelError):
             talk.say(asked)
     kept = f"- **ann** 09:30: Tell me.\n- **assistant** 09:30: {half} [interrupted]\n"
-    kept += "- **ann** 09:30: Go on.\n- **assistant** 09:30: Let me look. [interrupted]\n"
+    kept += (
+        "- **ann** 09:30: Go on.\n- **assistant** 09:30: Let me look. [interrupted]\n"
+    )
     assert talk.kept == kept and talk.say("Again.") == "Whole."
-    assert talk.kept == f"{kept}- **ann** 09:30: Again.\n- **assistant** 09:30: Whole.\n"
+    assert (
+        talk.kept == f"{kept}- **ann** 09:30: Again.\n- **assistant** 09:30: Whole.\n"
+    )

@@ -8,7 +8,9 @@ import yaml
 
 from benchmarks.answers import marks
 
-JUDGED: list[dict[str, Any]] = yaml.safe_load((Path(marks.__file__).parent / "samples/judged.yaml").read_text("utf-8"))
+JUDGED: list[dict[str, Any]] = yaml.safe_load(
+    (Path(marks.__file__).parent / "samples/judged.yaml").read_text("utf-8")
+)
 LEEDS, NOT_WHITBY = "Leeds|Canal Row", r"\A(?![\s\S]*Leeds)[\s\S]*Whitby"
 FITS = [
     ("Leeds", True),
@@ -61,7 +63,9 @@ def test_patterns(answer: str, right: bool) -> None:
 
 
 @pytest.mark.parametrize(("read", "evidence", "share"), SHOWN)
-def test_evidence_is_known_by_its_first_letters(read: str, evidence: list[str], share: float | None) -> None:
+def test_evidence_is_known_by_its_first_letters(
+    read: str, evidence: list[str], share: float | None
+) -> None:
     """Whatever stands between them: signs, line ends, dates that a memory has written out."""
     assert marks.shown(read, evidence) == share
 

@@ -10,7 +10,9 @@ from filemem.files.folder import StoreFolder
 from filemem.files.memory import turns
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n- **Bob** 09:31: Nice. Where?\n"
-TALK += "- **Bob** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
+TALK += (
+    "- **Bob** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
+)
 SESSION = "sessions/2026/2026-01-01-0930-a.md"
 SUMMARY = "summaries/2026/2026-01-conversations.md"
 FOLDER = None  # in the place of a file
@@ -25,7 +27,10 @@ BROKEN = {  # users whose memories cannot be worked on
 ODD = {  # users with odd files beside which all goes on
     "fine": {SESSION: TALK},
     "archive-is-a-file": {SESSION: TALK, "archive": "A file."},
-    "deep-yaml": {"facts/2026-01-01-a.md": "---\nsource: " + "[" * 5000 + "\n---\nA fact.\n", SESSION: TALK},
+    "deep-yaml": {
+        "facts/2026-01-01-a.md": "---\nsource: " + "[" * 5000 + "\n---\nA fact.\n",
+        SESSION: TALK,
+    },
     "odd-numbers": {
         f"facts/2026-01-0{n}-a.md": f"---\nimportance: {value}\npinned: maybe\n---\nA fact.\n"
         for n, value in enumerate(["1e999", "-3", "9" * 30, ".nan", "true", "[]"], 1)
@@ -45,13 +50,20 @@ ODD = {  # users with odd files beside which all goes on
         ".filemem/consolidating.json": "[1,2",
         ".filemem/index": "A file.",
     },
-    "two-texts": {SESSION: TALK, f"archive/{SESSION}": f"{TALK}- **Ann** 09:40: More.\n"},
+    "two-texts": {
+        SESSION: TALK,
+        f"archive/{SESSION}": f"{TALK}- **Ann** 09:40: More.\n",
+    },
     "empty-summary": {SESSION: TALK, "summaries/2023/2023-01-conversations.md": "\0"},
 }
 
 
 def write(root: Path, users: dict[str, dict[str, str | None]]) -> None:
-    for where, text in ((root / name / path, text) for name, files in users.items() for path, text in files.items()):
+    for where, text in (
+        (root / name / path, text)
+        for name, files in users.items()
+        for path, text in files.items()
+    ):
         where.parent.mkdir(parents=True, exist_ok=True)
         if text is FOLDER:
             where.mkdir()
@@ -69,7 +81,10 @@ def kept(root: Path) -> list[str]:
     for user in map(StoreFolder(root).folder, Store(root).users()):
         for path in user.paths():
             if "/sessions/" in f"/{path}":
-                found += [f"{user.name}: {turn.text}" for turn in turns(user.memory(path).lines)]
+                found += [
+                    f"{user.name}: {turn.text}"
+                    for turn in turns(user.memory(path).lines)
+                ]
     return sorted(found)
 
 

@@ -33,30 +33,57 @@ def store(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment(store: Path, server: ScriptedServer | None = None, **more: str) -> dict[str, str]:
+def environment(
+    store: Path, server: ScriptedServer | None = None, **more: str
+) -> dict[str, str]:
     return clean(store, **more) | (server.environment if server else {})
 
 
-def chat(store: Path, server: ScriptedServer | None = None, *options: str, columns: int = 100, **env: str) -> Terminal:
-    return Terminal(["filemem", "chat", *options], environment(store, server, **env), str(store), columns)
+def chat(
+    store: Path,
+    server: ScriptedServer | None = None,
+    *options: str,
+    columns: int = 100,
+    **env: str,
+) -> Terminal:
+    return Terminal(
+        ["filemem", "chat", *options],
+        environment(store, server, **env),
+        str(store),
+        columns,
+    )
 
 
 def run(
-    store: Path, server: ScriptedServer | None, *options: str, given: str = "", **env: str
+    store: Path,
+    server: ScriptedServer | None,
+    *options: str,
+    given: str = "",
+    **env: str,
 ) -> subprocess.CompletedProcess[str]:
     """`filemem chat` without a terminal."""
-    return filemem("chat", *options, env=environment(store, server, **env), cwd=store, given=given)
+    return filemem(
+        "chat", *options, env=environment(store, server, **env), cwd=store, given=given
+    )
 
 
 def session(store: Path) -> str:
     """The turns of the only session, without their times."""
     [path] = (store / "memory_store/ann/sessions").rglob("*.md")
-    return re.sub(r"(?m)^(- \*\*.+?\*\*) \d\d:\d\d:", r"\1:", path.read_text().split("---\n", 2)[2].lstrip("\n"))
+    return re.sub(
+        r"(?m)^(- \*\*.+?\*\*) \d\d:\d\d:",
+        r"\1:",
+        path.read_text().split("---\n", 2)[2].lstrip("\n"),
+    )
 
 
 def said(server: ScriptedServer) -> Any:
     """The last message as it reached the endpoint, without what the program put beside it."""
-    return server.requests[-1].body["messages"][-1]["content"].rpartition("</program>\n\n")[2]
+    return (
+        server.requests[-1]
+        .body["messages"][-1]["content"]
+        .rpartition("</program>\n\n")[2]
+    )
 
 
 # -- a talk ------------------------------------------------------------------------------------------------------
@@ -71,29 +98,44 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
         assert "/help (帮助) lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
-        assert answer == "Which tea?\nLet me look.\nsearched 5 files\n# Tea\n\n**Oolong**.\n> "
+        assert (
+            answer
+            == "Which tea?\nLet me look.\nsearched 5 files\n# Tea\n\n**Oolong**.\n> "
+        )
         assert "\x1b[2msearched 5 files\x1b[0m" in term.raw
         term.type("\x04")
         assert term.end() == 0
         ends = re.sub(r"\s+", " ", term.screen.rpartition("The conversation is in ")[2])
         place = r"sessions/\d{4}/[-\d]+-which-tea\.md"
-        assert re.fullmatch(rf"{place}\. Facts: 3; conversations that wait for a model: 1\. ", ends)
-    assert session(store).startswith("- **ann**: Which tea?\n- **assistant**: Let me look.\n")
+        assert re.fullmatch(
+            rf"{place}\. Facts: 3; conversations that wait for a model: 1\. ", ends
+        )
+    assert session(store).startswith(
+        "- **ann**: Which tea?\n- **assistant**: Let me look.\n"
+    )
 
 
-def test_ctrl_c_stops_the_answer_and_not_the_program(store: Path, server: ScriptedServer) -> None:
+def test_ctrl_c_stops_the_answer_and_not_the_program(
+    store: Path, server: ScriptedServer
+) -> None:
     server.script(hang("Half of an "))
     server.default = say("Whole.")
     with chat(store, server) as term:
         term.expect("\n> ")
         term.type("Tell me\r")
         term.expect("Half of an")
-        assert "looking …" in term.raw and "looking …" not in term.screen, "a sign of work until the answer begins"
+        assert "looking …" in term.raw and "looking …" not in term.screen, (
+            "a sign of work until the answer begins"
+        )
         term.interrupt("Stopped.\n> ")
         term.type("half a line")
         term.expect("half a line")
         term.interrupt("Ctrl-D or /quit ends.\n> ")
-        for typed, answer in [("Again", "Whole."), ("/off", "what was said before is."), ("I left Ghent", "Whole.")]:
+        for typed, answer in [
+            ("Again", "Whole."),
+            ("/off", "what was said before is."),
+            ("I left Ghent", "Whole."),
+        ]:
             term.type(f"{typed}\r")
             term.expect(answer)
             term.expect("\n> ")
@@ -106,14 +148,25 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(store: Path, server: Script
 
 
 @pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}], ids=["colour", "none"])
-def test_a_failure_is_one_red_line_and_the_next_works(store: Path, server: ScriptedServer, env: dict[str, str]) -> None:
-    server.script(fail(401, "no"), cut("Half"), calls(("grep", {"pattern": "oolong"})), say("Here."))
+def test_a_failure_is_one_red_line_and_the_next_works(
+    store: Path, server: ScriptedServer, env: dict[str, str]
+) -> None:
+    server.script(
+        fail(401, "no"),
+        cut("Half"),
+        calls(("grep", {"pattern": "oolong"})),
+        say("Here."),
+    )
     with chat(store, server, columns=200, **env) as term:
         term.expect("\n> ")
         term.type("One\r")
-        assert re.fullmatch(r"One\ngpt-x at 127\.0\.0\.1:\d+: the key .*\n> ", term.expect("\n> "))
+        assert re.fullmatch(
+            r"One\ngpt-x at 127\.0\.0\.1:\d+: the key .*\n> ", term.expect("\n> ")
+        )
         term.type("Two\r")
-        assert re.fullmatch(r"Two\nHalf\ngpt-x at .*broke off.*\n> ", term.expect("\n> "))
+        assert re.fullmatch(
+            r"Two\nHalf\ngpt-x at .*broke off.*\n> ", term.expect("\n> ")
+        )
         assert ("\x1b[31mgpt-x at" in term.raw) is not bool(env)
         term.type("Three\r")
         term.expect("Here.\n> ")
@@ -150,61 +203,111 @@ def test_citations_are_numbers_with_dated_sources_below(
         assert term.expect("\n> ").split("\n")[1:-1] == shown.split("\n")
     unseen = text.split("，")[1] if "，" in text else "facts/2026-06-01-奶奶.md:1"
     marked = f"{unseen.partition('，')[0]} [?]"
-    assert marked in session(store) and marked in run(store, server, "-m", question).stdout
+    assert (
+        marked in session(store) and marked in run(store, server, "-m", question).stdout
+    )
 
 
 @pytest.mark.parametrize(
     ("message", "line"),
     [
         ("Remember that I like tea.", "Kept as a fact: “I like tea.”, facts/"),
-        ("Don't keep this: I may resign.", "Off the record: nothing of this is kept.\n"),
+        (
+            "Don't keep this: I may resign.",
+            "Off the record: nothing of this is kept.\n",
+        ),
         ("记住：我爱喝茶。", "已记为一条事实：“我爱喝茶。”，facts/"),
     ],
 )
-def test_model_and_person_are_told_what_was_kept(store: Path, server: ScriptedServer, message: str, line: str) -> None:
+def test_model_and_person_are_told_what_was_kept(
+    store: Path, server: ScriptedServer, message: str, line: str
+) -> None:
     server.script(say("Fine."))
     done = run(store, server, "-m", message)
     assert done.stdout == "Fine.\n" and done.stderr.startswith(line)
-    assert line in server.requests[0].body["messages"][-1]["content"].partition("<program>")[2]
+    assert (
+        line
+        in server.requests[0].body["messages"][-1]["content"].partition("<program>")[2]
+    )
 
 
-def test_what_was_looked_at_is_one_line_in_the_persons_language(store: Path, server: ScriptedServer) -> None:
+def test_what_was_looked_at_is_one_line_in_the_persons_language(
+    store: Path, server: ScriptedServer
+) -> None:
     look = calls(("grep", {"pattern": "tea"}), ("open", {"path": FACT}))
-    server.script(look, calls(("grep", {"pattern": "茶"})), say("Oolong."), look, say("乌龙茶。"))
+    server.script(
+        look, calls(("grep", {"pattern": "茶"})), say("Oolong."), look, say("乌龙茶。")
+    )
     server.script(calls(("open", {"path": "facts/nowhere.md"})), say("No tea."))
-    told = (("Which tea?", "searched 5 files"), ("什么茶？", "查了6个文件"), ("Where is it?", "searched 0 files"))
+    told = (
+        ("Which tea?", "searched 5 files"),
+        ("什么茶？", "查了6个文件"),
+        ("Where is it?", "searched 0 files"),
+    )
     for question, line in told:
         assert run(store, server, "-m", question).stderr == f"{line}\n"
 
 
-def test_a_log_has_the_requests_and_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
+def test_a_log_has_the_requests_and_the_prompt_can_be_seen(
+    store: Path, server: ScriptedServer
+) -> None:
     server.script(say("Oolong."))
     run(store, server, "-m", "Which oolong tea?", "--log", "chat.jsonl")
     [step] = map(json.loads, (store / "chat.jsonl").read_text().splitlines())
-    assert step["messages"] == server.requests[0].body["messages"] and step["text"] == "Oolong."
+    assert (
+        step["messages"] == server.requests[0].body["messages"]
+        and step["text"] == "Oolong."
+    )
     assert (store / "chat.jsonl").stat().st_mode & 0o077 == 0
     shown = run(store, server, "--prompt", "Which oolong tea?").stdout
-    assert "== rules (" in shown and "Likes oolong tea" in shown and "tokens)\nWhich oolong tea?" in shown
-    assert len(server.requests) == 1 and len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 1
-    assert run(store, server, "-m", "Tea?", "--off-the-record", "--log", "x").returncode == 2
+    assert (
+        "== rules (" in shown
+        and "Likes oolong tea" in shown
+        and "tokens)\nWhich oolong tea?" in shown
+    )
+    assert (
+        len(server.requests) == 1
+        and len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 1
+    )
+    assert (
+        run(store, server, "-m", "Tea?", "--off-the-record", "--log", "x").returncode
+        == 2
+    )
 
 
-def test_a_failed_try_is_gone_on_with_by_the_next(store: Path, server: ScriptedServer) -> None:
+def test_a_failed_try_is_gone_on_with_by_the_next(
+    store: Path, server: ScriptedServer
+) -> None:
     """The same words stand once in one session, which holds no question alone; what was answered is not gone on with."""
     server.script(fail(401, "no"), fail(401, "no"), say("Oolong."), say("Yes."))
-    assert [run(store, server, "-m", "Which tea?").returncode for _ in range(3)] == [2, 2, 0]
+    assert [run(store, server, "-m", "Which tea?").returncode for _ in range(3)] == [
+        2,
+        2,
+        0,
+    ]
     kept = session(store)
-    assert kept.count("Which tea?") == 1 and kept.endswith("- **assistant**: Oolong.\n") and "[no answer]" in kept
+    assert (
+        kept.count("Which tea?") == 1
+        and kept.endswith("- **assistant**: Oolong.\n")
+        and "[no answer]" in kept
+    )
     run(store, server, "-m", "Which tea?")
     assert len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 2
 
 
-def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(store: Path, server: ScriptedServer) -> None:
+def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(
+    store: Path, server: ScriptedServer
+) -> None:
     """It waits for no model and is in no list, timeline or summary; what the person told, answered or not, waits."""
     server.default = fail(401, "no")
-    assert run(store, server, "-m", "Which tea do I like? 我喜欢什么茶？").returncode == 2
+    assert (
+        run(store, server, "-m", "Which tea do I like? 我喜欢什么茶？").returncode == 2
+    )
     [path] = (store / "memory_store/ann/sessions").rglob("*.md")
-    assert path.read_text().endswith("[no answer]\n") and "我喜欢什么茶？" in path.read_text()
+    assert (
+        path.read_text().endswith("[no answer]\n")
+        and "我喜欢什么茶？" in path.read_text()
+    )
 
     def told(*words: str) -> str:
         return filemem(*words, env=clean(store), cwd=store).stdout
@@ -214,15 +317,25 @@ def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(store
     assert "Nothing new to read" in told("consolidate", "--dry-run")
     assert path.stem not in told("compact", "--dry-run", "--today", "2030-01-01")
     assert run(store, server, "-m", "I moved to Oslo.").returncode == 2
-    assert path.name in told("list") and "1 conversation" in told("consolidate", "--dry-run")
+    assert path.name in told("list") and "1 conversation" in told(
+        "consolidate", "--dry-run"
+    )
 
 
-def test_old_talks_are_read_in_the_background_and_the_shell_never_waits(store: Path, server: ScriptedServer) -> None:
+def test_old_talks_are_read_in_the_background_and_the_shell_never_waits(
+    store: Path, server: ScriptedServer
+) -> None:
     """Where 2,000 tokens wait; what is said in the chat itself waits for the next job. One message starts nothing."""
-    told = "".join(f"- **ann** 09:{n:02}: I told my sister of the harbour, {'and the sea ' * 40}\n" for n in range(20))
+    told = "".join(
+        f"- **ann** 09:{n:02}: I told my sister of the harbour, {'and the sea ' * 40}\n"
+        for n in range(20)
+    )
     lay(store / "memory_store/ann/sessions/2026", {"2026-05-01-0900-talk.md": told})
     server.script(say("Yes."))
-    assert run(store, server, "-m", "Are you there?").returncode == 0 and len(server.requests) == 1
+    assert (
+        run(store, server, "-m", "Are you there?").returncode == 0
+        and len(server.requests) == 1
+    )
     reads = threading.Event()
 
     def answer(body: dict[str, Any]) -> Step:
@@ -244,10 +357,16 @@ def test_old_talks_are_read_in_the_background_and_the_shell_never_waits(store: P
 
 @pytest.mark.parametrize(
     "keys",
-    ["first\nsecond\n\nfourth\n", "\x1b[200~first\nsecond\n\nfourth\x1b[201~\r", "first\nsecond\n\nfourth\r"],
+    [
+        "first\nsecond\n\nfourth\n",
+        "\x1b[200~first\nsecond\n\nfourth\x1b[201~\r",
+        "first\nsecond\n\nfourth\r",
+    ],
     ids=["raw", "bracketed", "raw without a last line end"],
 )
-def test_lines_pasted_together_are_one_message(store: Path, server: ScriptedServer, keys: str) -> None:
+def test_lines_pasted_together_are_one_message(
+    store: Path, server: ScriptedServer, keys: str
+) -> None:
     server.script(say("Read."))
     with chat(store, server) as term:
         term.expect("\n> ")
@@ -257,7 +376,9 @@ def test_lines_pasted_together_are_one_message(store: Path, server: ScriptedServ
     assert len(server.requests) == 1
 
 
-def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer) -> None:
+def test_the_slash_commands_are_filemems_own(
+    store: Path, server: ScriptedServer
+) -> None:
     """Each is the command of its name, for this user; none is a turn; what it deletes is asked about, and may be this talk."""
     editor = store / "editor"
     editor.write_text("#!/bin/sh\necho '- Plays the tuba.' >> \"$1\"\n")
@@ -271,7 +392,10 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/help", "Ctrl-C stops an answer\n"),
             ("Help", "Ctrl-C stops an answer\n"),
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
-            ("／Search\u3000oolong", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),  # as a Chinese keyboard sets a blank
+            (
+                "／Search\u3000oolong",
+                f"{FACT}  Fri\n   1  Likes oolong tea.\n",
+            ),  # as a Chinese keyboard sets a blank
             ("\x1b[200~/remember Owns a cat.\nAnd a dog.\x1b[201~", "-owns-a-cat.md"),
             ("/search", "say what, behind /search; /help has what each takes.\n"),
             ("/memory", "tokens  profile\n"),
@@ -286,7 +410,10 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
             ("/model gpt-y", "gpt-y answers.\n"),
             ("My canoe leaks.", "Yes.\n"),
-            ("/search canoe", "\n   6  ann: My canoe leaks.\n"),  # said in this very chat
+            (
+                "/search canoe",
+                "\n   6  ann: My canoe leaks.\n",
+            ),  # said in this very chat
             ("/sessions", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
             ("帮助", "停止正在输出的回答\n"),
             ("/memory", "个词元  profile\n"),
@@ -295,7 +422,10 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
             ("/remember My canoe leaks.", "-my-canoe-leaks.md"),
-            ("/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md", "hold it, too? [y/N]: "),
+            (
+                "/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md",
+                "hold it, too? [y/N]: ",
+            ),
             ("n", "for good? [y/N]: "),
             ("y", "Forgot "),
             ("Still there?", ""),
@@ -317,21 +447,28 @@ def test_the_slash_commands_are_filemems_own(store: Path, server: ScriptedServer
         assert term.end() == 0
         assert "Error: " not in term.screen and "Traceback" not in term.screen
     assert {request.body["model"] for request in server.requests} == {"gpt-y"}
-    assert (user / "profile.md").read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
+    assert (
+        user / "profile.md"
+    ).read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
     assert not (user / "facts/hostile.md").exists() and "canoe" not in session(store)
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------
 
 
-def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server: ScriptedServer) -> None:
+def test_escape_codes_in_memories_and_answers_are_spelt_out(
+    store: Path, server: ScriptedServer
+) -> None:
     look = calls(("grep", {"pattern": "Hostile"}), ("\x1b[2Jrm", {"\x1b]0;x\x07": 1}))
     server.script(look, say(HOSTILE), fail(400, HOSTILE))
     with chat(store, server, columns=200) as term:
         term.expect("\n> ")
         for typed, answer in [
             ("Tea?", "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"),
-            ("/open facts/hostile.md", "Hostile: tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"),
+            (
+                "/open facts/hostile.md",
+                "Hostile: tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n",
+            ),
             ("And?", "the request was refused"),
         ]:
             term.type(f"{typed}\r")
@@ -342,24 +479,40 @@ def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server:
     server.script(calls(("open", {"path": "facts/hostile.md"})), say(HOSTILE))
     done = run(store, server, "-v", "-m", "Tea?")
     assert done.stdout == "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"
-    assert done.stderr == 'open {"path": "facts/hostile.md"} -> facts/hostile.md 1 line\n'
+    assert (
+        done.stderr == 'open {"path": "facts/hostile.md"} -> facts/hostile.md 1 line\n'
+    )
 
 
-def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer) -> None:
+def test_one_message_prints_the_answer_alone(
+    store: Path, server: ScriptedServer
+) -> None:
     """Tool calls, notices, what was remembered and what git did are said on standard error."""
     assert not filemem("init", "--git", env=environment(store), cwd=store).returncode
     server.refuses = {"stream"}
-    server.script(calls(("grep", {"pattern": "oolong"})), say("Oolong, still.", finish="length"))
+    server.script(
+        calls(("grep", {"pattern": "oolong"})), say("Oolong, still.", finish="length")
+    )
     done = run(store, server, "-v", "I live in Oslo. Which tea do I like?")
     assert done.stdout == "Oolong, still.\n" and len(server.requests) == 3
-    for told in ("does not stream", "was cut at the endpoint's limit", 'grep {"pattern": "oolong"} -> 1 line'):
+    for told in (
+        "does not stream",
+        "was cut at the endpoint's limit",
+        'grep {"pattern": "oolong"} -> 1 line',
+    ):
         assert told in done.stderr
     offline = run(store, None, "-m", "I have a dog called Rex.")
     assert offline.stdout == "It is in today's conversation.\n"
-    assert "No model is configured" not in offline.stderr, "it was said with the first conversation, if ever"
+    assert "No model is configured" not in offline.stderr, (
+        "it was said with the first conversation, if ever"
+    )
     first = run(store, None, "-m", "hello", "--user", "bea", "--new")
     assert "\nNo model is configured" in first.stderr
-    assert not [path for path in (store / "memory_store/ann/facts").rglob("*") if "rex" in path.name]
+    assert not [
+        path
+        for path in (store / "memory_store/ann/facts").rglob("*")
+        if "rex" in path.name
+    ]
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------
@@ -373,34 +526,58 @@ def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
     server.script(calls(("grep", {"pattern": "oolong"})), say("Ool", "ong."), fail(401))
     found = events(run(store, server, "--json", "-m", "Tea?"))
     assert [event["event"] for event in found] == ["call", "text", "text", "answer"]
-    call = {"name": "grep", "arguments": '{"pattern": "oolong"}', "brief": "1 line in 1 of 5 files"}
+    call = {
+        "name": "grep",
+        "arguments": '{"pattern": "oolong"}',
+        "brief": "1 line in 1 of 5 files",
+    }
     assert found[0] == {"event": "call", **call} and found[-1]["text"] == "Oolong."
     assert (store / "memory_store/ann" / found[-1]["session"]).exists()
     failed = run(store, server, "--json", "-m", "Tea?")
     assert [event["event"] for event in events(failed)] == ["error"]
     assert (failed.returncode, failed.stderr) == (2, "")
     for command in ("/memory", f"/open {FACT}", "/remember Owns a kettle."):
-        assert [event["event"] for event in events(run(store, server, "--json", "-m", command))] == ["notice"], command
+        assert [
+            event["event"]
+            for event in events(run(store, server, "--json", "-m", command))
+        ] == ["notice"], command
 
 
-def test_what_had_come_is_kept_where_whoever_listens_is_gone(store: Path, server: ScriptedServer) -> None:
+def test_what_had_come_is_kept_where_whoever_listens_is_gone(
+    store: Path, server: ScriptedServer
+) -> None:
     """And all of it where the shell has closed what is written to, and read from."""
     server.script(say("Ool", "ong."), say("Yes."))
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb") as gone:
         command = [*COLD, "chat", "--json", "-m", "Tea?"]
-        subprocess.run(command, stdout=gone, stderr=subprocess.DEVNULL, env=environment(store, server), cwd=store)
+        subprocess.run(
+            command,
+            stdout=gone,
+            stderr=subprocess.DEVNULL,
+            env=environment(store, server),
+            cwd=store,
+        )
     assert session(store) == "- **ann**: Tea?\n- **assistant**: Ool [interrupted]\n"
     closed = ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *command, "--resume"]
-    assert subprocess.run(closed, env=environment(store, server), cwd=store).returncode == 0
+    assert (
+        subprocess.run(closed, env=environment(store, server), cwd=store).returncode
+        == 0
+    )
     assert session(store).endswith("\n- **ann**: Tea?\n- **assistant**: Yes.\n")
 
 
-@pytest.mark.parametrize(("options", "given"), [(["-m", "Grüß dich, 世界"], ""), ([], "Grüß dich, 世界\n")])
+@pytest.mark.parametrize(
+    ("options", "given"), [(["-m", "Grüß dich, 世界"], ""), ([], "Grüß dich, 世界\n")]
+)
 @pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
 def test_one_message_comes_from_an_option_or_from_standard_input(
-    store: Path, server: ScriptedServer, options: list[str], given: str | None, lang: str
+    store: Path,
+    server: ScriptedServer,
+    options: list[str],
+    given: str | None,
+    lang: str,
 ) -> None:
     server.script(say("你好。"))
     done = run(store, server, *options, given=given, LANG=lang)
@@ -412,9 +589,13 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
 
 
 @pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False), ("", False)])
-def test_a_store_that_is_not_there_is_asked_about(tmp_path: Path, answer: str, made: bool) -> None:
+def test_a_store_that_is_not_there_is_asked_about(
+    tmp_path: Path, answer: str, made: bool
+) -> None:
     """Enter alone begins none where the name was given, as it may be a slip; what is told ends its lines with whole words."""
-    with Terminal(["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path), 40) as term:
+    with Terminal(
+        ["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path), 40
+    ) as term:
         term.expect("Begin a new store in ")
         term.type(f"{answer}\r")
         term.expect("> " if made else "filemem: there is no store\n")
@@ -426,34 +607,91 @@ def test_a_store_that_is_not_there_is_asked_about(tmp_path: Path, answer: str, m
     assert (tmp_path / "memroies").exists() == made
 
 
-def test_past_the_window_a_message_is_one_request(store: Path, server: ScriptedServer) -> None:
-    (store / "memory_store/filemem.yaml").write_text("window_tokens: 60\nsummary_tokens: 200\nrecall: tools\n")
+def test_past_the_window_a_message_is_one_request(
+    store: Path, server: ScriptedServer
+) -> None:
+    (store / "memory_store/filemem.yaml").write_text(
+        "window_tokens: 60\nsummary_tokens: 200\nrecall: tools\n"
+    )
     server.default = say("Noted. " + "hmm, " * 15)
-    for text in ("My cat is called 糖糖. She is old.", "I moved to Porto.", "I play the tuba.", "I sail.", "Hm?"):
+    for text in (
+        "My cat is called 糖糖. She is old.",
+        "I moved to Porto.",
+        "I play the tuba.",
+        "I sail.",
+        "Hm?",
+    ):
         run(store, server, "-m", text, *["--resume"] * bool(server.requests))
     prompt = [message["content"] for message in server.requests[4].body["messages"]]
     earlier = prompt[0].partition('<memory path="sessions/')[2].partition(">\n")[2]
-    assert earlier.startswith("   6  ann: My cat is called 糖糖. She is old.\n   7  assistant: Noted. hmm, ")
-    assert prompt[1] == "I sail." and "tuba" in earlier and said(server) == "Hm?" and len(server.requests) == 5
+    assert earlier.startswith(
+        "   6  ann: My cat is called 糖糖. She is old.\n   7  assistant: Noted. hmm, "
+    )
+    assert (
+        prompt[1] == "I sail."
+        and "tuba" in earlier
+        and said(server) == "Hm?"
+        and len(server.requests) == 5
+    )
 
 
-def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(store: Path, server: ScriptedServer) -> None:
+def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(
+    store: Path, server: ScriptedServer
+) -> None:
     server.default = say("Yes,\nindeed.")
-    assert run(store, server, "--resume", "-m", "Hi").returncode == 2  # there is none yet
-    for day, text in [("2026-11-20", "My bicycle is blue."), ("2026-11-21", "My boat is blue."), ("2026-11-22", "茶")]:
+    assert (
+        run(store, server, "--resume", "-m", "Hi").returncode == 2
+    )  # there is none yet
+    for day, text in [
+        ("2026-11-20", "My bicycle is blue."),
+        ("2026-11-21", "My boat is blue."),
+        ("2026-11-22", "茶"),
+    ]:
         run(store, server, "-m", text, "--today", day)
     bicycle = "sessions/2026/2026-11-20-0000-my-bicycle-is-blue.md"
     names = [bicycle, "BICYCLE", "2026-11-20", f"memory_store/ann/{bicycle}"]
     for name in names:
-        assert run(store, server, "-m", "And? " + "x" * 400, "--resume", name, "--today", "2026-11-23").returncode == 0
-    contents = [message["content"] for message in server.requests[-1].body["messages"][1:]]
-    assert contents[:2] == ["My bicycle is blue.", "Yes,\nindeed."] and said(server).startswith("And? ")
-    assert (store / "memory_store/ann" / bicycle).read_text().count("- **") == 2 + 2 * len(names)
-    assert run(store, server, "--resume", "--message=And?", "--today", "2026-11-24").returncode == 0
-    assert "And?" in next((store / "memory_store/ann/sessions").rglob("*茶.md")).read_text()
+        assert (
+            run(
+                store,
+                server,
+                "-m",
+                "And? " + "x" * 400,
+                "--resume",
+                name,
+                "--today",
+                "2026-11-23",
+            ).returncode
+            == 0
+        )
+    contents = [
+        message["content"] for message in server.requests[-1].body["messages"][1:]
+    ]
+    assert contents[:2] == ["My bicycle is blue.", "Yes,\nindeed."] and said(
+        server
+    ).startswith("And? ")
+    assert (store / "memory_store/ann" / bicycle).read_text().count(
+        "- **"
+    ) == 2 + 2 * len(names)
+    assert (
+        run(
+            store, server, "--resume", "--message=And?", "--today", "2026-11-24"
+        ).returncode
+        == 0
+    )
+    assert (
+        "And?"
+        in next((store / "memory_store/ann/sessions").rglob("*茶.md")).read_text()
+    )
     for name, told in [
-        ("blue", f"filemem: blue matches 2 sessions; say which: {bicycle[:23]}1-0000-my-boat-is-blue.md, {bicycle}.\n"),
-        ("tuba", "ann has no session tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, "),
+        (
+            "blue",
+            f"filemem: blue matches 2 sessions; say which: {bicycle[:23]}1-0000-my-boat-is-blue.md, {bicycle}.\n",
+        ),
+        (
+            "tuba",
+            "ann has no session tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, ",
+        ),
         ("../ben/x", "no session"),
         (FACT, "no session"),
     ]:

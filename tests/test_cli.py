@@ -28,7 +28,9 @@ from filemem.files import config
 
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
 OWN = ("FILEMEM_", "OPENAI_", "XDG_", "GIT_")
-UNSET = dict.fromkeys(name for name in os.environ if name.startswith(OWN)) | {"FILEMEM_EMBEDDINGS": "off"}
+UNSET = dict.fromkeys(name for name in os.environ if name.startswith(OWN)) | {
+    "FILEMEM_EMBEDDINGS": "off"
+}
 
 
 @pytest.fixture
@@ -41,25 +43,46 @@ def home(tmp_path: Path) -> Path:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     path = f"{home / 'bin'}:{os.environ['PATH']}"
-    own = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "EDITOR": "true", "FILEMEM_EMBEDDINGS": "off"}
-    git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "Mara", "GIT_AUTHOR_EMAIL": "mara@localhost"}
+    own = {
+        "HOME": str(home),
+        "PATH": path,
+        "LANG": "C.UTF-8",
+        "EDITOR": "true",
+        "FILEMEM_EMBEDDINGS": "off",
+    }
+    git = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_AUTHOR_NAME": "Mara",
+        "GIT_AUTHOR_EMAIL": "mara@localhost",
+    }
     return own | git | more
 
 
 def shell(home: Path, line: str, **env: str) -> subprocess.CompletedProcess[str]:
     """A line in bash, as a person types it."""
     call, env = ["bash", "-o", "pipefail", "-c", line], environment(home, **env)
-    return subprocess.run(call, cwd=home, env=env, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        call,
+        cwd=home,
+        env=env,
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def served(home: Path, line: str) -> subprocess.CompletedProcess[str]:
     """A line that serves until it is ended, which is done once it says so."""
     command = ["bash", "-c", f"exec {line}"]
-    with subprocess.Popen(command, cwd=home, env=environment(home), stdout=-1, stderr=-1, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=home, env=environment(home), stdout=-1, stderr=-1, text=True
+    ) as process:
         assert process.stdout
         first = process.stdout.readline()
         process.terminate()
-        return subprocess.CompletedProcess(command, 0 if first else 2, first, process.communicate()[1])
+        return subprocess.CompletedProcess(
+            command, 0 if first else 2, first, process.communicate()[1]
+        )
 
 
 @pytest.fixture
@@ -93,9 +116,24 @@ def test_the_list_of_commands_is_that_of_the_commands() -> None:
     """In groups, the daily six first; a screen of forty lines and eighty columns holds it. As a module Python has it, too."""
     shown = run("--help").output
     assert re.findall(r"(?m)^  (\w+)  ", shown) == list(COMMANDS)
-    assert re.findall(r"(?m)^(\w[\w ]*):\n", shown) == ["Every day", "Talk", "Find", "Care", "History", "Set up"]
-    as_module = subprocess.run([sys.executable, "-m", "filemem"], capture_output=True, encoding="utf-8", check=True)
-    assert as_module.stdout.partition("\n")[2] == shown.partition("\n")[2] and len(COMMANDS) <= 27
+    assert re.findall(r"(?m)^(\w[\w ]*):\n", shown) == [
+        "Every day",
+        "Talk",
+        "Find",
+        "Care",
+        "History",
+        "Set up",
+    ]
+    as_module = subprocess.run(
+        [sys.executable, "-m", "filemem"],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert (
+        as_module.stdout.partition("\n")[2] == shown.partition("\n")[2]
+        and len(COMMANDS) <= 27
+    )
     assert shown.count("\n") < 40 and max(map(len, shown.splitlines())) <= 80
 
 
@@ -103,19 +141,32 @@ def test_the_list_of_commands_is_that_of_the_commands() -> None:
 def test_every_commands_help_shows_an_example(name: str) -> None:
     for option in ("--help", "-h"):
         out = run(name, option).output
-        assert f"  Example: filemem {name}" in out and not re.search(r"(?m)^  \w.*\.\.\.$", out), "nothing is cut off"
+        assert f"  Example: filemem {name}" in out and not re.search(
+            r"(?m)^  \w.*\.\.\.$", out
+        ), "nothing is cut off"
         for shared in ("--store FOLDER", "--user NAME"):
             assert shared in out
     for parameter in command(name).params:
-        assert isinstance(parameter, click.Argument) or parameter.hidden or parameter.help, parameter.name
+        assert (
+            isinstance(parameter, click.Argument) or parameter.hidden or parameter.help
+        ), parameter.name
 
 
 def examples() -> list[str]:
-    return [line for name in COMMANDS for line in re.findall(r"Example: (filemem .*)", command(name).help or "")]
+    return [
+        line
+        for name in COMMANDS
+        for line in re.findall(r"Example: (filemem .*)", command(name).help or "")
+    ]
 
 
 def test_every_example_runs_on_the_sample_store(home: Path) -> None:
-    conversation = {"title": "Tea", "create_time": 1.79e9, "mapping": {}, "current_node": None}
+    conversation = {
+        "title": "Tea",
+        "create_time": 1.79e9,
+        "mapping": {},
+        "current_node": None,
+    }
     (home / "conversations.json").write_text(json.dumps([conversation]))
     ready = (
         "filemem chat -m 'What tea?' && filemem init --git && git init -q --bare other.git"
@@ -125,10 +176,17 @@ def test_every_example_runs_on_the_sample_store(home: Path) -> None:
     assert shell(home, ready).returncode == 0
     assert len(examples()) == len(COMMANDS)
     for line in examples():
-        done = served(home, f"{line} --port 0") if line.startswith("filemem serve") else shell(home, line)
+        done = (
+            served(home, f"{line} --port 0")
+            if line.startswith("filemem serve")
+            else shell(home, line)
+        )
         if "install it with: pip install" in done.stderr:
             continue  # an extra's command
-        assert done.returncode in (0, 1), (line, done.stderr)  # 1: nothing found, nothing differs
+        assert done.returncode in (0, 1), (
+            line,
+            done.stderr,
+        )  # 1: nothing found, nothing differs
         assert "filemem: " not in done.stderr, (line, done.stderr)
         assert "Traceback" not in done.stderr, (line, done.stderr)
         assert done.stdout or line.startswith("filemem edit"), line
@@ -147,31 +205,56 @@ def add_user(root: Path, name: str, text: str = "A fact.") -> None:
         ["--store", "other", "--user", "ben", "grep", "tuba"],
         ["grep", "tuba", "--store", "other", "--user", "ben"],
         ["--store", "other", "grep", "--user", "ben", "tuba"],
-        ["--store", "memory_store", "--user", "mara", "grep", "--store", "other", "--user", "ben", "tuba"],
+        [
+            "--store",
+            "memory_store",
+            "--user",
+            "mara",
+            "grep",
+            "--store",
+            "other",
+            "--user",
+            "ben",
+            "tuba",
+        ],
     ],
 )
-def test_store_and_user_are_taken_before_and_after_the_command(here: Path, args: list[str]) -> None:
+def test_store_and_user_are_taken_before_and_after_the_command(
+    here: Path, args: list[str]
+) -> None:
     add_user(here / "other", "ben", "Plays the tuba.")
     add_user(here / "other", "zoe")
     assert "   1  Plays the tuba.\n" in run(*args).output
 
 
-def test_the_store_is_the_option_else_the_variable_else_the_folder_here_else_the_platforms(here: Path) -> None:
+def test_the_store_is_the_option_else_the_variable_else_the_folder_here_else_the_platforms(
+    here: Path,
+) -> None:
     for name in ("option", "variable", "home"):
         add_user(here / name, name)
     add_user(here / "home/.local/share/filemem/memory_store", "platform")
     add_user(here / "xdg/filemem/memory_store", "xdg")
-    assert run("--store", "option", "users", FILEMEM_STORE="variable").output.startswith("option  ")
+    assert run(
+        "--store", "option", "users", FILEMEM_STORE="variable"
+    ).output.startswith("option  ")
     assert run("users", FILEMEM_STORE="variable").output.startswith("variable  ")
     assert run("users").output.startswith("mara  ")
     (here / "memory_store").rename(here / "elsewhere")
     assert run("users", HOME=str(here / "home")).output.startswith("platform  ")
-    run("init", "--git", HOME=str(here / "home"))  # the store in use, and no second one here
-    assert (here / "home/.local/share/filemem/memory_store/.git").exists() and not (here / "memory_store").exists()
-    assert run("users", HOME="/nowhere", XDG_DATA_HOME=str(here / "xdg")).output.startswith("xdg  ")
+    run(
+        "init", "--git", HOME=str(here / "home")
+    )  # the store in use, and no second one here
+    assert (here / "home/.local/share/filemem/memory_store/.git").exists() and not (
+        here / "memory_store"
+    ).exists()
+    assert run(
+        "users", HOME="/nowhere", XDG_DATA_HOME=str(here / "xdg")
+    ).output.startswith("xdg  ")
 
 
-def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_login(here: Path) -> None:
+def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_login(
+    here: Path,
+) -> None:
     assert "sardine" in run("grep", "sardine").output
     add_user(here / "memory_store", "ben", "Plays the tuba.")
     add_user(here / "memory_store", "外婆", "Drinks 惠明茶.")
@@ -185,7 +268,9 @@ def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_log
 
 
 def test_a_new_user_is_announced_in_one_line(here: Path) -> None:
-    told = run("remember", "Plays", "the", "tuba.", "--user", "ben", "--today", "2026-11-20").stderr
+    told = run(
+        "remember", "Plays", "the", "tuba.", "--user", "ben", "--today", "2026-11-20"
+    ).stderr
     assert told == f"New user ben in {here}/memory_store.\n"
     place = here / "memory_store/ben/facts/2026/2026-11-20-plays-the-tuba.md"
     assert place.read_text() == "---\nimportance: 8\n---\n\nPlays the tuba.\n"
@@ -209,31 +294,55 @@ def test_a_new_user_is_announced_in_one_line(here: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_a_slip_in_the_stores_name_makes_no_new_store(here: Path, words: list[str]) -> None:
+def test_a_slip_in_the_stores_name_makes_no_new_store(
+    here: Path, words: list[str]
+) -> None:
     """A new one is made by init, with --new, or after asking on a terminal (test_chat_terminal.py)."""
     sentence = told(run(*words, "--store", "memroy_store", "--user", "ann"))
-    assert sentence == f"there is no store {here}/memroy_store; make it with filemem init, or add --new."
+    assert (
+        sentence
+        == f"there is no store {here}/memroy_store; make it with filemem init, or add --new."
+    )
     assert not (here / "memroy_store").exists()
     if words[0] not in ("import", "serve", "mcp"):
-        made = run(*words, "--store", "new", "--user", "ann", "--new", FILEMEM_TRUST="1").stderr
+        made = run(
+            *words, "--store", "new", "--user", "ann", "--new", FILEMEM_TRUST="1"
+        ).stderr
         assert made.startswith(f"New user ann in {here}/new.\n")
     run("init", "other")
-    assert "New user ann in" in run("remember", "A", "--store", "other", "--user", "ann").stderr
+    assert (
+        "New user ann in"
+        in run("remember", "A", "--store", "other", "--user", "ann").stderr
+    )
 
 
 @pytest.mark.parametrize("name", ["maar", "Mara", "márä"])
-@pytest.mark.parametrize("words", [["remember", "A"], ["chat", "-m", "hi"], ["import", "markdown", "notes"]])
-def test_a_name_a_slip_away_from_a_users_is_refused_with_that_name(here: Path, name: str, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["remember", "A"], ["chat", "-m", "hi"], ["import", "markdown", "notes"]]
+)
+def test_a_name_a_slip_away_from_a_users_is_refused_with_that_name(
+    here: Path, name: str, words: list[str]
+) -> None:
     (here / "notes").mkdir()
     said = told(run(*words, "--user", name))
     assert "but mara; use --user mara, or --new to begin one." in said
-    serving = (["serve", "keys", "add", name], ["serve", "--user", name], ["mcp", "--user", name])
-    assert {told(run(*one)) for one in serving} == {said}, "who would have what is said kept there"
-    assert not (here / "memory_store" / name).exists() or name == "Mara"  # where the file system knows no case
+    serving = (
+        ["serve", "keys", "add", name],
+        ["serve", "--user", name],
+        ["mcp", "--user", name],
+    )
+    assert {told(run(*one)) for one in serving} == {said}, (
+        "who would have what is said kept there"
+    )
+    assert (
+        not (here / "memory_store" / name).exists() or name == "Mara"
+    )  # where the file system knows no case
     assert run(*words, "--user", name, "--new").exception is None
 
 
-def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(here: Path) -> None:
+def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(
+    here: Path,
+) -> None:
     for name, words, env in [
         ("argument", ["init", "argument"], {"FILEMEM_STORE": "variable"}),
         ("option", ["--store", "option", "init"], {"FILEMEM_STORE": "variable"}),
@@ -244,9 +353,13 @@ def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(her
     text = settings.read_text()
     assert config.load(settings.parent) == config.Config()
     for field in dataclasses.fields(config.Config):
-        assert re.search(rf"(?m)^# [A-Z\"][^\n]*\.\n# {field.name}: \S", text), field.name
+        assert re.search(rf"(?m)^# [A-Z\"][^\n]*\.\n# {field.name}: \S", text), (
+            field.name
+        )
     settings.write_text(re.sub(r"(?m)^# (\w+: )", r"\1", text))
-    assert yaml.safe_load(settings.read_text()).keys() == {field.name for field in dataclasses.fields(config.Config)}
+    assert yaml.safe_load(settings.read_text()).keys() == {
+        field.name for field in dataclasses.fields(config.Config)
+    }
     changed = {**config._values(str(settings.parent)), "model": "", "base_url": ""}
     assert config.Config(**changed) == config.Config()
 
@@ -256,7 +369,9 @@ def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(her
 
 def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
     """Nothing in it is obeyed by a terminal: a C1 control, DEL and marks that turn text around are escaped."""
-    (here / "memory_store/mara/facts/broken.md").write_text("---\nimportance: 11\n---\n\nText.\n")
+    (here / "memory_store/mara/facts/broken.md").write_text(
+        "---\nimportance: 11\n---\n\nText.\n"
+    )
     hostile = "tea \x9b31m \x7f \u202eevil\u2069 \u2028 \u2029"
     (here / "memory_store/mara/facts/hostile.md").write_text(hostile + "\n")
     assert json.loads(run("grep", "evil", "--json").stdout)["text"] == hostile
@@ -287,35 +402,56 @@ def test_exit_codes_tell_found_from_nothing_found(here: Path) -> None:
     assert (code("list", "facts/**"), code("list", "none/**")) == (0, 1)
     assert "no file matches none/**" in run("timeline", "none/**").output
     (here / "empty").mkdir()
-    assert "There was nothing of it; filemem import --help" in run("import", "markdown", "empty").output
-    assert (code("call", "grep", '{"pattern": "tea"}'), code("call", "grep", "{}")) == (0, 1)
+    assert (
+        "There was nothing of it; filemem import --help"
+        in run("import", "markdown", "empty").output
+    )
+    assert (code("call", "grep", '{"pattern": "tea"}'), code("call", "grep", "{}")) == (
+        0,
+        1,
+    )
     assert code("check") == 0
-    (here / "memory_store/mara/facts/broken.md").write_text("---\nimportance: 11\n---\n\nText.\n")
+    (here / "memory_store/mara/facts/broken.md").write_text(
+        "---\nimportance: 11\n---\n\nText.\n"
+    )
     assert code("check") == 1
     out = run("check").output
-    assert "mara/facts/broken.md:2: importance is 11; importance is a whole number from 1 to 10.\n" in out
+    assert (
+        "mara/facts/broken.md:2: importance is 11; importance is a whole number from 1 to 10.\n"
+        in out
+    )
     assert out.endswith("25 files of 1 user: 1 problem.\n")
 
 
-@pytest.mark.parametrize("path", [FACT, f"{FACT}:9", f"memory_store/mara/{FACT}", f"./memory_store/mara/{FACT}:9"])
+@pytest.mark.parametrize(
+    "path",
+    [FACT, f"{FACT}:9", f"memory_store/mara/{FACT}", f"./memory_store/mara/{FACT}:9"],
+)
 def test_a_path_may_be_named_as_the_shell_completes_it(here: Path, path: str) -> None:
     assert "Mara gave up coffee" in run("open", path).output
     (here / "link").symlink_to("memory_store")
     assert "Mara gave up coffee" in run("open", path, "--store", "link").output
-    (here / "memory_store/mara/long.md").write_text("word " * 1000 + "end\n" + "line\n" * 5000)
+    (here / "memory_store/mara/long.md").write_text(
+        "word " * 1000 + "end\n" + "line\n" * 5000
+    )
     out = run("open", "long.md").output  # a person sees every line whole
     assert "word end\n" in out and out.endswith("5001  line\n")
 
 
 def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
     editor = home / "bin/vi"
-    editor.write_text('#!/bin/sh\necho "$@" > args\nprintf -- "---\\npinned: maybe\\n---\\n" > "$2"\n')
+    editor.write_text(
+        '#!/bin/sh\necho "$@" > args\nprintf -- "---\\npinned: maybe\\n---\\n" > "$2"\n'
+    )
     editor.chmod(0o755)
     done = shell(home, f"filemem edit {FACT}:3", EDITOR="vi")
     assert (home / "args").read_text() == f"+3 {home}/memory_store/mara/{FACT}\n"
     assert done.stdout == f"{FACT}:2: pinned is 'maybe'; pinned is true or false.\n"
     assert done.returncode == 1
-    assert "cannot be started" in shell(home, "filemem edit profile.md", EDITOR="no-such-editor").stderr
+    assert (
+        "cannot be started"
+        in shell(home, "filemem edit profile.md", EDITOR="no-such-editor").stderr
+    )
 
 
 # -- mistakes ----------------------------------------------------------------------------------------------------
@@ -328,9 +464,13 @@ open nothing.md|open /etc/passwd|edit ../x|grep '('|grep tea --path '[z'|search 
 users --store filemem.txt|init filemem.txt|chat -m ''|chat -m hi --user ..|remember ' '
 chat --resume -m hi --user new|grep|grep a --contxt 1|nonsense words|grep a -C 50|serve keys
 list -n 99999999999999999999|status --today 0001-01-01|--stor x users|list --user ''|undo ''
-compact --older-than soon|sweep --all-users --user mara|check --scheduler x""".replace("\n", "|").split("|"),
+compact --older-than soon|sweep --all-users --user mara|check --scheduler x""".replace(
+        "\n", "|"
+    ).split("|"),
 )
-def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, line: str) -> None:
+def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(
+    home: Path, line: str
+) -> None:
     (home / "filemem.txt").write_text("no store\n")
     done = shell(home, f"filemem {line}")
     assert (done.returncode, done.stdout) == (2, "")
@@ -352,14 +492,26 @@ def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, li
         ("ad", "put what you want to say in quotes behind filemem chat"),
     ],
 )
-def test_a_word_that_is_no_command_names_the_command_that_is_meant(here: Path, words: str, meant: str) -> None:
-    with pytest.raises(click.UsageError, match=f"^there is no command {words.split()[0]}[,;] {meant}$"):
+def test_a_word_that_is_no_command_names_the_command_that_is_meant(
+    here: Path, words: str, meant: str
+) -> None:
+    with pytest.raises(
+        click.UsageError, match=f"^there is no command {words.split()[0]}[,;] {meant}$"
+    ):
         cli.main(words.split(), standalone_mode=False)
-    assert {name.split()[0].rstrip(",") for name in MEANT.values()} <= {*COMMANDS, "COMMAND"}
+    assert {name.split()[0].rstrip(",") for name in MEANT.values()} <= {
+        *COMMANDS,
+        "COMMAND",
+    }
 
 
 @pytest.mark.parametrize(
-    "words", [["What tea does Mara like?"], ["chat", "What tea does Mara like?"], ["oolong?", "--json"]]
+    "words",
+    [
+        ["What tea does Mara like?"],
+        ["chat", "What tea does Mara like?"],
+        ["oolong?", "--json"],
+    ],
 )
 def test_what_is_no_command_is_said_in_a_chat(here: Path, words: list[str]) -> None:
     assert FACT in run(*words).stdout
@@ -372,39 +524,75 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
 def read(path, zone):\n    yield ImportedNote('tea.md', open(path, 'rb').read())\n"""
     entries = "[filemem.commands]\nbrew = tea:brew\ngrep = tea:brew\n[filemem.importers]\ncaddy = tea:read\n"
     lay(home / "site", {"tea.py": package, "tea-1.dist-info/entry_points.txt": entries})
-    lay(home / "site", {"tea-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: tea\nVersion: 1\n"})
+    lay(
+        home / "site",
+        {"tea-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: tea\nVersion: 1\n"},
+    )
     (home / "leaves").write_text("Longjing, 2026.\n")
 
     def said(line: str) -> str:
-        done = filemem(*line.split(), cwd=home, env=environment(home, PYTHONPATH=str(home / "site")))
+        done = filemem(
+            *line.split(),
+            cwd=home,
+            env=environment(home, PYTHONPATH=str(home / "site")),
+        )
         return done.stdout + done.stderr
 
     assert said("brew 3 --user mara") == "3 cups\n"
     assert FACT in said("grep oolong")
     assert "added mara/" in said("import caddy leaves")
     assert "Longjing" in said("search longjing")
-    assert "there is no format kettle; take one of chatgpt," in said("import kettle leaves")
+    assert "there is no format kettle; take one of chatgpt," in said(
+        "import kettle leaves"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
         ("model: [", "filemem.yaml:1: broken YAML; write one `key: value` a line."),
-        ("# ok\nmodle: x", "filemem.yaml:2: unknown setting modle; did you mean model?"),
-        ("", "filemem.yaml:1: not a plain file; put the settings themselves here, or delete it."),
-        ("steps: many", "filemem.yaml:1: steps is 'many'; it takes a whole number such as 12."),
-        ("- a", "filemem.yaml:1: the YAML is no mapping of keys to values; write one `key: value` a line."),
+        (
+            "# ok\nmodle: x",
+            "filemem.yaml:2: unknown setting modle; did you mean model?",
+        ),
+        (
+            "",
+            "filemem.yaml:1: not a plain file; put the settings themselves here, or delete it.",
+        ),
+        (
+            "steps: many",
+            "filemem.yaml:1: steps is 'many'; it takes a whole number such as 12.",
+        ),
+        (
+            "- a",
+            "filemem.yaml:1: the YAML is no mapping of keys to values; write one `key: value` a line.",
+        ),
     ],
 )
-def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: str, remedy: str) -> None:
+def test_broken_settings_are_told_with_path_line_and_remedy(
+    here: Path, text: str, remedy: str
+) -> None:
     settings = here / "memory_store/filemem.yaml"
     settings.write_text(text) if text else settings.symlink_to("nowhere")
     assert told(run("chat", "--prompt")) == f"{here}/memory_store/{remedy}"
-    assert run("check").output.splitlines()[0].rstrip("?.") == remedy.replace(", but ", "; ").rstrip("?.")
+    assert run("check").output.splitlines()[0].rstrip("?.") == remedy.replace(
+        ", but ", "; "
+    ).rstrip("?.")
 
 
-@pytest.mark.parametrize("args", [["grep", "tea"], ["search", "tea"], ["open", "profile.md"], ["list"], ["timeline"]])
-def test_what_needs_no_setting_goes_on_where_they_are_broken(here: Path, args: list[str]) -> None:
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["grep", "tea"],
+        ["search", "tea"],
+        ["open", "profile.md"],
+        ["list"],
+        ["timeline"],
+    ],
+)
+def test_what_needs_no_setting_goes_on_where_they_are_broken(
+    here: Path, args: list[str]
+) -> None:
     (here / "memory_store/filemem.yaml").write_text("model: [")
     done = run(*args)
     assert done.return_value == 0 and done.stdout
@@ -415,9 +603,15 @@ def without_rights() -> str:
     if os.geteuid():
         return "filemem"
     drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-    if shutil.which("setpriv") and subprocess.run([*drop, "true"], capture_output=True, check=False).returncode == 0:
+    if (
+        shutil.which("setpriv")
+        and subprocess.run([*drop, "true"], capture_output=True, check=False).returncode
+        == 0
+    ):
         return shlex.join([*drop, *COLD])
-    pytest.skip("root reads and writes everything, and setpriv is not there to prevent it")
+    pytest.skip(
+        "root reads and writes everything, and setpriv is not there to prevent it"
+    )
 
 
 @pytest.fixture
@@ -432,47 +626,85 @@ def read_only(home: Path) -> Iterator[Path]:
 
 def test_a_read_only_store_is_read(read_only: Path) -> None:
     program = without_rights()
-    for line in ("grep oolong", "search oolong", f"open {FACT}", "list", "check", "chat --prompt", "users"):
+    for line in (
+        "grep oolong",
+        "search oolong",
+        f"open {FACT}",
+        "list",
+        "check",
+        "chat --prompt",
+        "users",
+    ):
         done = shell(read_only, f"{program} {line}")
         assert (done.returncode, done.stderr) == (0, ""), (line, done.stderr)
     for line in ("remember 'Owns a kettle.'", "chat -m 'Hello?'"):
         done = shell(read_only, f"{program} {line}")
         assert done.returncode == 2, line
         assert "Traceback" not in done.stderr
-        assert re.search(r"(?m)^.*/memory_store/mara.*ermission", done.stderr), done.stderr
+        assert re.search(r"(?m)^.*/memory_store/mara.*ermission", done.stderr), (
+            done.stderr
+        )
     (read_only / "memory_store/mara").chmod(0)
     for line in ("list", "grep tea", "search tea", "chat -m hi"):
         done = shell(read_only, f"{program} {line}")
-        assert "Traceback" not in done.stderr and done.returncode in (1, 2), (line, done)
+        assert "Traceback" not in done.stderr and done.returncode in (1, 2), (
+            line,
+            done,
+        )
 
 
-def test_a_read_only_store_is_checked_where_a_rename_cannot_be_followed(home: Path) -> None:
-    shell(home, f"cd memory_store; git init -q; git add -A; git commit -qm x; git mv mara/{FACT} mara/oolong.md")
+def test_a_read_only_store_is_checked_where_a_rename_cannot_be_followed(
+    home: Path,
+) -> None:
+    shell(
+        home,
+        f"cd memory_store; git init -q; git add -A; git commit -qm x; git mv mara/{FACT} mara/oolong.md",
+    )
     shell(home, "chmod -R a-w memory_store")
     done = shell(home, f"{without_rights()} check --trust")
     shell(home, "chmod -R u+w memory_store")
-    assert (done.returncode, done.stderr) == (1, "") and f"superseded_by names {FACT}, which does not" in done.stdout
+    assert (done.returncode, done.stderr) == (
+        1,
+        "",
+    ) and f"superseded_by names {FACT}, which does not" in done.stdout
 
 
-def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(home: Path) -> None:
-    program, other = without_rights(), "archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"
+def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(
+    home: Path,
+) -> None:
+    program, other = (
+        without_rights(),
+        "archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md",
+    )
     (home / "memory_store/mara/profile.md").chmod(0o400)
     assert shell(home, f"{program} forget Bergen --yes").returncode == 0
     (home / "memory_store/mara" / other).chmod(0o400)
     done = shell(home, f"{program} forget {FACT} --yes")
-    assert done.returncode == 1 and f"{other} stays as it is" in done.stdout and "profile.md" not in done.stdout
+    assert (
+        done.returncode == 1
+        and f"{other} stays as it is" in done.stdout
+        and "profile.md" not in done.stdout
+    )
 
 
 def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> None:
     """A script is told where the next page begins, on standard error where it reads JSON."""
-    lay(tmp_path / "mara", {"notes/long.md": "xylophone\n" + f"xylophone {'la ' * 300_000}\n" * 30})
+    lay(
+        tmp_path / "mara",
+        {"notes/long.md": "xylophone\n" + f"xylophone {'la ' * 300_000}\n" * 30},
+    )
     asked = ("grep", "xylophone", "--store", str(tmp_path))
     first = run(*asked, "--json")
     lines = [json.loads(line) for line in first.stdout.splitlines()]
     assert sum(len(line["text"]) for line in lines) < 22_000_000
-    assert first.stderr == f"{31 - len(lines)} more lines match; --offset {len(lines)} shows the next.\n"
+    assert (
+        first.stderr
+        == f"{31 - len(lines)} more lines match; --offset {len(lines)} shows the next.\n"
+    )
     rest = run(*asked, "--json", "--offset", str(len(lines)))
-    assert [json.loads(line)["line"] for line in rest.stdout.splitlines()] == list(range(len(lines) + 1, 32))
+    assert [json.loads(line)["line"] for line in rest.stdout.splitlines()] == list(
+        range(len(lines) + 1, 32)
+    )
     assert f'"offset": {len(lines)}' in run(*asked).stdout.splitlines()[-1]
 
 
@@ -481,16 +713,39 @@ WORDS = st.sampled_from(
     " memory_store nowhere mara ben .. /etc/passwd profile.md facts/** [ ( tea 外婆 0 1 -1 999999999999 2026-11-20 2026-13-45"
     " grep open {} {\"query\":\"x\"} claude markdown \udcff\udcfe \x1b[31m \u202e".split(" ")
 )  # fmt: skip
-TEXT = st.text(st.characters(exclude_characters="\0"), max_size=4)  # no process can be given a NUL
-ARGV = st.tuples(st.sampled_from([*COMMANDS, "nonsense", "--store"]), st.lists(WORDS | TEXT, max_size=5))
+TEXT = st.text(
+    st.characters(exclude_characters="\0"), max_size=4
+)  # no process can be given a NUL
+ARGV = st.tuples(
+    st.sampled_from([*COMMANDS, "nonsense", "--store"]),
+    st.lists(WORDS | TEXT, max_size=5),
+)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(ARGV)
-def test_no_arguments_at_all_lead_to_a_traceback(here: Path, argv: tuple[str, list[str]]) -> None:
-    result = run(argv[0], *argv[1], EDITOR="true", VISUAL="", HOME=str(here), LOGNAME="mara")
-    expected = (FilememError, click.ClickException, click.Abort, click.exceptions.Exit, OSError, SystemExit)
-    assert result.exception is None or isinstance(result.exception, expected), (argv, result.exc_info)
+def test_no_arguments_at_all_lead_to_a_traceback(
+    here: Path, argv: tuple[str, list[str]]
+) -> None:
+    result = run(
+        argv[0], *argv[1], EDITOR="true", VISUAL="", HOME=str(here), LOGNAME="mara"
+    )
+    expected = (
+        FilememError,
+        click.ClickException,
+        click.Abort,
+        click.exceptions.Exit,
+        OSError,
+        SystemExit,
+    )
+    assert result.exception is None or isinstance(result.exception, expected), (
+        argv,
+        result.exc_info,
+    )
     if isinstance(result.exception, FilememError):
         assert str(result.exception).strip()
 
@@ -501,22 +756,48 @@ def test_no_arguments_at_all_lead_to_a_traceback(here: Path, argv: tuple[str, li
 def completed(home: Path, line: str) -> list[str]:
     """What Tab offers at the end of a line in bash."""
     words = line.split(" ")
-    env = {"_FILEMEM_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    return [entry.partition(",")[2] for entry in shell(home, "filemem", **env).stdout.splitlines() if entry]
+    env = {
+        "_FILEMEM_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    return [
+        entry.partition(",")[2]
+        for entry in shell(home, "filemem", **env).stdout.splitlines()
+        if entry
+    ]
 
 
 def test_completion_knows_commands_and_leaves_files_to_the_shell(home: Path) -> None:
     script = shell(home, "_FILEMEM_COMPLETE=bash_source filemem").stdout
-    assert subprocess.run(["bash", "-n"], input=script, encoding="utf-8", check=False).returncode == 0
+    assert (
+        subprocess.run(
+            ["bash", "-n"], input=script, encoding="utf-8", check=False
+        ).returncode
+        == 0
+    )
     assert completed(home, "filemem op") == ["open"]
-    env = {"_FILEMEM_COMPLETE": "bash_complete", "COMP_WORDS": "filemem add ", "COMP_CWORD": "2"}
-    assert shell(home, "filemem", **env).stderr == ""  # nothing is said into a line that is being typed
-    assert completed(home, "filemem open memory_store/mara/p") == ["memory_store/mara/p"]  # the shell's to complete
+    env = {
+        "_FILEMEM_COMPLETE": "bash_complete",
+        "COMP_WORDS": "filemem add ",
+        "COMP_CWORD": "2",
+    }
+    assert (
+        shell(home, "filemem", **env).stderr == ""
+    )  # nothing is said into a line that is being typed
+    assert completed(home, "filemem open memory_store/mara/p") == [
+        "memory_store/mara/p"
+    ]  # the shell's to complete
 
 
 @pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
-def test_every_script_is_printed_whatever_the_locale_and_a_reader_may_leave_early(home: Path, lang: str) -> None:
-    assert "最喜欢的茶是景宁的[[惠明茶]]" in shell(home, "filemem grep 惠明茶", LANG=lang).stdout
+def test_every_script_is_printed_whatever_the_locale_and_a_reader_may_leave_early(
+    home: Path, lang: str
+) -> None:
+    assert (
+        "最喜欢的茶是景宁的[[惠明茶]]"
+        in shell(home, "filemem grep 惠明茶", LANG=lang).stdout
+    )
     (home / "memory_store/mara/long.md").write_text("a line of tea\n" * 50_000)
     for line in ("filemem grep tea", "filemem open long.md"):
         done = shell(home, f"{line} | head -1", LANG=lang)
@@ -526,22 +807,42 @@ def test_every_script_is_printed_whatever_the_locale_and_a_reader_may_leave_earl
 # -- imports -----------------------------------------------------------------------------------------------------
 
 HEAVY = {"openai", "httpx", "pydantic", "sqlite3"}
-YAML = {"yaml", "filemem.files.config", "filemem.index", "filemem.history", "difflib", "_hashlib", "subprocess"}
+YAML = {
+    "yaml",
+    "filemem.files.config",
+    "filemem.index",
+    "filemem.history",
+    "difflib",
+    "_hashlib",
+    "subprocess",
+}
 
 
 @pytest.mark.parametrize(
     ("code", "args", "never"),
     [
         ("import filemem", [], HEAVY | YAML | {"click"}),
-        *(("main()", args, HEAVY) for args in (["--help"], ["list"], ["users"], ["check"])),
+        *(
+            ("main()", args, HEAVY)
+            for args in (["--help"], ["list"], ["users"], ["check"])
+        ),
         ("main()", ["search", "oolong"], HEAVY - {"sqlite3"}),  # which has the stems
         ("main()", ["grep", "oolong"], HEAVY | YAML),
     ],
 )
-def test_no_command_imports_what_it_does_not_need(home: Path, code: str, args: list[str], never: set[str]) -> None:
+def test_no_command_imports_what_it_does_not_need(
+    home: Path, code: str, args: list[str], never: set[str]
+) -> None:
     """openai only for a talk with a model; and a grep loads no YAML, OpenSSL and the like, each a tenth of its time or more."""
     code = code.replace("main()", "from filemem.cli import main; main()")
     program = f"import sys; sys.path[:] = {sys.path!r}\ntry: {code}\nfinally: sys.stderr.write(' '.join(sys.modules))"
     command = [sys.executable, "-S", "-c", program, *args]
-    done = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        command,
+        cwd=home,
+        env=environment(home),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert "filemem" in done.stderr and not set(done.stderr.split()) & never

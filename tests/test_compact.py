@@ -28,10 +28,22 @@ FILL = """\
 - **assistant** 09:33: Bye!
 """
 TALKS = {
-    "2026-08-03-0930-the-loom": ("Yesterday I bought a loom from Old Hannah for 85 pounds.", "It weighs 40 kilos."),
-    "2026-09-03-0930-the-eel": ("We caught an eel under the mill bridge and named it Bartholomew.", "It bit my dad."),
-    "2026-09-17-1105-the-kiln": ("The kiln in Dedham cracked at 1,140 degrees.", "I read “The Glaze Book” all night."),
-    "2026-11-12-0930-too-new": ("I start at the dye works on Monday.", "It pays 12 pounds an hour."),
+    "2026-08-03-0930-the-loom": (
+        "Yesterday I bought a loom from Old Hannah for 85 pounds.",
+        "It weighs 40 kilos.",
+    ),
+    "2026-09-03-0930-the-eel": (
+        "We caught an eel under the mill bridge and named it Bartholomew.",
+        "It bit my dad.",
+    ),
+    "2026-09-17-1105-the-kiln": (
+        "The kiln in Dedham cracked at 1,140 degrees.",
+        "I read “The Glaze Book” all night.",
+    ),
+    "2026-11-12-0930-too-new": (
+        "I start at the dye works on Monday.",
+        "It pays 12 pounds an hour.",
+    ),
 }
 
 
@@ -40,7 +52,10 @@ def user(tmp_path):
     """Ann, with four conversations; three of them are old on 20 November 2026."""
     user = Store(tmp_path).user("ann").folder
     for stem, told in TALKS.items():
-        lay(user.root, {f"sessions/2026/{stem}.md": FRONT.format(stem[:10]) + FILL.format(*told)})
+        lay(
+            user.root,
+            {f"sessions/2026/{stem}.md": FRONT.format(stem[:10]) + FILL.format(*told)},
+        )
     return user
 
 
@@ -54,14 +69,19 @@ def compact(user, at=AT):
 
 def due(user, at=AT):
     """What a run would take up, by summary."""
-    return {one["summary"]: one["source"] for one in jobs.compact(user, at, dry=True).facts["summaries"]}
+    return {
+        one["summary"]: one["source"]
+        for one in jobs.compact(user, at, dry=True).facts["summaries"]
+    }
 
 
 def plain(text):
     return re.sub(r"[\W_]+", "", re.sub(r"\[[^\[\]]*\]", "", text))
 
 
-def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_in_the_archive(user):
+def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_in_the_archive(
+    user,
+):
     before = {path: read(user, path) for path in user.paths()}
     compact(user)
     assert [path for path in user.paths() if not path.startswith("archive/")] == [
@@ -70,62 +90,98 @@ def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_i
         "summaries/2026/2026-09-conversations.md",
     ]
     for path, text in before.items():
-        assert text in (read(user, path) if "too-new" in path else read(user, f"archive/{path}"))
-    assert "hazy" not in read(user, "summaries/2026/2026-09-conversations.md"), "front matter is nothing that was said"
+        assert text in (
+            read(user, path) if "too-new" in path else read(user, f"archive/{path}")
+        )
+    assert "hazy" not in read(user, "summaries/2026/2026-09-conversations.md"), (
+        "front matter is nothing that was said"
+    )
     assert jobs.compact(user, AT).said == ["Nothing is due to be compacted."]
 
 
-def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words_and_has_another_day_than_its_heading(user):
+def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words_and_has_another_day_than_its_heading(
+    user,
+):
     path = Path(user.root, "sessions/2026/2026-09-03-0930-the-eel.md")
-    path.write_text(path.read_text().replace("**Ann** 09:31", "**Ann** 2026-09-05 09:31"))
+    path.write_text(
+        path.read_text().replace("**Ann** 09:31", "**Ann** 2026-09-05 09:31")
+    )
     compact(user)
     for path in [path for path in user.paths() if path.startswith("summaries/")]:
-        bullets = [line for line in read(user, path).split("\n") if line and not line.startswith("## ")]
+        bullets = [
+            line
+            for line in read(user, path).split("\n")
+            if line and not line.startswith("## ")
+        ]
         assert bullets
         for line in bullets:
             bullet = sections.parse(line, path, 0)
             assert bullet and bullet.path.startswith("sessions/2026/")
-            said = {turn.line: turn for turn in turns(user.memory(f"archive/{bullet.path}").lines, 5)}
+            said = {
+                turn.line: turn
+                for turn in turns(user.memory(f"archive/{bullet.path}").lines, 5)
+            }
             pieces = bullet.text.split(" … ")
             assert len(pieces) == len(bullet.lines)
             for piece, number in zip(pieces, bullet.lines, strict=True):
                 assert plain(piece) in plain(said[number].text)
                 assert said[number].speaker == bullet.speaker
-    assert ": Yesterday [2 August 2026] I bought" in read(user, "summaries/2026/2026-08-conversations.md")
-    assert ": [5 September 2026] We caught an eel" in read(user, "summaries/2026/2026-09-conversations.md")
+    assert ": Yesterday [2 August 2026] I bought" in read(
+        user, "summaries/2026/2026-08-conversations.md"
+    )
+    assert ": [5 September 2026] We caught an eel" in read(
+        user, "summaries/2026/2026-09-conversations.md"
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user, encoding):
     """Whatever a person has saved the summaries as."""
     compact(user)
-    summaries = {path: read(user, path) for path in user.paths() if path.startswith("summaries/")}
+    summaries = {
+        path: read(user, path) for path in user.paths() if path.startswith("summaries/")
+    }
     assert due(user) == {}
     later = AT + dt.timedelta(days=30)
     assert list(due(user, later)) == ["summaries/2026/2026-11-conversations.md"]
-    found = FRONT.format("2026-09-10") + FILL.format("Ruth sold her boat.", "To a Dane.")
+    found = FRONT.format("2026-09-10") + FILL.format(
+        "Ruth sold her boat.", "To a Dane."
+    )
     lay(user.root, {"sessions/2026/2026-09-10-0930-a-found-page.md": found})
     august, september = sorted(summaries)
     Path(user.root, september).write_text(summaries[september], encoding=encoding)
     compact(user)
     assert read(user, august) == summaries[august]
     headings = re.findall("^## (.+)$", read(user, september), re.MULTILINE)
-    assert headings == ["2026-09-03-0930-the-eel", "2026-09-10-0930-a-found-page", "2026-09-17-1105-the-kiln"]
+    assert headings == [
+        "2026-09-03-0930-the-eel",
+        "2026-09-10-0930-a-found-page",
+        "2026-09-17-1105-the-kiln",
+    ]
     for line in summaries[september].split("\n"):
         assert line in read(user, september)
 
 
 def test_what_a_person_changed_in_a_summary_stays_whatever_is_compacted_again(user):
     compact(user)
-    summary, path = "summaries/2026/2026-09-conversations.md", "archive/sessions/2026/2026-09-03-0930-the-eel.md"
+    summary, path = (
+        "summaries/2026/2026-09-conversations.md",
+        "archive/sessions/2026/2026-09-03-0930-the-eel.md",
+    )
     mine = read(user, summary).replace("We caught an eel", "Ruth caught an eel")
     mine = mine.replace("\n## 2026-09-17", "\nMy own note.\n\n## 2026-09-17")
     lay(user.root, {summary: mine})
-    lay(user.root, {path: read(user, path).replace("named it Bartholomew", "named it Ethelred")})
+    lay(
+        user.root,
+        {path: read(user, path).replace("named it Bartholomew", "named it Ethelred")},
+    )
     compact(user)
     for line in mine.split("\n"):
         assert line in read(user, summary).split("\n")
-    assert "Ethelred" in read(user, summary) and read(user, summary).count("## 2026-09-03-0930-the-eel") == 1
+    assert (
+        "Ethelred" in read(user, summary)
+        and read(user, summary).count("## 2026-09-03-0930-the-eel") == 1
+    )
     assert Path(user.root, path).exists() and due(user) == {}
 
 
@@ -142,61 +198,111 @@ def test_a_restored_session_is_not_compacted_again_the_next_night(user):
 def test_a_summary_does_not_tell_what_is_kept_back(user):
     """Wherever its line stands by then: an older conversation gets its section above it."""
     compact(user)
-    summary, eel = "summaries/2026/2026-09-conversations.md", "sessions/2026/2026-09-03-0930-the-eel.md"
-    [line] = [int(line) for line in re.findall(rf"Bartholomew.*{eel}:(\d+)", read(user, summary))]
+    summary, eel = (
+        "summaries/2026/2026-09-conversations.md",
+        "sessions/2026/2026-09-03-0930-the-eel.md",
+    )
+    [line] = [
+        int(line)
+        for line in re.findall(rf"Bartholomew.*{eel}:(\d+)", read(user, summary))
+    ]
     journal.hold_back(user, f"{eel}:{line}", [f"{eel}:{line}"], AT)
     lay(user.root, {summary: "\n\n" + read(user, summary)})
     tools = Store(user.store).user("ann").tools()
-    for found in (tools.call("search_files", {"query": "Bartholomew"}), tools.call("open", {"path": summary})):
+    for found in (
+        tools.call("search_files", {"query": "Bartholomew"}),
+        tools.call("open", {"path": summary}),
+    ):
         assert "Bartholomew" not in found
 
 
 def test_a_summary_has_their_own_words_in_chinese_too_and_no_secret(tmp_path):
-    user, path = Store(tmp_path).user("ann").folder, "sessions/2026/2026-06-20-0930-苏州.md"
-    told = ("上周五我和小明去了苏州的拙政园。门票90元，密码是Hunter2!Hunter2", "I paid with 4111 1111 1111 1111.")
-    listed = "拙政园建于1509年。\n" + "  - 远香堂\n  - 小飞虹\n" * 60 + "  I should love"
+    user, path = (
+        Store(tmp_path).user("ann").folder,
+        "sessions/2026/2026-06-20-0930-苏州.md",
+    )
+    told = (
+        "上周五我和小明去了苏州的拙政园。门票90元，密码是Hunter2!Hunter2",
+        "I paid with 4111 1111 1111 1111.",
+    )
+    listed = (
+        "拙政园建于1509年。\n" + "  - 远香堂\n  - 小飞虹\n" * 60 + "  I should love"
+    )
     said = FILL.format(*told).replace("How nice! Tell me more, I should love", listed)
-    said = said.replace("I see, thank you", "狮子林建于1342年。可以这样看：\n  - 真趣亭")
+    said = said.replace(
+        "I see, thank you", "狮子林建于1342年。可以这样看：\n  - 真趣亭"
+    )
     lay(user.root, {path: said.replace("Good morning, how are you?", "[forgotten]")})
     compact(user)
     summary = read(user, "summaries/2026/2026-06-conversations.md")
     assert "拙政园。门票90元" in summary and f"({path}:" in summary
-    assert f"**assistant**: 拙政园建于1509年。 ({path}:" in summary, "prose, not what leads to a list that is not there"
-    assert not any(word in summary for word in ("Hunter2", "4111", "[forgotten]", "远香堂", "可以"))
+    assert f"**assistant**: 拙政园建于1509年。 ({path}:" in summary, (
+        "prose, not what leads to a list that is not there"
+    )
+    assert not any(
+        word in summary for word in ("Hunter2", "4111", "[forgotten]", "远香堂", "可以")
+    )
 
 
-def test_a_person_s_words_stand_before_those_of_an_assistant_however_it_was_imported(tmp_path):
-    user, path = Store(tmp_path).user("ann").folder, "sessions/2026/2026-04-06-0930-plan.md"
+def test_a_person_s_words_stand_before_those_of_an_assistant_however_it_was_imported(
+    tmp_path,
+):
+    user, path = (
+        Store(tmp_path).user("ann").folder,
+        "sessions/2026/2026-04-06-0930-plan.md",
+    )
     said = "- **ann** 09:30: Give me an easy plan.\n- **Claude** 09:31: As a nurse of 50 from Lagos, cook on 3 May.\n"
     said += "- **ann** 09:32: None of that is right, where did you get that? Go on with the plan.\n"
-    lay(user.root, {path: FRONT.format("2026-04-06").replace("mood", "assistant: Claude\nmood") + said})
+    lay(
+        user.root,
+        {
+            path: FRONT.format("2026-04-06").replace("mood", "assistant: Claude\nmood")
+            + said
+        },
+    )
     compact(user)
     summary = read(user, "summaries/2026/2026-04-conversations.md")
     assert "**ann**: Give me" in summary and "Lagos" not in summary
 
 
-def test_a_talk_with_no_room_for_its_most_telling_turn_is_not_summarised_by_another(tmp_path):
-    user, path = Store(tmp_path).user("晓棠").folder, "sessions/2026/2026-03-09-2000-年糕上周五开始不吃东西.md"
+def test_a_talk_with_no_room_for_its_most_telling_turn_is_not_summarised_by_another(
+    tmp_path,
+):
+    user, path = (
+        Store(tmp_path).user("晓棠").folder,
+        "sessions/2026/2026-03-09-2000-年糕上周五开始不吃东西.md",
+    )
     said = "- **晓棠** 20:00: 年糕上周五开始不吃东西，带去看了，说是应激，开了点药\n- **assistant** 20:00: 按时吃药。\n"
     asked = "- **晓棠** 20:05: 猫应激一般多久能好？\n- **assistant** 20:05: 三天到两周；要是一直不吃，得再去看医生。\n"
     lay(user.root, {path: FRONT.format("2026-03-09") + said + asked})
     assert compact(user) == [] and Path(user.root, path).exists()
 
 
-TURN = st.tuples(st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了д", max_size=300))
+TURN = st.tuples(
+    st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了д", max_size=300)
+)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(TURN, max_size=8), min_size=1, max_size=3), st.sampled_from([0.1, 0.295, 0.9]))
+@given(
+    st.lists(st.lists(TURN, max_size=8), min_size=1, max_size=3),
+    st.sampled_from([0.1, 0.295, 0.9]),
+)
 def test_no_summary_is_half_as_long_as_its_sources(talks, share):
     """Whatever was said, and however much a summary is to keep: where there is one, it has under half of their tokens."""
     with tempfile.TemporaryDirectory() as root:
         Path(root, "filemem.yaml").write_text(f"summary_share: {share}\n")
         user = Store(root).user("ann").folder
-        texts = ["".join(format_turn(speaker, "09:30", said) for speaker, said in turns) for turns in talks]
+        texts = [
+            "".join(format_turn(speaker, "09:30", said) for speaker, said in turns)
+            for turns in talks
+        ]
         for number, text in enumerate(texts):
             lay(user.root, {f"sessions/2026/2026-08-04-0930-{number}.md": text})
-        taken = [texts[int(done["source"].removesuffix(".md").rpartition("-")[2])] for done in compact(user)]
+        taken = [
+            texts[int(done["source"].removesuffix(".md").rpartition("-")[2])]
+            for done in compact(user)
+        ]
         if taken:
             summary = read(user, "summaries/2026/2026-08-conversations.md")
             assert 2 * count_tokens(summary) < sum(map(count_tokens, taken))

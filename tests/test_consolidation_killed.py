@@ -41,29 +41,45 @@ def tree(root: Path) -> dict[str, object]:
     """Every memory with its bytes, and what the ledger says: a step that is done again may be noted in other words."""
     user = Store(root).user("ann").folder
     log = ConsolidationLog(user)
-    found: dict[str, object] = {path: Path(user.root, path).read_bytes() for path in user.paths()}
+    found: dict[str, object] = {
+        path: Path(user.root, path).read_bytes() for path in user.paths()
+    }
     return found | {NAME: (log.read, log.sizes, log.written, log.lines, log.made)}
 
 
-def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(store: Path, place: Path) -> None:
+def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(
+    store: Path, place: Path
+) -> None:
     before = tree(store)
     folder = place / "killed"
     folder.mkdir()
     told = filemem("-c", DRIVER, store, folder, "consolidate")
     assert told.returncode == 0, told.stderr
     wanted = tree(folder / "undisturbed")
-    assert [path for path in wanted if path.startswith("archive/")], "something was superseded"
+    assert [path for path in wanted if path.startswith("archive/")], (
+        "something was superseded"
+    )
     kills = int(told.stdout)
     assert kills > 40
     for number in range(1, kills + 1):
         killed = tree(folder / str(number))
         for path, data in before.items():
             if path not in (NAME, "profile.md"):
-                last = data.splitlines()[-1:]  # what was superseded is marked, and lies in the archive
-                left = [text.splitlines()[-1:] for text in killed.values() if isinstance(text, bytes)]
+                last = data.splitlines()[
+                    -1:
+                ]  # what was superseded is marked, and lies in the archive
+                left = [
+                    text.splitlines()[-1:]
+                    for text in killed.values()
+                    if isinstance(text, bytes)
+                ]
                 assert last in left, (number, path)
         user = Store(folder / str(number)).user("ann").folder
         JOBS["consolidate"](user)
         assert tree(folder / str(number)) == wanted, number
-        found = [one.path for one in problems(user) if one.what != "left by a write that was cut off"]
+        found = [
+            one.path
+            for one in problems(user)
+            if one.what != "left by a write that was cut off"
+        ]
         assert found == [], number

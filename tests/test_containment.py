@@ -19,10 +19,18 @@ from filemem.files.folder import Folder
 from filemem.text.plain import escape_controls
 
 OUTSIDE = [
-    *"|/|/etc/passwd|..|../bob/profile.md|../alice2/profile.md|facts/../../bob/profile.md|a/../../b".split("|"),
-    *"facts/../profile.md|./../bob/profile.md|facts//tea.md|facts/./tea.md|facts/|..\\bob\\profile.md".split("|"),
-    *"C:\\Windows\\win.ini|facts/tea.md\0.png|facts/tea.md\n|facts/\x1b[31mtea.md|facts/\u202etea.md".split("|"),
-    *"facts/\udcff.md|.filemem/lock|.filemem/recalls.log|facts/.hidden.md|.git/config".split("|"),
+    *"|/|/etc/passwd|..|../bob/profile.md|../alice2/profile.md|facts/../../bob/profile.md|a/../../b".split(
+        "|"
+    ),
+    *"facts/../profile.md|./../bob/profile.md|facts//tea.md|facts/./tea.md|facts/|..\\bob\\profile.md".split(
+        "|"
+    ),
+    *"C:\\Windows\\win.ini|facts/tea.md\0.png|facts/tea.md\n|facts/\x1b[31mtea.md|facts/\u202etea.md".split(
+        "|"
+    ),
+    *"facts/\udcff.md|.filemem/lock|.filemem/recalls.log|facts/.hidden.md|.git/config".split(
+        "|"
+    ),
     "archive/../../bob/profile.md",
     *("x" * 256, "茶" * 86 + ".md", "/".join(["facts"] * 800)),
 ]
@@ -53,11 +61,16 @@ def attempts(folder: Folder, path: str) -> list[Callable[[], object]]:
 
 def tree(root: Path) -> dict[Path, bytes | None]:
     """Everything there is, a file with its bytes."""
-    return {one: one.read_bytes() if stat.S_ISREG(one.lstat().st_mode) else None for one in root.rglob("*")}
+    return {
+        one: one.read_bytes() if stat.S_ISREG(one.lstat().st_mode) else None
+        for one in root.rglob("*")
+    }
 
 
 @pytest.mark.parametrize("path", OUTSIDE, ids=range(len(OUTSIDE)))
-def test_a_path_that_leads_out_is_refused_everywhere(alice: Folder, tmp_path: Path, path: str) -> None:
+def test_a_path_that_leads_out_is_refused_everywhere(
+    alice: Folder, tmp_path: Path, path: str
+) -> None:
     before = tree(tmp_path)
     for attempt in attempts(alice, path):
         with pytest.raises(Refused) as refused:
@@ -65,7 +78,10 @@ def test_a_path_that_leads_out_is_refused_everywhere(alice: Folder, tmp_path: Pa
         said = str(refused.value)
         assert said.isprintable() and len(said) < 400
         assert str(tmp_path) not in said and "secret" not in said
-    assert {*alice.move({path: "facts/here.md", "facts/tea.md": path})} == {path, "facts/tea.md"}
+    assert {*alice.move({path: "facts/here.md", "facts/tea.md": path})} == {
+        path,
+        "facts/tea.md",
+    }
     assert tree(tmp_path) == before
 
 
@@ -84,7 +100,24 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(
     st.text()
     | st.lists(
-        st.sampled_from(["..", ".", "", "facts", "tea.md", "bob", "out", "in", "\0", "a\\b", "~", "$HOME", "*", "茶"]),
+        st.sampled_from(
+            [
+                "..",
+                ".",
+                "",
+                "facts",
+                "tea.md",
+                "bob",
+                "out",
+                "in",
+                "\0",
+                "a\\b",
+                "~",
+                "$HOME",
+                "*",
+                "茶",
+            ]
+        ),
         max_size=6,
     ).map("/".join)
 )
@@ -96,7 +129,10 @@ def test_any_text_stays_inside_or_is_refused(house: Path, path: str) -> None:
         where = folder.absolute(path)
         assert where == os.path.normpath(where) == os.path.realpath(where)
         assert where.startswith(str(house / "alice") + os.sep)
-        assert not any(part.startswith(".") for part in os.path.relpath(where, folder.root).split(os.sep))
+        assert not any(
+            part.startswith(".")
+            for part in os.path.relpath(where, folder.root).split(os.sep)
+        )
     with contextlib.suppress(NotFound, Refused):
         assert b"secret of bob" not in folder.read(path)
 
@@ -104,29 +140,51 @@ def test_any_text_stays_inside_or_is_refused(house: Path, path: str) -> None:
 @pytest.mark.parametrize(
     ("link", "target", "path"),
     [
-        *(("facts/link.md", there, "facts/link.md") for there in ("../../bob/profile.md", "/etc/passwd", "link.md")),
-        *(("facts/in.md", there, "facts/in.md") for there in ("tea.md", "../.filemem/lock")),
-        *(("facts/dangling.md", there, "facts/dangling.md") for there in ("nowhere.md", "../../bob/new.md")),
-        *(("out", "../bob", "out/profile.md"), ("out", "..", "out/bob/profile.md"), ("out", ".", "out/facts/tea.md")),
+        *(
+            ("facts/link.md", there, "facts/link.md")
+            for there in ("../../bob/profile.md", "/etc/passwd", "link.md")
+        ),
+        *(
+            ("facts/in.md", there, "facts/in.md")
+            for there in ("tea.md", "../.filemem/lock")
+        ),
+        *(
+            ("facts/dangling.md", there, "facts/dangling.md")
+            for there in ("nowhere.md", "../../bob/new.md")
+        ),
+        *(
+            ("out", "../bob", "out/profile.md"),
+            ("out", "..", "out/bob/profile.md"),
+            ("out", ".", "out/facts/tea.md"),
+        ),
         ("archive", "../bob", "archive/profile.md"),
     ],
 )
-def test_no_link_is_followed(alice: Folder, tmp_path: Path, link: str, target: str, path: str) -> None:
+def test_no_link_is_followed(
+    alice: Folder, tmp_path: Path, link: str, target: str, path: str
+) -> None:
     os.symlink(target, tmp_path / "alice" / link)
     before = tree(tmp_path)
     listed = alice.paths()
     for attempt in (a for n, a in enumerate(attempts(alice, path)) if n != 4):
         with pytest.raises(Refused):
             attempt()
-    assert {*alice.move({path: "facts/here.md", "facts/tea.md": path})} == {path, "facts/tea.md"}
+    assert {*alice.move({path: "facts/here.md", "facts/tea.md": path})} == {
+        path,
+        "facts/tea.md",
+    }
     after = tree(tmp_path)
-    assert before.items() <= after.items() and {after[one] for one in after.keys() - before.keys()} <= {None}
+    assert before.items() <= after.items() and {
+        after[one] for one in after.keys() - before.keys()
+    } <= {None}
     assert alice.paths() == listed == sorted({"profile.md", "facts/tea.md"} - {link})
     assert [problem.path for problem in alice.strays()] == [link]
     assert any(problem.path == link for problem in overview.problems(alice))
 
 
-def test_a_user_whose_folder_is_a_link_is_refused(alice: Folder, tmp_path: Path) -> None:
+def test_a_user_whose_folder_is_a_link_is_refused(
+    alice: Folder, tmp_path: Path
+) -> None:
     os.symlink("bob", tmp_path / "carol")
     (tmp_path / "dave").write_text("a file")
     os.symlink("nowhere", tmp_path / "erin")
@@ -141,9 +199,18 @@ def test_a_user_whose_folder_is_a_link_is_refused(alice: Folder, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "name", [b"\xff\xe9.md", b"new\nline.md", b"\x1b[31mred.md", b"back\\slash.md", "\u202edm.evil.md".encode()]
+    "name",
+    [
+        b"\xff\xe9.md",
+        b"new\nline.md",
+        b"\x1b[31mred.md",
+        b"back\\slash.md",
+        "\u202edm.evil.md".encode(),
+    ],
 )
-def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(alice: Folder, tmp_path: Path, name: bytes) -> None:
+def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(
+    alice: Folder, tmp_path: Path, name: bytes
+) -> None:
     for folder in (b"facts", b"odd"):
         place = os.path.join(os.fsencode(tmp_path), b"alice", folder)
         os.makedirs(place, exist_ok=True)
@@ -151,7 +218,11 @@ def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(alice: Folder
             file.write(b"x\n")
     os.makedirs(os.path.join(os.fsencode(tmp_path), b"alice", name, b"below"))
     assert alice.paths() == ["facts/tea.md", "profile.md"]
-    found = [problem for problem in overview.problems(alice) if "its name holds" in problem.what]
+    found = [
+        problem
+        for problem in overview.problems(alice)
+        if "its name holds" in problem.what
+    ]
     assert len(found) == 3
     for problem in found:
         assert problem.remedy == "rename it" and problem.path.isprintable()
@@ -162,7 +233,9 @@ def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(alice: Folder
 
 
 @pytest.mark.parametrize("name", ["café-im-hof", "Ångström", "한국어"])
-def test_a_name_in_another_normal_form_is_the_same_name(alice: Folder, tmp_path: Path, name: str) -> None:
+def test_a_name_in_another_normal_form_is_the_same_name(
+    alice: Folder, tmp_path: Path, name: str
+) -> None:
     for written, asked in (("NFD", "NFC"), ("NFC", "NFD")):
         path = f"facts/{unicodedata.normalize(written, name)}-{written}.md"
         (tmp_path / "alice" / path).write_text("x\n")
@@ -173,7 +246,9 @@ def test_a_name_in_another_normal_form_is_the_same_name(alice: Folder, tmp_path:
 
 
 BAD_NAMES = [
-    *"|.|..|.hidden|-rf|a/b|../a|a\\b|a b|a\n|a\0|a\x1b|a:b|~|a*|a.|$HOME|con|nul.txt|COM1|filemem.yaml".split("|"),
+    *"|.|..|.hidden|-rf|a/b|../a|a\\b|a b|a\n|a\0|a\x1b|a:b|~|a*|a.|$HOME|con|nul.txt|COM1|filemem.yaml".split(
+        "|"
+    ),
     *("x" * 201, "茶" * 67, "\u202ea", "a\u200b", "🍵", "\udcff"),
 ]
 
@@ -191,6 +266,8 @@ def test_a_store_reached_by_a_link_works(alice: Folder, tmp_path: Path) -> None:
     folder = Folder(str(tmp_path / "elsewhere" / "alice"), "alice")
     assert folder.read("facts/tea.md") == b"Oolong.\n"
     os.mkfifo(tmp_path / "alice/fifo.md")
-    with pytest.raises(Refused, match=r"^fifo\.md is not a regular file; put one in its place"):
+    with pytest.raises(
+        Refused, match=r"^fifo\.md is not a regular file; put one in its place"
+    ):
         folder.read("fifo.md")
     assert safe.read(folder.absolute("profile.md")) == b"secret of alice\n"

@@ -38,21 +38,42 @@ def store(place):
     }
     lay(user.root, files)
     user.make()
-    journal.note_recalls(user, ["facts/2026/2026-07-01-bees.md"], journal.ARCHIVED, dt.datetime(2026, 10, 1, 3))
-    journal.note_recalls(user, ["facts/2026/2026-07-01-bees.md"], journal.CITED, dt.datetime(2026, 11, 19, 9))
-    list(index.of(user).corpus().entries())  # so that fewer of the kills hit the index, which is a cache
+    journal.note_recalls(
+        user,
+        ["facts/2026/2026-07-01-bees.md"],
+        journal.ARCHIVED,
+        dt.datetime(2026, 10, 1, 3),
+    )
+    journal.note_recalls(
+        user,
+        ["facts/2026/2026-07-01-bees.md"],
+        journal.CITED,
+        dt.datetime(2026, 11, 19, 9),
+    )
+    list(
+        index.of(user).corpus().entries()
+    )  # so that fewer of the kills hit the index, which is a cache
     return user.root
 
 
 def tree(root):
     """Every memory with its bytes, every log with its lines: a run that is done again may say the same thing twice."""
-    found = {path: Path(root, "ann", path).read_bytes() for path in Store(root).user("ann").folder.paths()}
+    found = {
+        path: Path(root, "ann", path).read_bytes()
+        for path in Store(root).user("ann").folder.paths()
+    }
     logs = {name: Path(root, "ann", name) for name in BOOKS}
-    return found | {name: set(place.read_bytes().splitlines()) for name, place in logs.items() if place.exists()}
+    return found | {
+        name: set(place.read_bytes().splitlines())
+        for name, place in logs.items()
+        if place.exists()
+    }
 
 
 @pytest.mark.parametrize("how", ["sweep", "compact", "restore"])
-def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(store, place, how):
+def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(
+    store, place, how
+):
     before = tree(os.path.dirname(store))
     folder = place / "killed"
     folder.mkdir()
@@ -68,24 +89,44 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(sto
             if path in BOOKS:
                 continue
             plain = path.removeprefix("archive/")
-            copies = [killed[place] for place in (plain, f"archive/{plain}") if place in killed]
+            copies = [
+                killed[place]
+                for place in (plain, f"archive/{plain}")
+                if place in killed
+            ]
             assert copies and all(copy == data for copy in copies), (number, path)
         for path in set(killed) - set(before) - set(BOOKS):
-            assert path.startswith("summaries/") or killed[path] in before.values(), (number, path)
+            assert path.startswith("summaries/") or killed[path] in before.values(), (
+                number,
+                path,
+            )
         JOBS[how](Store(folder / str(number)).user("ann").folder)
         assert tree(folder / str(number)) == wanted, number
 
 
-def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(store):
+def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(
+    store,
+):
     user = Store(os.path.dirname(store)).user("ann").folder
-    before = {path: data for path, data in tree(os.path.dirname(store)).items() if path not in BOOKS}
+    before = {
+        path: data
+        for path, data in tree(os.path.dirname(store)).items()
+        if path not in BOOKS
+    }
     JOBS["maintain"](user)
-    gone = [path for path in before if not path.startswith("archive/") and not Path(store, path).exists()]
+    gone = [
+        path
+        for path in before
+        if not path.startswith("archive/") and not Path(store, path).exists()
+    ]
     assert len(gone) >= 3
     for path in gone:
         assert Path(store, "archive", path).read_bytes() == before[path]
     from_archive = [f"archive/{path}" for path in gone]
-    assert all(sentence.startswith("Restored ") for sentence in jobs.restore(user, AT, from_archive).said)
+    assert all(
+        sentence.startswith("Restored ")
+        for sentence in jobs.restore(user, AT, from_archive).said
+    )
     for path in gone:
         assert Path(store, path).read_bytes() == before[path]
         assert not Path(store, "archive", path).exists()

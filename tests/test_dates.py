@@ -18,7 +18,10 @@ def spans(text: str, today: date = MONDAY) -> list[str]:
     found = []
     for mention in mentioned(text, today):
         start, end = mention.span
-        found.append(f"{text[mention.start : mention.end]}: {start}" + (f"..{end}" if end > start else ""))
+        found.append(
+            f"{text[mention.start : mention.end]}: {start}"
+            + (f"..{end}" if end > start else "")
+        )
     return found
 
 
@@ -134,19 +137,28 @@ def test_a_day_without_its_year_or_week_is_the_last_one_or_the_next(row: str) ->
     """But the last one alone for a month behind it."""
     text, last, following = row.split(" | ")
     (mention,) = mentioned(text, MONDAY)
-    assert [str(span.start) for span in (mention.spans[0], mention.spans[-1])] == [last, following]
+    assert [str(span.start) for span in (mention.spans[0], mention.spans[-1])] == [
+        last,
+        following,
+    ]
     assert not mention.annotated
 
 
 @pytest.mark.parametrize("row", ABSOLUTE + RELATIVE + NEAR_MISSES)
-def test_expressions_are_found_and_what_only_looks_like_a_date_is_left_alone(row: str) -> None:
+def test_expressions_are_found_and_what_only_looks_like_a_date_is_left_alone(
+    row: str,
+) -> None:
     text, *expected = row.split(" | ")
     assert spans(text) == expected
-    assert all(mention.relative == (row in RELATIVE) for mention in mentioned(text, MONDAY))
+    assert all(
+        mention.relative == (row in RELATIVE) for mention in mentioned(text, MONDAY)
+    )
 
 
 @pytest.mark.parametrize("row", ANNOTATED + UNANNOTATED)
-def test_what_hangs_on_the_day_is_written_out_and_what_is_known_vague_or_done_is_not(row: str) -> None:
+def test_what_hangs_on_the_day_is_written_out_and_what_is_known_vague_or_done_is_not(
+    row: str,
+) -> None:
     text, _, expected = row.partition(" | ")
     assert annotate(text, MONDAY) == (expected or text)
 
@@ -156,22 +168,39 @@ def test_what_hangs_on_the_day_is_written_out_and_what_is_known_vague_or_done_is
     [
         (date(2023, 5, 3), "24–30 April 2023", "2023年4月24日–30日"),
         (date(2023, 6, 8), "29 May – 4 June 2023", "2023年5月29日–6月4日"),
-        (date(2023, 1, 4), "26 December 2022 – 1 January 2023", "2022年12月26日–2023年1月1日"),
+        (
+            date(2023, 1, 4),
+            "26 December 2022 – 1 January 2023",
+            "2022年12月26日–2023年1月1日",
+        ),
     ],
 )
-def test_a_week_across_months_and_years_names_both_ends(today: date, english: str, chinese: str) -> None:
+def test_a_week_across_months_and_years_names_both_ends(
+    today: date, english: str, chinese: str
+) -> None:
     assert annotate("last week", today) == f"last week [{english}]"
     assert annotate("上周", today) == f"上周[{chinese}]"
 
 
 @pytest.mark.parametrize("offset", range(7))
-def test_last_friday_is_the_one_before_and_next_friday_that_of_next_week(offset: int) -> None:
+def test_last_friday_is_the_one_before_and_next_friday_that_of_next_week(
+    offset: int,
+) -> None:
     """But not written out where people differ: said on the day before or after, or on that week's Monday or Tuesday."""
     today = MONDAY + timedelta(offset)
-    (last,), (following,) = mentioned("last Friday", today), mentioned("next Friday", today)
+    (last,), (following,) = (
+        mentioned("last Friday", today),
+        mentioned("next Friday", today),
+    )
     friday = one_day(MONDAY + timedelta(11))
-    assert (last.span, last.annotated) == (one_day(MONDAY + timedelta(-3 if offset < 5 else 4)), offset != 5)
-    assert (friday in following.spans, following.annotated) == (True, offset not in (0, 1))
+    assert (last.span, last.annotated) == (
+        one_day(MONDAY + timedelta(-3 if offset < 5 else 4)),
+        offset != 5,
+    )
+    assert (friday in following.spans, following.annotated) == (
+        True,
+        offset not in (0, 1),
+    )
     assert not following.annotated or following.span == friday
 
 
@@ -195,15 +224,29 @@ def test_a_bound_takes_the_first_day_or_the_last(row: str) -> None:
     assert parse_bound(text, MONDAY, end=True) == date.fromisoformat(last)
 
 
-WORDS = [row.split(" | ")[0] for row in ABSOLUTE + RELATIVE + ANNOTATED] + NEAR_MISSES + UNANNOTATED
-PIECES = sorted({word for text in WORDS for word in re.findall(r"[A-Za-z'’]+|\d+|[^\x00-\x7f]", text)})
+WORDS = (
+    [row.split(" | ")[0] for row in ABSOLUTE + RELATIVE + ANNOTATED]
+    + NEAR_MISSES
+    + UNANNOTATED
+)
+PIECES = sorted(
+    {
+        word
+        for text in WORDS
+        for word in re.findall(r"[A-Za-z'’]+|\d+|[^\x00-\x7f]", text)
+    }
+)
 TEXTS = (
     st.text()
     | st.lists(st.sampled_from(WORDS) | st.text(max_size=3)).map("".join)
-    | st.lists(st.sampled_from([*PIECES, " ", " ", "-", "[", "]", ",", "\n"])).map("".join)
+    | st.lists(st.sampled_from([*PIECES, " ", " ", "-", "[", "]", ",", "\n"])).map(
+        "".join
+    )
     | st.lists(st.sampled_from(PIECES)).map(" ".join)
 )
-DAYS = st.dates() | st.sampled_from([date.min, date.max, date(1, 1, 7), date(9999, 12, 30), date(2024, 2, 29)])
+DAYS = st.dates() | st.sampled_from(
+    [date.min, date.max, date(1, 1, 7), date(9999, 12, 30), date(2024, 2, 29)]
+)
 
 
 @given(TEXTS, DAYS)

@@ -20,10 +20,15 @@ SESSIONS = {
 
 def answer(folder: Path, query: str, **more: object) -> str:
     reply = "- **Ben** 10:01: How nice to hear, the weather was fine here.\n"
-    talks = {f"{day}-1000-talk.md": f"- **Ann** 10:00: {text}\n{reply}" for day, text in SESSIONS.items()}
+    talks = {
+        f"{day}-1000-talk.md": f"- **Ann** 10:00: {text}\n{reply}"
+        for day, text in SESSIONS.items()
+    }
     lay(folder / "ann/sessions/2026", talks)
     with Store(folder) as store:
-        return Toolbox(store.user("ann").folder, lambda: TODAY).call("search_files", {"query": query, **more})
+        return Toolbox(store.user("ann").folder, lambda: TODAY).call(
+            "search_files", {"query": query, **more}
+        )
 
 
 @pytest.mark.parametrize(
@@ -31,16 +36,30 @@ def answer(folder: Path, query: str, **more: object) -> str:
     [
         ("What did I paint in early March?", ["2026-03-05"]),
         ("What did I paint in late March 2026?", ["2026-03-24"]),
-        ("What did I paint on 7 May 2026?", ["2026-05-09"]),  # told of two days later, as last Thursday
-        ("What did I paint from March to May 2026?", ["2026-03-05", "2026-03-24", "2026-05-09"]),
+        (
+            "What did I paint on 7 May 2026?",
+            ["2026-05-09"],
+        ),  # told of two days later, as last Thursday
+        (
+            "What did I paint from March to May 2026?",
+            ["2026-03-05", "2026-03-24", "2026-05-09"],
+        ),
         ("What have I painted since April 2026?", ["2026-05-09", "2026-10-02"]),
-        ("What did I do on 7 May 2026?", ["2026-05-09"]),  # there is no word to look for
+        (
+            "What did I do on 7 May 2026?",
+            ["2026-05-09"],
+        ),  # there is no word to look for
         ("2026年5月7日我做了什么？", ["2026-05-09"]),
         ("三月下旬 painted", ["2026-03-24"]),
-        ("What did I paint 3月份?", ["2026-03-05", "2026-03-24"]),  # the last one that the memory has
+        (
+            "What did I paint 3月份?",
+            ["2026-03-05", "2026-03-24"],
+        ),  # the last one that the memory has
     ],
 )
-def test_only_what_is_of_the_days_asked_for_is_shown(tmp_path: Path, query: str, days: list[str]) -> None:
+def test_only_what_is_of_the_days_asked_for_is_shown(
+    tmp_path: Path, query: str, days: list[str]
+) -> None:
     text = answer(tmp_path, query)
     assert " alone" in text.splitlines()[0] and "2027" not in text
     assert [day for day in SESSIONS if f"/{day}" in text] == days
@@ -50,20 +69,35 @@ def test_only_what_is_of_the_days_asked_for_is_shown(tmp_path: Path, query: str,
     ("query", "said"),
     [
         ("Which boat was red on 9 May 2026?", " of 9 May 2026, so of other days too"),
-        ("What did I paint on 26 March 2026?", " of 26 March 2026 and 7 days around it\n"),
-        ("What have I painted since April 2026?", "; of 1 April 2026 and later alone\n"),
-        ("What had I painted until March 2026?", "; of 31 March 2026 and earlier alone"),
+        (
+            "What did I paint on 26 March 2026?",
+            " of 26 March 2026 and 7 days around it\n",
+        ),
+        (
+            "What have I painted since April 2026?",
+            "; of 1 April 2026 and later alone\n",
+        ),
+        (
+            "What had I painted until March 2026?",
+            "; of 31 March 2026 and earlier alone",
+        ),
     ],
 )
-def test_the_first_line_says_of_which_days_it_is(tmp_path: Path, query: str, said: str) -> None:
+def test_the_first_line_says_of_which_days_it_is(
+    tmp_path: Path, query: str, said: str
+) -> None:
     """Going outside those asked for is said, that there is nothing of them, and that they have no end."""
     first, rest = answer(tmp_path, query).split("\n", 1)
-    assert said in first + "\n" and rest.startswith("No memory is dated 26 March 2026.\n") == ("26 March" in query)
+    assert said in first + "\n" and rest.startswith(
+        "No memory is dated 26 March 2026.\n"
+    ) == ("26 March" in query)
 
 
 def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:
     text = answer(tmp_path, "What did I paint in early March?", limit=20)
-    assert text.index("/2026-03-05") < min(text.index(f"/{day}") for day in list(SESSIONS)[1:])
+    assert text.index("/2026-03-05") < min(
+        text.index(f"/{day}") for day in list(SESSIONS)[1:]
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,26 +108,38 @@ def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:
         ("10月3号去看牙医。", "10月3日我有什么安排？"),
     ],
 )
-def test_a_plan_is_found_by_the_day_that_it_is_for(tmp_path: Path, plan: str, query: str) -> None:
+def test_a_plan_is_found_by_the_day_that_it_is_for(
+    tmp_path: Path, plan: str, query: str
+) -> None:
     with Store(tmp_path) as store:
         user = store.user("ann")
         for text in (plan, "Flight on December 24.", "I have a red bike."):
             user.remember(text, today=dt.date(2026, 9, 20))
-        user.folder.create("facts/2026/2026-09-20-oper.md", "---\nday: 2026-10-05\n---\n\nAnn geht in die Oper.\n")
+        user.folder.create(
+            "facts/2026/2026-09-20-oper.md",
+            "---\nday: 2026-10-05\n---\n\nAnn geht in die Oper.\n",
+        )
         tools = Toolbox(user.folder, lambda: dt.datetime(2026, 9, 20))
         text = tools.call("search_files", {"query": query})
     assert plan in text and "Flight" not in text
     assert (
-        "of 5 October 2026 alone" in (told := tools.call("search_files", {"query": "10月5号有什么事？"}))
+        "of 5 October 2026 alone"
+        in (told := tools.call("search_files", {"query": "10月5号有什么事？"}))
         and "Oper" in told
     )
 
 
-@pytest.mark.parametrize("plan", ["To Japan with my mum in May.", "五月和妈妈去日本 Japan."])
-def test_what_names_the_month_that_is_asked_for_is_of_it(tmp_path: Path, plan: str) -> None:
+@pytest.mark.parametrize(
+    "plan", ["To Japan with my mum in May.", "五月和妈妈去日本 Japan."]
+)
+def test_what_names_the_month_that_is_asked_for_is_of_it(
+    tmp_path: Path, plan: str
+) -> None:
     with Store(tmp_path) as store:
         user = store.user("ann")
         user.remember(plan, today=dt.date(2026, 1, 10))
         user.remember("Japan was on television.", today=dt.date(2026, 5, 30))
-        text = Toolbox(user.folder, lambda: TODAY).call("search_files", {"query": "Who was in Japan in May 2026?"})
+        text = Toolbox(user.folder, lambda: TODAY).call(
+            "search_files", {"query": "Who was in Japan in May 2026?"}
+        )
     assert plan in text and " of May 2026 alone" in text

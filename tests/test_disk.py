@@ -40,10 +40,14 @@ def test_what_is_created_is_private(tmp_path: Path) -> None:
     folder.create("facts/2026/2026-11-20-tea.md", "Oolong.\n")
     made = list((tmp_path / "store").rglob("*"))
     assert {mode(path) for path in made if path.is_file()} == {0o600}
-    assert {mode(path) for path in [tmp_path / "store", *made] if path.is_dir()} == {0o700}
+    assert {mode(path) for path in [tmp_path / "store", *made] if path.is_dir()} == {
+        0o700
+    }
 
 
-def test_names_that_are_taken_are_numbered_and_the_archive_counts(tmp_path: Path) -> None:
+def test_names_that_are_taken_are_numbered_and_the_archive_counts(
+    tmp_path: Path,
+) -> None:
     folder = Folder(str(tmp_path), "u")
     paths = [folder.create("facts/tea.md", f"{n}\n") for n in range(3)]
     assert paths == ["facts/tea.md", "facts/tea-2.md", "facts/tea-3.md"]
@@ -120,7 +124,9 @@ def calls(act: Callable[[], Any]) -> list[str]:
     return found
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc to see what a descriptor is")
+@pytest.mark.skipif(
+    not os.path.isdir("/proc/self/fd"), reason="no /proc to see what a descriptor is"
+)
 @pytest.mark.parametrize("how", ["write", "create", "edit", "append"])
 def test_bytes_then_name_then_folder(tmp_path: Path, how: str) -> None:
     place = str(tmp_path / "a.md")
@@ -145,7 +151,10 @@ def test_a_forgetting_syncs_a_folder_once(tmp_path: Path) -> None:
     user = Store(tmp_path).user("mara")
     for n in range(9):
         user.folder.create(f"facts/{n}.md", "Ghent\n")
-    assert calls(lambda: user.forget(about="Ghent")).count(f"sync {tmp_path}/mara/facts") == 1
+    assert (
+        calls(lambda: user.forget(about="Ghent")).count(f"sync {tmp_path}/mara/facts")
+        == 1
+    )
     assert not user.folder.paths()
 
 
@@ -177,4 +186,6 @@ def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:
 def test_no_call_is_only_linuxs() -> None:
     """So that it runs on macOS too."""
     package = Path(__file__).parents[1] / "filemem"
-    assert not [path for path in package.rglob("*.py") if ONLY_LINUX.search(path.read_text())]
+    assert not [
+        path for path in package.rglob("*.py") if ONLY_LINUX.search(path.read_text())
+    ]

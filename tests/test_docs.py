@@ -64,7 +64,9 @@ def pattern(expected: list[str]) -> re.Pattern[str]:
         if line == "...":
             parts.append(r"(?:[^\n]*\n)*?")
             continue
-        texts = [re.escape(text).replace(r"\.\.\.", r"[^\n]*") for text in COMMIT.split(line)]
+        texts = [
+            re.escape(text).replace(r"\.\.\.", r"[^\n]*") for text in COMMIT.split(line)
+        ]
         parts.append(r"([0-9a-f]{7,40})".join(texts) + r"\n")
     return re.compile("".join(parts))
 
@@ -75,10 +77,26 @@ def environment(folder: Path) -> dict[str, str]:
     shell_command(tools / "filemem")
     (folder / "gitconfig").write_text(GIT)
     when = "2026-11-21T08:00:00+00:00"
-    given = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
-    kept = {key: value for key, value in clean().items() if not key.startswith(("GIT_", "XDG_"))}
-    own = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
-    shown = {"TZ": "UTC", "NO_COLOR": "1", "FILEMEM_EMBEDDINGS": "off"}  # the documents show what words alone find
+    given = {
+        "GIT_AUTHOR_DATE": when,
+        "GIT_COMMITTER_DATE": when,
+        "GIT_CONFIG_GLOBAL": str(folder / "gitconfig"),
+    }
+    kept = {
+        key: value
+        for key, value in clean().items()
+        if not key.startswith(("GIT_", "XDG_"))
+    }
+    own = {
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    shown = {
+        "TZ": "UTC",
+        "NO_COLOR": "1",
+        "FILEMEM_EMBEDDINGS": "off",
+    }  # the documents show what words alone find
     return kept | given | own | shown
 
 
@@ -99,20 +117,32 @@ def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
         command = step.command
         for shown, name in real.items():
             command = command.replace(shown, name)
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        said = subprocess.run(["sh", "-c", command], cwd=work, env=env, **streams).stdout.decode()
+        streams = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+        }
+        said = subprocess.run(
+            ["sh", "-c", command], cwd=work, env=env, **streams
+        ).stdout.decode()
         said += "\n" if said and not said.endswith("\n") else ""
         match = pattern(step.expected).fullmatch(said)
         wanted = "\n".join(step.expected)
-        assert match, f"{story.name}, line {step.line}: $ {command}\n--- expected\n{wanted}\n--- printed\n{said}"
+        assert match, (
+            f"{story.name}, line {step.line}: $ {command}\n--- expected\n{wanted}\n--- printed\n{said}"
+        )
         real |= dict(zip(COMMIT.findall(wanted), match.groups(), strict=True))
 
 
 def options(words: list[str]) -> set[str]:
     """The options that a command's own --help tells, and those of its own commands; those of the whole program with them."""
     done = filemem(*words, "--help")
-    named = re.findall(r"^  (\w[\w-]*)", done.stdout.partition("\nCommands:\n")[2], re.MULTILINE)
-    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout)).union(*(options([*words, name]) for name in named))
+    named = re.findall(
+        r"^  (\w[\w-]*)", done.stdout.partition("\nCommands:\n")[2], re.MULTILINE
+    )
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout)).union(
+        *(options([*words, name]) for name in named)
+    )
 
 
 def mentioned() -> dict[str, set[str]]:
@@ -120,12 +150,23 @@ def mentioned() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8")
-        blocks = re.findall(r"^```(?!text).*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+        blocks = re.findall(
+            r"^```(?!text).*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL
+        )
+        spans = re.findall(
+            r"`([^`\n]+)`",
+            re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL),
+        )
         for code in (*blocks, *spans):
-            for name, rest in re.findall(r"(?:^|\$ |bin/|[|;&(] ?)filemem ([a-z]+)([^\n|;&]*)", code, re.MULTILINE):
+            for name, rest in re.findall(
+                r"(?:^|\$ |bin/|[|;&(] ?)filemem ([a-z]+)([^\n|;&]*)",
+                code,
+                re.MULTILINE,
+            ):
                 given = re.sub(r"'[^']*'|\"[^\"]*\"", "", rest)
-                found.setdefault(name, set()).update(re.findall(r"(?<!\S)--[a-z][\w-]*", given))
+                found.setdefault(name, set()).update(
+                    re.findall(r"(?<!\S)--[a-z][\w-]*", given)
+                )
     return found
 
 
@@ -139,8 +180,12 @@ def test_every_command_and_option_named_is_one(name: str) -> None:
 def test_every_command_is_in_the_readme() -> None:
     """And the reader finds each document from there."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [name for name in COMMANDS if not re.search(rf"`(?:filemem )?{name}\b", readme)] == []
-    assert [path.name for path in DOCUMENTS[1:] if f"(docs/{path.name})" not in readme] == []
+    assert [
+        name for name in COMMANDS if not re.search(rf"`(?:filemem )?{name}\b", readme)
+    ] == []
+    assert [
+        path.name for path in DOCUMENTS[1:] if f"(docs/{path.name})" not in readme
+    ] == []
 
 
 def test_every_constant_that_explains_the_ranking_is_one() -> None:
@@ -148,14 +193,23 @@ def test_every_constant_that_explains_the_ranking_is_one() -> None:
     text = (ROOT / "docs/search.md").read_text()
     named = set(re.findall(r"`((?!OPENAI_)[A-Z]{2,}\w*|K1|B)(?: in `[\w.]+)?`", text))
     code = "\n".join(path.read_text() for path in (ROOT / "filemem").rglob("*.py"))
-    assert [name for name in sorted(named) if not re.search(rf"^(?:\w+, )*{name}(?:, \w+)* = ", code, re.M)] == []
+    assert [
+        name
+        for name in sorted(named)
+        if not re.search(rf"^(?:\w+, )*{name}(?:, \w+)* = ", code, re.M)
+    ] == []
 
 
 def test_relative_links_lead_to_files() -> None:
     """From one document to another, and to pictures."""
     found = []
     for path in DOCUMENTS:
-        prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        prose = re.sub(
+            r"^```.*?^```",
+            "",
+            path.read_text(encoding="utf-8"),
+            flags=re.MULTILINE | re.DOTALL,
+        )
         targets = re.findall(r"\]\(([^()\s#]+)", prose)
         found += [path.parent / target for target in targets if "://" not in target]
     assert len(found) > 10

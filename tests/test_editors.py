@@ -19,17 +19,40 @@ from filemem.overview import problems
 
 FACT = "facts/2026/2026-11-18-tea.md"
 LEFT = {
-    "Vim": [".2026-11-18-tea.md.swp", ".2026-11-18-tea.md.swo", "2026-11-18-tea.md~", ".2026-11-18-tea.md.un~", "4913"],
-    "Emacs": ["#2026-11-18-tea.md#", ".#2026-11-18-tea.md", "2026-11-18-tea.md~", "2026-11-18-tea.md.~3~"],
-    "nano": [".2026-11-18-tea.md.swp", "2026-11-18-tea.md.save", "2026-11-18-tea.md.save.1"],
+    "Vim": [
+        ".2026-11-18-tea.md.swp",
+        ".2026-11-18-tea.md.swo",
+        "2026-11-18-tea.md~",
+        ".2026-11-18-tea.md.un~",
+        "4913",
+    ],
+    "Emacs": [
+        "#2026-11-18-tea.md#",
+        ".#2026-11-18-tea.md",
+        "2026-11-18-tea.md~",
+        "2026-11-18-tea.md.~3~",
+    ],
+    "nano": [
+        ".2026-11-18-tea.md.swp",
+        "2026-11-18-tea.md.save",
+        "2026-11-18-tea.md.save.1",
+    ],
     "VS Code": ["2026-11-18-tea.md.vsctmp", ".vscode"],
-    "JetBrains": ["2026-11-18-tea.md___jb_tmp___", "2026-11-18-tea.md___jb_old___", ".idea"],
+    "JetBrains": [
+        "2026-11-18-tea.md___jb_tmp___",
+        "2026-11-18-tea.md___jb_old___",
+        ".idea",
+    ],
     "Sublime Text": [".sublAbC.tmp", "tea.sublime-workspace.tmp"],
     "GNOME": [".goutputstream-QWERTY", ".2026-11-18-tea.md.swp"],
     "Kate": [".2026-11-18-tea.md.kate-swp", "2026-11-18-tea.md.AbCdEf"],
     "Obsidian": [".obsidian", ".trash"],
     "Office": ["~$26-11-18-tea.md", ".~lock.2026-11-18-tea.md#"],
-    "Syncthing": [".syncthing.2026-11-18-tea.md.tmp", "~syncthing~2026-11-18-tea.md.tmp", ".stfolder"],
+    "Syncthing": [
+        ".syncthing.2026-11-18-tea.md.tmp",
+        "~syncthing~2026-11-18-tea.md.tmp",
+        ".stfolder",
+    ],
     "rsync": [".2026-11-18-tea.md.Xy12Zz"],
     "systems": [".DS_Store", "._2026-11-18-tea.md", "Thumbs.db", "desktop.ini"],
     "git and patch": ["2026-11-18-tea.md.orig", "2026-11-18-tea.md.rej"],
@@ -44,7 +67,9 @@ def mara(tmp_path: Path) -> Folder:
 
 
 @pytest.mark.parametrize("editor", LEFT)
-def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: Folder, editor: str) -> None:
+def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(
+    mara: Folder, editor: str
+) -> None:
     folder = Path(mara.root, os.path.dirname(FACT))
     for name in LEFT[editor]:
         (folder / name).write_text("tea, unsaved\n")
@@ -57,7 +82,11 @@ def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: Folder, edi
     assert {(folder / name).read_text() for name in LEFT[editor]} == {"tea, unsaved\n"}
     set_up(mara.store, "mara", START)
     tracked = git(mara.store, "ls-files").split("\n")
-    assert not [name for name in LEFT[editor] if any(path.endswith("/" + name) for path in tracked)]
+    assert not [
+        name
+        for name in LEFT[editor]
+        if any(path.endswith("/" + name) for path in tracked)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +98,9 @@ def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: Folder, edi
         "2026-11-18-tea (Case Conflict 1).md",
     ],
 )
-def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(mara: Folder, name: str) -> None:
+def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(
+    mara: Folder, name: str
+) -> None:
     """It holds what a person wrote on another machine, so it must not be hidden; nor may it go unnoticed."""
     path = f"facts/2026/{name}"
     Path(mara.root, path).write_text("Prefers pu-erh now.\n")
@@ -87,10 +118,16 @@ def editor(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "write", [Folder.append, lambda mara, path, text: mara.edit(path, lambda data: data + text.encode())]
+    "write",
+    [
+        Folder.append,
+        lambda mara, path, text: mara.edit(path, lambda data: data + text.encode()),
+    ],
 )
 @pytest.mark.parametrize("empties", [True, False])
-def test_a_save_an_editor_has_begun_is_waited_for(mara: Folder, write: Callable[..., object], empties: bool) -> None:
+def test_a_save_an_editor_has_begun_is_waited_for(
+    mara: Folder, write: Callable[..., object], empties: bool
+) -> None:
     """Some empty a file, others move it aside, for a moment before they write it."""
     place = Path(mara.root, FACT)
     if empties:
@@ -105,18 +142,32 @@ def test_a_save_an_editor_has_begun_is_waited_for(mara: Folder, write: Callable[
     assert place.read_text() == "Prefers oolong tea, edited.\nOne more.\n"
 
 
-@pytest.mark.parametrize("how", ["backupcopy=yes", "backupcopy=no", "backupcopy=no backup", "nowritebackup"])
+@pytest.mark.parametrize(
+    "how", ["backupcopy=yes", "backupcopy=no", "backupcopy=no backup", "nowritebackup"]
+)
 def test_vim_saves_in_place_and_by_renaming(mara: Folder, how: str) -> None:
     """While its swap file lies there, and with every way of keeping a backup."""
-    command = [editor("vim"), "-Nu", "NONE", "-es", f"+set {how} swapfile", "+normal GoLikes pu-erh too.", "+wq"]
-    subprocess.run([*command, mara.absolute(FACT)], check=False, stdin=subprocess.DEVNULL)
+    command = [
+        editor("vim"),
+        "-Nu",
+        "NONE",
+        "-es",
+        f"+set {how} swapfile",
+        "+normal GoLikes pu-erh too.",
+        "+wq",
+    ]
+    subprocess.run(
+        [*command, mara.absolute(FACT)], check=False, stdin=subprocess.DEVNULL
+    )
     assert mara.read(FACT) == b"Prefers oolong tea.\nLikes pu-erh too.\n"
     assert User(mara).search_files("pu-erh")[0].line == 1
     assert mara.paths() == [FACT]
     assert problems(mara) == []
 
 
-def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_added(mara: Folder) -> None:
+def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_added(
+    mara: Folder,
+) -> None:
     """The swap file is passed over, the program's line is in the file, and Vim, asked to save, notices it."""
     command = [editor("vim"), "-Nu", "NONE", mara.absolute(FACT)]
     with Terminal(command, {**os.environ, "TERM": "xterm"}, mara.root) as term:

@@ -31,16 +31,30 @@ FACT = f"facts/2026/2026-11-18-a-{WORD}.md"
 def made(top: Path) -> Path:
     """A store with a remote, a tag, a stray blob, a staged one and a file deleted by hand, which all tell it."""
     mara = Store(top / "store").user("mara").folder
-    mara.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n")
+    mara.create(
+        "facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n"
+    )
     set_up(mara.store, "mara", START)
-    mara.create(TALK, format_turn("mara", "09:00", f"A {WORD} bit me.") + format_turn("mara", "09:01", "It rains."))
+    mara.create(
+        TALK,
+        format_turn("mara", "09:00", f"A {WORD} bit me.")
+        + format_turn("mara", "09:01", "It rains."),
+    )
     mara.create(FACT, f"---\nsource: {TALK}:1\n---\n\nA {WORD} bit Mara.\n")
-    History(mara).record(f"Remember: A {WORD} bit Mara.", [TALK, FACT], {"Session": TALK}, START)
+    History(mara).record(
+        f"Remember: A {WORD} bit Mara.", [TALK, FACT], {"Session": TALK}, START
+    )
     git(top, "init", "--quiet", "--bare", "remote.git")
     git(top / "store", "remote", "add", "origin", str(top / "remote.git"))
     git(top / "store", "push", "--quiet", "--set-upstream", "origin", "main")
     git(top / "store", "tag", "--annotate", "bitten", "--message", f"By a {WORD}")
-    git(top / "store", "hash-object", "-w", "--stdin", stdin=f"A {WORD} adrift.\n".encode())
+    git(
+        top / "store",
+        "hash-object",
+        "-w",
+        "--stdin",
+        stdin=f"A {WORD} adrift.\n".encode(),
+    )
     mara.create("facts/2026/2026-11-19-jar.md", f"The {WORD} is in the jar.\n")
     git(top / "store", "add", ".")
     Path(mara.root, "facts/2026/2026-11-19-jar.md").write_text("The jar is empty.\n")
@@ -50,8 +64,21 @@ def made(top: Path) -> Path:
 
 
 def run(store: Path) -> Result:
-    words = ["--store", str(store), "--user", "mara", "forget", "--about", WORD, "--yes", "--purge-history"]
-    trusting = {"HOME": str(store), "FILEMEM_TRUST": str(store)}  # a copy is named by nobody
+    words = [
+        "--store",
+        str(store),
+        "--user",
+        "mara",
+        "forget",
+        "--about",
+        WORD,
+        "--yes",
+        "--purge-history",
+    ]
+    trusting = {
+        "HOME": str(store),
+        "FILEMEM_TRUST": str(store),
+    }  # a copy is named by nobody
     return CliRunner().invoke(cli, words, env=trusting)
 
 
@@ -59,11 +86,17 @@ def saying(store: Path, *, bare: bool = False) -> list[str]:
     """The files, names and objects under a store that say it."""
     found = [str(path) for path in store.rglob("*") if WORD in path.name]
     for path in store.rglob("*"):
-        if path.is_file() and "objects" not in path.parts and WORD.encode() in path.read_bytes():
+        if (
+            path.is_file()
+            and "objects" not in path.parts
+            and WORD.encode() in path.read_bytes()
+        ):
             found.append(str(path))
     if bare:
         return found
-    objects = git(store, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    objects = git(
+        store, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"
+    ).split()
     return found + [oid for oid in objects if WORD in git(store, "cat-file", "-p", oid)]
 
 
@@ -88,12 +121,21 @@ def sweep(folder: Path, points: Iterator[int]) -> int:
         alive = not killed(store, limit)
         result = run(store)
         assert saying(store) == [], (limit, result.output)
-        assert result.exit_code == 0 or result.output == "Nothing was found.\n", (limit, result.output)
+        assert result.exit_code == 0 or result.output == "Nothing was found.\n", (
+            limit,
+            result.output,
+        )
         assert deletion.unfinished(Store(store).user("mara").folder) is None
-        assert "It rains." in "".join(path.read_text() for path in store.glob("mara/sessions/2026/*.md"))
-        assert (store / "mara/facts/2026/2026-11-19-jar.md").read_text() == "The jar is empty.\n"
+        assert "It rains." in "".join(
+            path.read_text() for path in store.glob("mara/sessions/2026/*.md")
+        )
+        assert (
+            store / "mara/facts/2026/2026-11-19-jar.md"
+        ).read_text() == "The jar is empty.\n"
         git(store, "fsck", "--full", "--strict")
-        assert git(store, "status", "--short") == git(undisturbed, "status", "--short"), limit
+        assert git(store, "status", "--short") == git(
+            undisturbed, "status", "--short"
+        ), limit
         shutil.rmtree(store)
         if alive:
             return kills
@@ -114,7 +156,9 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
         forget(mara, plan, START)
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")
     result = run(tmp_path / "mine")
-    assert "was not written here" in str(result.exception) and saying(tmp_path / "mine", bare=True)
+    assert "was not written here" in str(result.exception) and saying(
+        tmp_path / "mine", bare=True
+    )
 
 
 if __name__ == "__main__":
@@ -122,4 +166,7 @@ if __name__ == "__main__":
     settings = Path(sys.argv[1], "gitconfig")
     settings.write_text(SETTINGS)
     os.environ |= {"GIT_CONFIG_GLOBAL": str(settings), "GIT_CONFIG_NOSYSTEM": "1"}
-    print(sweep(Path(sys.argv[1]), iter(range(1, 10_000))), "kills, and nothing left after any")
+    print(
+        sweep(Path(sys.argv[1]), iter(range(1, 10_000))),
+        "kills, and nothing left after any",
+    )

@@ -18,9 +18,20 @@ from filemem.files.memory import format_turn
 
 OWL = "archive/facts/2025/2025-01-02-owl.md"
 COMMANDS = [
-    *(["remember", "I live in Porto and work at the harbour."], ["chat", "-m", "I moved to Ghent."]),
-    *map(str.split, "consolidate|compact --older-than 1|sweep|maintain|import openai-jsonl EXPORT".split("|")),
-    *map(str.split, f"restore {OWL}|forget --about kiln --yes|report -o REPORT".split("|")),
+    *(
+        ["remember", "I live in Porto and work at the harbour."],
+        ["chat", "-m", "I moved to Ghent."],
+    ),
+    *map(
+        str.split,
+        "consolidate|compact --older-than 1|sweep|maintain|import openai-jsonl EXPORT".split(
+            "|"
+        ),
+    ),
+    *map(
+        str.split,
+        f"restore {OWL}|forget --about kiln --yes|report -o REPORT".split("|"),
+    ),
 ]
 
 
@@ -40,22 +51,59 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", place], check=False)
 
 
-def filemem(disk: Path, words: list[str], server: ScriptedServer) -> subprocess.CompletedProcess[str]:
-    places = {"EXPORT": str(disk.parent / "export.jsonl"), "REPORT": str(disk / "r.html")}
+def filemem(
+    disk: Path, words: list[str], server: ScriptedServer
+) -> subprocess.CompletedProcess[str]:
+    places = {
+        "EXPORT": str(disk.parent / "export.jsonl"),
+        "REPORT": str(disk / "r.html"),
+    }
     given = [places.get(word, word) for word in words]
-    env = programs.clean(**(server.environment | {"FILEMEM_TRUST": "1"} if words == ["consolidate"] else {}))
-    return programs.filemem(*given, "--store", disk / "store", "--user", "ann", "--today", "2026-11-20", env=env)
+    env = programs.clean(
+        **(
+            server.environment | {"FILEMEM_TRUST": "1"}
+            if words == ["consolidate"]
+            else {}
+        )
+    )
+    return programs.filemem(
+        *given,
+        "--store",
+        disk / "store",
+        "--user",
+        "ann",
+        "--today",
+        "2026-11-20",
+        env=env,
+    )
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str], server: ScriptedServer) -> None:
+def test_a_full_disk_is_named_and_nothing_is_lost(
+    disk: Path, words: list[str], server: ScriptedServer
+) -> None:
     server.default = Reader(echo=True).step
-    talk = {"messages": [{"role": "user", "content": "I painted a lamp."}, {"role": "assistant", "content": "Ah."}]}
+    talk = {
+        "messages": [
+            {"role": "user", "content": "I painted a lamp."},
+            {"role": "assistant", "content": "Ah."},
+        ]
+    }
     (disk.parent / "export.jsonl").write_text(json.dumps(talk))
     ann = Store(disk / "store").user("ann").folder
-    said = format_turn("Ann", "09:30", "The kiln in Dedham cracked, and my sister Ida lives there. " * 8)
-    ann.create("sessions/2026/2026-05-03-0930-kiln.md", said + format_turn("assistant", "09:31", "I am sorry. " * 40))
-    ann.create("facts/2026/2026-05-04-eels.md", "---\nkind: event\nimportance: 1\n---\nAte eels.\n")
+    said = format_turn(
+        "Ann",
+        "09:30",
+        "The kiln in Dedham cracked, and my sister Ida lives there. " * 8,
+    )
+    ann.create(
+        "sessions/2026/2026-05-03-0930-kiln.md",
+        said + format_turn("assistant", "09:31", "I am sorry. " * 40),
+    )
+    ann.create(
+        "facts/2026/2026-05-04-eels.md",
+        "---\nkind: event\nimportance: 1\n---\nAte eels.\n",
+    )
     ann.create(OWL, "An owl nests in the barn.\n")
     ann.create("profile.md", "Ann, potter.\n")
     before = {path: ann.read(path) for path in ann.paths()}
@@ -64,8 +112,12 @@ def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str], 
             filler.write(b"\0" * room)
     done = filemem(disk, words, server)
     assert done.returncode == 2, done.stdout + done.stderr
-    told = [line for line in done.stderr.split("\n") if "No space left on device" in line]
-    assert len(told) == 1 and str(disk) in told[0] and "put that right" in told[0], done.stderr
+    told = [
+        line for line in done.stderr.split("\n") if "No space left on device" in line
+    ]
+    assert len(told) == 1 and str(disk) in told[0] and "put that right" in told[0], (
+        done.stderr
+    )
     assert "Traceback" not in done.stderr and "permission" not in done.stderr
     left = {path: ann.read(path) for path in ann.paths()}
     for path, data in before.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from programs import filemem
-from repositories import START, git, named, plain_git, state, store  # noqa: F401
+from repositories import START, git, named, plain_git, state, store
 
 from filemem import User
 from filemem.errors import Refused
@@ -39,7 +39,17 @@ def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> No
     assert not User(mara).as_of(late - dt.timedelta(seconds=1)).grep("elsewhere")
     git(where, "switch", "--quiet", "main")
     merged = "2026-11-24T12:00:00Z"
-    git(where, "merge", "--quiet", "--no-ff", "-m", "m", "other", GIT_COMMITTER_DATE=merged, GIT_AUTHOR_DATE=merged)
+    git(
+        where,
+        "merge",
+        "--quiet",
+        "--no-ff",
+        "-m",
+        "m",
+        "other",
+        GIT_COMMITTER_DATE=merged,
+        GIT_AUTHOR_DATE=merged,
+    )
     assert not User(mara).as_of(dt.date(2026, 11, 22)).grep("elsewhere")
     assert User(mara).as_of(dt.date(2026, 11, 25)).grep("elsewhere")
 
@@ -47,9 +57,28 @@ def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> No
 def test_a_reading_command_has_as_of_and_a_writing_one_refuses(tmp_path: Path) -> None:
     """What it prints is what it printed then, and where that was is told beside it."""
     mara = store(tmp_path / "store")
-    before = filemem("--store", mara.store, "grep", "tea", "--today", "2026-11-20").stdout
-    History(mara).record("x", [mara.create("facts/2026/2026-11-21-tea.md", "More tea.\n")], {}, START + dt.timedelta(1))
+    before = filemem(
+        "--store", mara.store, "grep", "tea", "--today", "2026-11-20"
+    ).stdout
+    History(mara).record(
+        "x",
+        [mara.create("facts/2026/2026-11-21-tea.md", "More tea.\n")],
+        {},
+        START + dt.timedelta(1),
+    )
     then = filemem("--store", mara.store, "grep", "tea", "--as-of", "2026-11-20")
-    assert then.stdout == before and then.returncode == 0 and "Begin to keep" in then.stderr
-    assert filemem("--store", mara.store, "remember", "x", "--as-of", "2026-11-20").returncode == 2
-    assert "committed by 1890-01-01" in filemem("--store", mara.store, "grep", "tea", "--as-of", "1890-01-01").stderr
+    assert (
+        then.stdout == before
+        and then.returncode == 0
+        and "Begin to keep" in then.stderr
+    )
+    assert (
+        filemem(
+            "--store", mara.store, "remember", "x", "--as-of", "2026-11-20"
+        ).returncode
+        == 2
+    )
+    assert (
+        "committed by 1890-01-01"
+        in filemem("--store", mara.store, "grep", "tea", "--as-of", "1890-01-01").stderr
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from repositories import START, git, named, plain_git, store  # noqa: F401
+from repositories import START, git, named, plain_git, store
 
 from filemem import Store
 from filemem.files.folder import Folder
@@ -56,7 +56,9 @@ class Clones(RuleBasedStateMachine):
         return text
 
     def record(self, user: Folder, *paths: str) -> None:
-        assert not History(user).record("Change memories", paths, {"Job": "test"}, self.now())
+        assert not History(user).record(
+            "Change memories", paths, {"Job": "test"}, self.now()
+        )
 
     def facts(self, clone: int) -> list[str]:
         return [path for path in self.user(clone).paths() if "facts/" in path]
@@ -67,7 +69,9 @@ class Clones(RuleBasedStateMachine):
     def learns(self, clone: int) -> None:
         user = self.user(clone)
         text = "".join(f"{self.line()}\n" for _ in range(4))
-        self.record(user, user.create(f"facts/2026/2026-11-20-fact-{self.count}.md", text))
+        self.record(
+            user, user.create(f"facts/2026/2026-11-20-fact-{self.count}.md", text)
+        )
 
     @rule(clone=CLONES)
     def talks(self, clone: int) -> None:
@@ -77,7 +81,12 @@ class Clones(RuleBasedStateMachine):
         user.append(SESSION, f"- **mara** 10:00: {text}\n")
         self.record(user, SESSION)
 
-    @rule(clone=CLONES, which=st.integers(0, 99), at=st.integers(0, 9), by_hand=st.booleans())
+    @rule(
+        clone=CLONES,
+        which=st.integers(0, 99),
+        at=st.integers(0, 9),
+        by_hand=st.booleans(),
+    )
     def changes_a_line(self, clone: int, which: int, at: int, by_hand: bool) -> None:
         user, paths = self.user(clone), self.facts(clone)
         path = paths[which % len(paths)] if paths else ""
@@ -107,7 +116,10 @@ class Clones(RuleBasedStateMachine):
                 return
             if superseded:
                 mark = f"---\nsuperseded_by: facts/{self.count}.md\nvalid_until: 2026-11-20\n---\n".encode()
-                user.edit(f"archive/{path}", lambda data: data if data.startswith(b"---") else mark + data)
+                user.edit(
+                    f"archive/{path}",
+                    lambda data: data if data.startswith(b"---") else mark + data,
+                )
             self.record(user, path, f"archive/{path}")
 
     @rule(clone=CLONES, which=st.integers(0, 99))
@@ -138,18 +150,28 @@ class Clones(RuleBasedStateMachine):
         for _ in range(2):
             for clone in range(3):
                 self.syncs(clone)
-        heads = {git(self.folder / str(clone), "rev-parse", "HEAD") for clone in range(3)}
+        heads = {
+            git(self.folder / str(clone), "rev-parse", "HEAD") for clone in range(3)
+        }
         assert len(heads) == 1
         for clone in range(3):
             user = self.user(clone)
             assert git(user.root, "status", "--short") == ""
-            present = [text for path in user.paths() for text in user.read(path).decode().split("\n")]
+            present = [
+                text
+                for path in user.paths()
+                for text in user.read(path).decode().split("\n")
+            ]
             assert self.lines <= set(present), self.lines - set(present)
             talk = user.read(SESSION).decode().split("\n")
-            assert sorted(set(talk)) == sorted(line for line in talk if line or line == talk[-1]), "a turn stands twice"
+            assert sorted(set(talk)) == sorted(
+                line for line in talk if line or line == talk[-1]
+            ), "a turn stands twice"
         assert git(self.folder / "remote", "fsck", "--strict") == ""
 
 
 TestClones = Clones.TestCase
 SLOW = list(HealthCheck)
-TestClones.settings = settings(max_examples=4, stateful_step_count=12, deadline=None, suppress_health_check=SLOW)
+TestClones.settings = settings(
+    max_examples=4, stateful_step_count=12, deadline=None, suppress_health_check=SLOW
+)

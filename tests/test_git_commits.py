@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import clean, filemem
-from repositories import START, git, named, plain_git, state, store, write  # noqa: F401
+from repositories import START, git, named, plain_git, state, store, write
 from repositories import job as commit
 
 from filemem import Store, User
@@ -30,17 +30,23 @@ LEDGER = f"{BOOKKEEPING}/{sessions.NAME}"  # what `remember` notes beside the me
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, str]:
     """One job of the machine: a new fact, recorded."""
     path = consolidation.remember(user, text, START).paths[0]
-    return path, History(user).record(f"Remember: {text}", [path], {"Job": "remember"}, START)
+    return path, History(user).record(
+        f"Remember: {text}", [path], {"Job": "remember"}, START
+    )
 
 
 def files_of(where: Path, commit: str = "HEAD") -> set[str]:
-    return set(git(where, "show", "--format=", "--name-only", commit).split("\n")) - {""}
+    return set(git(where, "show", "--format=", "--name-only", commit).split("\n")) - {
+        ""
+    }
 
 
 # -- setting up ----------------------------------------------------------------------------------------------------
 
 
-def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(tmp_path: Path) -> None:
+def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(
+    tmp_path: Path,
+) -> None:
     """Bookkeeping that can be rebuilt, and editors' files, are not in it."""
     where = tmp_path / "store"
     where.mkdir()
@@ -50,8 +56,17 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(tmp
     User(mara).grep("tea")
     (where / "mara" / "facts" / "note.md.swp").write_text("half")
     set_up(str(where), "mara", START)
-    assert files_of(where) == {".gitattributes", ".gitignore", "filemem.yaml", f"mara/{FACT}", f"mara/{LEDGER}"}
-    assert git(where, "log", "--format=%an <%ae>, by %cn") == "Mara Lind <mara@example.org>, by filemem"
+    assert files_of(where) == {
+        ".gitattributes",
+        ".gitignore",
+        "filemem.yaml",
+        f"mara/{FACT}",
+        f"mara/{LEDGER}",
+    }
+    assert (
+        git(where, "log", "--format=%an <%ae>, by %cn")
+        == "Mara Lind <mara@example.org>, by filemem"
+    )
     assert git(where, "status", "--short") == "?? mara/facts/note.md.swp"
     before = state(where)
     assert "nothing was changed" in set_up(str(where), "mara", START)[0]
@@ -71,31 +86,58 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
     (tmp_path / "project" / "code.py").write_text("x = 2\n")
     git(where, "add", "../code.py")
     set_up(str(where), "mara", START)
-    assert (where / ".gitignore").read_bytes().startswith(b"*.bak\r\n" + IGNORE[0].encode() + b"\n")
-    assert [line.encode() for line in IGNORE] == (where / ".gitignore").read_bytes().split()[1:]
+    assert (
+        (where / ".gitignore")
+        .read_bytes()
+        .startswith(b"*.bak\r\n" + IGNORE[0].encode() + b"\n")
+    )
+    assert [line.encode() for line in IGNORE] == (
+        where / ".gitignore"
+    ).read_bytes().split()[1:]
     assert tuple((where / ".gitattributes").read_text().splitlines()) == ATTRIBUTES
     assert files_of(where) == {"memory/.gitattributes", "memory/.gitignore"}
-    assert git(where, "status", "--short").split("\n") == ["M  ../code.py", "?? own.txt"]
+    assert git(where, "status", "--short").split("\n") == [
+        "M  ../code.py",
+        "?? own.txt",
+    ]
 
 
 # -- what a commit holds -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["own", "store", "bigger", "hidden", "submodule", "worktree"])
-def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    "kind", ["own", "store", "bigger", "hidden", "submodule", "worktree"]
+)
+def test_only_the_jobs_files_are_committed_wherever_the_repository_is(
+    tmp_path: Path, kind: str
+) -> None:
     """The user's folder, the store, a bigger repository, a hidden folder of one, a submodule, a linked work tree."""
     top = tmp_path / "top"
     git(tmp_path, "init", "--quiet", "top")
     (top / "code.py").write_text("x = 1\n")
     git(top, "add", "code.py")
     git(top, "commit", "--quiet", "-m", "Begin")
-    places = {"own": "top/mara", "hidden": "top/.config/a", "worktree": "linked", "submodule": "top/sub"}
+    places = {
+        "own": "top/mara",
+        "hidden": "top/.config/a",
+        "worktree": "linked",
+        "submodule": "top/sub",
+    }
     where = tmp_path / places.get(kind, "top/store")
     if kind == "worktree":
         git(top, "worktree", "add", "--quiet", str(where), "-b", "memories")
     elif kind == "submodule":
         git(tmp_path, "clone", "--quiet", "top", "source")
-        git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "source"), "sub")
+        git(
+            top,
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            str(tmp_path / "source"),
+            "sub",
+        )
     where.mkdir(parents=True, exist_ok=True)
     if kind in ("own", "store"):
         git(where, "init", "--quiet")
@@ -107,19 +149,30 @@ def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: 
     here = Path(mara.root)
     assert not recorded
     shown = git(here, "rev-parse", "--show-toplevel")
-    assert files_of(here) == {os.path.relpath(here / name, shown) for name in (path, LEDGER)}
+    assert files_of(here) == {
+        os.path.relpath(here / name, shown) for name in (path, LEDGER)
+    }
     noted = git(here, "log", "-1", "--format=%an %ae %cn|%s|%(trailers)")
-    assert noted == "filemem filemem@localhost filemem|Remember: Has a bicycle.|Job: remember\n"
+    assert (
+        noted
+        == "filemem filemem@localhost filemem|Remember: Has a bicycle.|Job: remember\n"
+    )
     assert git(top, "status", "--short", "code.py") == status
     assert git(here, "status", "--short", ".") == ""
 
 
-PIECES = st.lists(st.sampled_from(["stage", "edit", "delete", "rename", "none"]), min_size=4, max_size=4)
+PIECES = st.lists(
+    st.sampled_from(["stage", "edit", "delete", "rename", "none"]),
+    min_size=4,
+    max_size=4,
+)
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pieces=PIECES)
-def test_a_persons_work_is_as_before(tmp_path_factory: pytest.TempPathFactory, pieces: list[str]) -> None:
+def test_a_persons_work_is_as_before(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str]
+) -> None:
     """Whatever they have done to other files: index, bytes and status stay, and the job's commit has none of it."""
     where = tmp_path_factory.mktemp("world") / "store"
     mara = store(where)
@@ -148,13 +201,17 @@ def test_a_persons_work_is_as_before(tmp_path_factory: pytest.TempPathFactory, p
     assert {key: value for key, value in after.items() if key not in ours} == before
 
     def staged(index: str) -> list[str]:
-        return [line for line in index.split("\n") if line.partition("\t")[2] not in ours]
+        return [
+            line for line in index.split("\n") if line.partition("\t")[2] not in ours
+        ]
 
     assert staged(index) == staged(index_before)
 
 
 @pytest.mark.parametrize("staged", [True, False])
-def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(tmp_path: Path, staged: bool) -> None:
+def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(
+    tmp_path: Path, staged: bool
+) -> None:
     """Nothing of it is committed or staged, and the note names it. Their commit takes both."""
     mara = store(tmp_path / "store")
     file = write(mara, "profile.md", "one\n\ntwo\n\nthree\n")
@@ -167,7 +224,9 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(tmp_path: P
         mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
         mara.create("facts/new.md", "new\n")
         note = commit_it("Change", ["profile.md", "facts/new.md"])
-    assert note == ["git: left for you to commit, as you had changed it too: profile.md"]
+    assert note == [
+        "git: left for you to commit, as you had changed it too: profile.md"
+    ]
     assert files_of(tmp_path / "store") == {"mara/facts/new.md"}
     assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
     assert git(file.parent, "ls-files", "--stage", "profile.md") == index
@@ -187,10 +246,19 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     mara = store(where)
     folder, head = where / ".git", git(where, "rev-parse", "HEAD")
     states = {
-        "a merge is in progress": (lambda: (folder / "MERGE_HEAD").write_text(head), (folder / "MERGE_HEAD").unlink),
-        "detached": (lambda: git(where, "checkout", "-q", "--detach"), lambda: git(where, "switch", "-q", "main")),
+        "a merge is in progress": (
+            lambda: (folder / "MERGE_HEAD").write_text(head),
+            (folder / "MERGE_HEAD").unlink,
+        ),
+        "detached": (
+            lambda: git(where, "checkout", "-q", "--detach"),
+            lambda: git(where, "switch", "-q", "main"),
+        ),
         "index.lock": ((folder / "index.lock").touch, (folder / "index.lock").unlink),
-        "main.lock": ((folder / "refs/heads/main.lock").touch, (folder / "refs/heads/main.lock").unlink),
+        "main.lock": (
+            (folder / "refs/heads/main.lock").touch,
+            (folder / "refs/heads/main.lock").unlink,
+        ),
     }
     for words, (begin, end) in states.items():
         begin()
@@ -201,9 +269,14 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
         end()
     assert git(where, "rev-parse", "HEAD") == head
     assert filemem("--store", where, "remember", "And at last").stdout.count("\n") == 1
-    subjects = git(where, "log", "--format=%s", f"{head}..HEAD", "--reverse").split("\n")
+    subjects = git(where, "log", "--format=%s", f"{head}..HEAD", "--reverse").split(
+        "\n"
+    )
     assert subjects == [CUT_OFF, "Remember: And at last"]
-    assert len(files_of(where, "HEAD^") - {f"mara/{LEDGER}"}) == len(states) and git(where, "status", "--short") == ""
+    assert (
+        len(files_of(where, "HEAD^") - {f"mara/{LEDGER}"}) == len(states)
+        and git(where, "status", "--short") == ""
+    )
 
 
 def test_without_git_everything_else_works(tmp_path: Path) -> None:
@@ -216,13 +289,24 @@ def test_without_git_everything_else_works(tmp_path: Path) -> None:
     store(where)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return filemem("--store", where, "--user", "mara", *arguments, env=clean(PATH=str(tmp_path)))
+        return filemem(
+            "--store",
+            where,
+            "--user",
+            "mara",
+            *arguments,
+            env=clean(PATH=str(tmp_path)),
+        )
 
     kept = run("remember", "Has", "a", "bicycle.")
     assert kept.returncode == 0 and "git is not installed" in kept.stdout
     assert "bicycle" in run("grep", "bicycle").stdout
     said = run("log")
-    assert said.returncode == 2 and "git is not installed" in said.stderr and "Traceback" not in said.stderr
+    assert (
+        said.returncode == 2
+        and "git is not installed" in said.stderr
+        and "Traceback" not in said.stderr
+    )
 
 
 def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
@@ -236,19 +320,29 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
         "for n in range(10):\n"
         "    user.remember(f'{sys.argv[2]} {n}')\n"
     )
-    running = [subprocess.Popen([sys.executable, "-c", script, str(where), name]) for name in ("one", "two")]
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(where), name])
+        for name in ("one", "two")
+    ]
     assert [process.wait() for process in running] == [0, 0]
     mara = Store(where).user("mara").folder
     History(mara).catch_up()
     assert git(where, "status", "--short") == ""
     commits = git(where, "rev-list", "HEAD").split("\n")[:-before]
-    facts = [[name for name in files_of(where, commit) if "/facts/" in name] for commit in commits]
-    assert [len(names) for names in facts] == [1] * 20 and len({name for names in facts for name in names}) == 20
+    facts = [
+        [name for name in files_of(where, commit) if "/facts/" in name]
+        for commit in commits
+    ]
+    assert [len(names) for names in facts] == [1] * 20 and len(
+        {name for names in facts for name in names}
+    ) == 20
     assert git(where, "fsck", "--strict", "--no-dangling") == ""
 
 
 @pytest.mark.parametrize("theirs", [" M", " D", "D "])
-def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Path, theirs: str) -> None:
+def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(
+    tmp_path: Path, theirs: str
+) -> None:
     """In the machine's name, beside what a person had changed, deleted or staged, which stays theirs; what a job that goes on has
     written is its own to commit."""
     where = tmp_path / "store"
@@ -260,19 +354,33 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Pa
     script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs import job\n"
     script += "user = Store(sys.argv[1]).user('mara').folder\n"
     script += "with job(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
-    assert subprocess.run([sys.executable, "-c", script, str(where)], check=False).returncode == 9
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", script, str(where)], check=False
+        ).returncode
+        == 9
+    )
     with job(mara, "test", START, alone=False) as commit_it:
         mine = mara.create("facts/boat.md", "Has a boat.\n")
         assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
         assert commit_it("Has a boat", [mine]) == []
     said = git(where, "log", "--format=%an: %s", "-3").split("\n")
-    assert said == ["filemem: Has a boat", "filemem: Remember: Has a dog.", f"filemem: {CUT_OFF}"]
+    assert said == [
+        "filemem: Has a boat",
+        "filemem: Remember: Has a dog.",
+        f"filemem: {CUT_OFF}",
+    ]
     assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}
     status = git(where, "status", "--short", "-uall").split("\n")
-    assert status == [f"{theirs} mara/{FACT}", "?? mara/facts/own.md"] and not os.listdir(mara.bookkeeping("jobs"))
+    assert status == [
+        f"{theirs} mara/{FACT}",
+        "?? mara/facts/own.md",
+    ] and not os.listdir(mara.bookkeeping("jobs"))
 
 
-def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something_is_forgotten(tmp_path: Path) -> None:
+def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something_is_forgotten(
+    tmp_path: Path,
+) -> None:
     """An undo would take it away with what was forgotten."""
     mara = store(tmp_path / "store")
     talk = Transcript(mara)
@@ -290,7 +398,15 @@ def test_no_commit_is_called_by_what_was_taken_back(tmp_path: Path) -> None:
     """What a chat is told to forget stays in the commits that were before it."""
     where = tmp_path / "store"
     store(where)
-    for words in (["I dislike Bruno."], ["forget that", "--resume"], ["Good morning.", "--resume"]):
-        assert filemem("--store", where, "chat", "-m", *words, env=clean()).returncode == 0
+    for words in (
+        ["I dislike Bruno."],
+        ["forget that", "--resume"],
+        ["Good morning.", "--resume"],
+    ):
+        assert (
+            filemem("--store", where, "chat", "-m", *words, env=clean()).returncode == 0
+        )
     subjects = git(where, "log", "-3", "--format=%s").split("\n")
-    assert subjects[0].startswith("Talk with mara") and [("Bruno" in one) for one in subjects] == [False, False, True]
+    assert subjects[0].startswith("Talk with mara") and [
+        ("Bruno" in one) for one in subjects
+    ] == [False, False, True]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from programs import clean, filemem
-from repositories import START, git, named, plain_git, store  # noqa: F401
+from repositories import START, git, named, plain_git, store
 
 from filemem import Store, User
 from filemem.files.trust import MARK
@@ -20,7 +20,10 @@ KINDS: dict[str, tuple[dict[str, str], str]] = {
     "hooks of the repository": ({}, "commit --allow-empty -m x"),
     "hooks elsewhere": ({"core.hooksPath": "HOOKS"}, "commit --allow-empty -m x"),
     "a file system monitor": ({"core.fsmonitor": "RAN"}, "status"),
-    "a filter": ({"filter.evil.clean": "RAN; cat", "filter.evil.smudge": "RAN; cat"}, "add ."),
+    "a filter": (
+        {"filter.evil.clean": "RAN; cat", "filter.evil.smudge": "RAN; cat"},
+        "add .",
+    ),
     "a filter that stays": ({"filter.evil.process": "RAN"}, "add ."),
     "an external diff": ({"diff.external": "RAN"}, "diff"),
     "a text converter": ({"diff.evil.textconv": "RAN; cat"}, "diff"),
@@ -28,22 +31,41 @@ KINDS: dict[str, tuple[dict[str, str], str]] = {
     "an editor": ({"core.editor": "RAN"}, "commit --allow-empty"),
     "a way to reach others": ({"core.sshCommand": "RAN"}, "ls-remote ssh://nowhere/x"),
     "a helper for passwords": ({"credential.helper": "!RAN"}, "credential fill"),
-    "a program that signs": ({"gpg.program": "PROGRAM", "commit.gpgSign": "true"}, "commit --allow-empty -m x"),
+    "a program that signs": (
+        {"gpg.program": "PROGRAM", "commit.gpgSign": "true"},
+        "commit --allow-empty -m x",
+    ),
     "another file of settings": ({"include.path": "INCLUDED"}, "add ."),
     "a command as remote": (
         {"remote.origin.url": "ext::sh -c RAN%", "protocol.ext.allow": "always"},
         "ls-remote origin",
     ),
-    "a remote's other end": ({"remote.near.url": "NEAR", "remote.near.uploadpack": "RAN"}, "ls-remote near"),
+    "a remote's other end": (
+        {"remote.near.url": "NEAR", "remote.near.uploadpack": "RAN"},
+        "ls-remote near",
+    ),
 }
 COMMANDS = [
-    *(["remember", "Has a boat."], ["chat", "-m", "What tea?"], ["grep", "tea", "--as-of", "2026-11-20"]),
-    *map(str.split, "search tea|maintain|consolidate|sync|sync near|check|edit profile.md|undo".split("|")),
-    *map(str.split, "log profile.md|forget --about boat --yes --purge-history".split("|")),
+    *(
+        ["remember", "Has a boat."],
+        ["chat", "-m", "What tea?"],
+        ["grep", "tea", "--as-of", "2026-11-20"],
+    ),
+    *map(
+        str.split,
+        "search tea|maintain|consolidate|sync|sync near|check|edit profile.md|undo".split(
+            "|"
+        ),
+    ),
+    *map(
+        str.split, "log profile.md|forget --about boat --yes --purge-history".split("|")
+    ),
 ]
 
 
-def plant(folder: Path, evil: Path, kinds: dict[str, tuple[dict[str, str], str]]) -> None:
+def plant(
+    folder: Path, evil: Path, kinds: dict[str, tuple[dict[str, str], str]]
+) -> None:
     """Have a repository's own configuration, hooks and attributes run things; each leaves its name in `evil`."""
     evil.mkdir()
     for number, (name, (settings, _)) in enumerate(kinds.items()):
@@ -53,19 +75,33 @@ def plant(folder: Path, evil: Path, kinds: dict[str, tuple[dict[str, str], str]]
         for hook in [*HOOKS, "program"]:
             (place / hook).write_text(f"#!/bin/sh\n{ran}\n")
             (place / hook).chmod(0o755)
-        (hooks.parent / "included").write_text(f'[filter "more"]\n\tclean = {ran}; cat\n')
-        words = {"HOOKS": str(hooks), "INCLUDED": str(hooks.parent / "included"), "NEAR": str(evil.parent / "near")}
-        words |= {"RAN%": ran.replace(" ", "% "), "RAN": ran, "PROGRAM": str(hooks / "program")}
+        (hooks.parent / "included").write_text(
+            f'[filter "more"]\n\tclean = {ran}; cat\n'
+        )
+        words = {
+            "HOOKS": str(hooks),
+            "INCLUDED": str(hooks.parent / "included"),
+            "NEAR": str(evil.parent / "near"),
+        }
+        words |= {
+            "RAN%": ran.replace(" ", "% "),
+            "RAN": ran,
+            "PROGRAM": str(hooks / "program"),
+        }
         for key, value in settings.items():
             for word, meant in words.items():
                 value = value.replace(word, meant)
             git(folder, "config", key, value)
     git(evil.parent, "init", "--quiet", "--bare", "near")
-    (folder / ".git/info/attributes").write_text("* filter=evil diff=evil merge=evil\n*.md filter=evil\n")
+    (folder / ".git/info/attributes").write_text(
+        "* filter=evil diff=evil merge=evil\n*.md filter=evil\n"
+    )
     if any("include.path" in settings for settings, _ in kinds.values()):
         with (folder / ".gitattributes").open("a") as attributes:
             attributes.write("**/sessions/** merge=union\n*.txt filter=more\n")
-        (folder / ".git/info/attributes").write_text("* filter=evil diff=evil merge=evil\n*.txt filter=more\n")
+        (folder / ".git/info/attributes").write_text(
+            "* filter=evil diff=evil merge=evil\n*.txt filter=more\n"
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,12 +119,22 @@ def test_what_is_planted_here_is_run_by_plain_git(tmp_path: Path, kind: str) -> 
         git(where, "checkout", "--", "."), control.append("--allow-unrelated-histories")
     plant(where, tmp_path / "evil", {kind: KINDS[kind]})
     (where / "a.txt").touch()
-    subprocess.run(["git", *control], cwd=where, input=b"protocol=https\nhost=x\n\n", capture_output=True, check=False)
+    subprocess.run(
+        ["git", *control],
+        cwd=where,
+        input=b"protocol=https\nhost=x\n\n",
+        capture_output=True,
+        check=False,
+    )
     assert os.listdir(tmp_path / "evil") == ["0"]
 
 
 def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    own = {"LOGNAME": "mara", "EDITOR": "true", "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"]}
+    own = {
+        "LOGNAME": "mara",
+        "EDITOR": "true",
+        "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"],
+    }
     return filemem(*words, "--store", "store", env=clean(home, **own, **more), cwd=home)
 
 
@@ -100,7 +146,10 @@ def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
     User(mara).remember("Prefers oolong tea.", today=START.date())
     folder = tmp_path / "store" / where
     git(folder, "init", "--quiet")
-    git(folder, "add", "."), git(folder, "commit", "--quiet", "-m", "Mine", "--date=2026-11-20T09:00")
+    (
+        git(folder, "add", "."),
+        git(folder, "commit", "--quiet", "-m", "Mine", "--date=2026-11-20T09:00"),
+    )
     before = git(folder, "rev-parse", "HEAD")
     plant(folder, tmp_path / "evil", KINDS)
     (Path(mara.root) / "profile.md").write_text("# Mara\n\n- Hates mud.\n")
@@ -108,14 +157,22 @@ def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
         path.unlink()  # what setting it up has run
     for words in COMMANDS:
         done = run(tmp_path, *words)
-        assert not os.listdir(tmp_path / "evil") and "Traceback" not in done.stderr, (words, done.stderr)
+        assert not os.listdir(tmp_path / "evil") and "Traceback" not in done.stderr, (
+            words,
+            done.stderr,
+        )
         if words[0] in ("remember", "sync", "undo", "check"):
-            assert "was not set up on this machine" in done.stdout + done.stderr, (words, done)
+            assert "was not set up on this machine" in done.stdout + done.stderr, (
+                words,
+                done,
+            )
     assert (folder / ".git/refs/heads/main").read_text().strip() == before
     assert not (folder / ".git" / MARK).exists()
 
 
-def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(tmp_path: Path) -> None:
+def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(
+    tmp_path: Path,
+) -> None:
     """And every command does its work: hooks, filters, drivers and helpers are not there at all."""
     mara = store(tmp_path / "store")
     run(tmp_path, "remember", "Lives in Diss.")
@@ -124,17 +181,24 @@ def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(tmp_pat
         path.unlink()
     for words in COMMANDS:
         done = run(tmp_path, *words)
-        assert not os.listdir(tmp_path / "evil") and "Traceback" not in done.stderr, (words, done.stderr)
+        assert not os.listdir(tmp_path / "evil") and "Traceback" not in done.stderr, (
+            words,
+            done.stderr,
+        )
         if words[0] in ("remember", "chat", "undo"):
             assert "not committed" not in done.stdout + done.stderr, done
         if words == ["sync"]:
-            assert done.returncode == 2 and "'ext' not allowed" in done.stderr, done.stderr
+            assert done.returncode == 2 and "'ext' not allowed" in done.stderr, (
+                done.stderr
+            )
         if words == ["sync", "near"]:
             assert done.returncode == 0, done.stderr
     assert mara.paths()
 
 
-def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path: Path) -> None:
+def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(
+    tmp_path: Path,
+) -> None:
     """The path alone proves nothing, nor does a mark that somebody else has drawn; filemem init --git names it."""
     mara = store(tmp_path / "store")
     os.rename(tmp_path / "store/.git", tmp_path / "gone")
@@ -145,7 +209,9 @@ def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path
         assert "was not set up on this machine" in note
     assert "Committed" in run(tmp_path, "init", "--git", "store").stdout
     assert run(tmp_path, "remember", "Has a boat.").stdout.count("\n") == 1
-    assert git(tmp_path / "store", "log", "-1", "--format=%s") == "Remember: Has a boat."
+    assert (
+        git(tmp_path / "store", "log", "-1", "--format=%s") == "Remember: Has a boat."
+    )
 
 
 def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
@@ -156,11 +222,27 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
         git(tmp_path, "init", "--quiet", "--bare", str(place))
         (place / "objects/info/alternates").write_text(f"{tmp_path}/other/objects\n")
         git(place, "config", "core.alternateRefsCommand", f"touch {tmp_path}/ran; true")
-        for name in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):
+        for name in (
+            "pre-receive",
+            "update",
+            "post-receive",
+            "post-update",
+            "reference-transaction",
+        ):
             (place / "hooks" / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
             (place / "hooks" / name).chmod(0o755)
-    for url in (str(tmp_path / "remote"), f"file://{tmp_path}/remote", "../remote", "mara/.remote"):
+    for url in (
+        str(tmp_path / "remote"),
+        f"file://{tmp_path}/remote",
+        "../remote",
+        "mara/.remote",
+    ):
         git(tmp_path / "store", "config", "remote.origin.url", url)
-        History(mara).record("Keep", [User(mara).remember(f"Has {url}.", today=START.date()).path], {}, START)
+        History(mara).record(
+            "Keep",
+            [User(mara).remember(f"Has {url}.", today=START.date()).path],
+            {},
+            START,
+        )
         assert not sync(History(mara), None, START)[-1].endswith("sent 0.")
     assert not (tmp_path / "ran").exists()

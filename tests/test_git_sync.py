@@ -4,7 +4,17 @@ import os
 from pathlib import Path
 
 import pytest
-from repositories import START, git, job, named, plain_git, state, store, supersede, write  # noqa: F401
+from repositories import (
+    START,
+    git,
+    job,
+    named,
+    plain_git,
+    state,
+    store,
+    supersede,
+    write,
+)
 
 from filemem import FilememError, Store, User, overview
 from filemem.files import config
@@ -45,27 +55,50 @@ def elsewhere(user: Folder, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(user.root, "remote", "set-url", "origin", f"elsewhere:{top}/remote")
 
 
-def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(machines: list[Folder]) -> None:
+def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(
+    machines: list[Folder],
+) -> None:
     """Each change of a line of the profile is made, and all that was added is kept."""
     one, two = machines
-    change(one, "profile.md", "# Mara\n\n- Lives in Porto.\n- A nurse.\n\n## Likes\n\n- figs\n")
+    change(
+        one,
+        "profile.md",
+        "# Mara\n\n- Lives in Porto.\n- A nurse.\n\n## Likes\n\n- figs\n",
+    )
     synced(one), synced(two)
-    change(one, "profile.md", "# Mara\n\n- Lives in Lisbon.\n- A nurse.\n\n## Likes\n\n- figs\n- quinces\n")
-    change(two, "profile.md", "# Mara\n\n- Lives in Porto.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n")
+    change(
+        one,
+        "profile.md",
+        "# Mara\n\n- Lives in Lisbon.\n- A nurse.\n\n## Likes\n\n- figs\n- quinces\n",
+    )
+    change(
+        two,
+        "profile.md",
+        "# Mara\n\n- Lives in Porto.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n",
+    )
     assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]
     for user in machines:
         page = user.read("profile.md").decode()
-        assert page == "# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
+        assert (
+            page
+            == "# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
+        )
 
 
 def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) -> None:
     """Found and named; of settings and of what says nothing to search for the later line counts, and the rest is in force."""
     one, two = machines
     for user, tea, days, weight in ((one, "black tea", 40, 3), (two, "乌龙茶", 50, 4)):
-        Path(user.store, "filemem.yaml").write_text(f"compact_after_days: {days}\nwindow_tokens: 99\n")
+        Path(user.store, "filemem.yaml").write_text(
+            f"compact_after_days: {days}\nwindow_tokens: 99\n"
+        )
         git(user.store, "add", "filemem.yaml")
         git(user.store, "commit", "--quiet", "-m", "Settings")
-        change(user, FACT, f"---\nimportance: {weight}\nsource: x.md:1\n---\nPrefers {tea}.\n")
+        change(
+            user,
+            FACT,
+            f"---\nimportance: {weight}\nsource: x.md:1\n---\nPrefers {tea}.\n",
+        )
         change(user, "notes/tea.png", f"\0{tea}")  # which no lines tell apart
     synced(one)
     done = synced(two)
@@ -74,15 +107,24 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
     assert sorted(done[:-1]) == [f"filemem.yaml {both}", f"mara/{FACT} {both}", beside]
     synced(one)
     for user in machines:
-        assert [user.read(f"notes/tea{end}.png") for end in ("", "-2")] == ["\0乌龙茶".encode(), b"\0black tea"]
+        assert [user.read(f"notes/tea{end}.png") for end in ("", "-2")] == [
+            "\0乌龙茶".encode(),
+            b"\0black tea",
+        ]
         assert user.memory(FACT).lines[-2:] == ["Prefers 乌龙茶.", "Prefers black tea."]
-        assert User(user).grep("black") and User(user).grep("乌龙茶") and User(user).search_files("black tea")
+        assert (
+            User(user).grep("black")
+            and User(user).grep("乌龙茶")
+            and User(user).search_files("black tea")
+        )
         assert user.memory(FACT).front["source"] == "x.md:1"
         assert config.load(user.store).window_tokens == 99
     assert synced(two)[-1].endswith(("sent 0.", "here and there."))
 
 
-def test_what_each_machine_began_under_one_name_stands_in_one_memory(machines: list[Folder]) -> None:
+def test_what_each_machine_began_under_one_name_stands_in_one_memory(
+    machines: list[Folder],
+) -> None:
     """Every line of both once, whatever stands between two of them, and one front matter."""
     talk, fact = "sessions/2026/2026-11-21-1000-茶.md", "facts/2026/茶.md"
     for user, tea in zip(machines, ("black", "绿茶"), strict=True):
@@ -92,16 +134,37 @@ def test_what_each_machine_began_under_one_name_stands_in_one_memory(machines: l
     change(machines[0], "profile.md", "- 苹果\n- 茶\n- 杏子\n")
     change(machines[1], "profile.md", "- 茶\n")
     synced(machines[0])
-    assert f"mara/{fact} was changed on both machines in the same lines" in synced(machines[1])[0]
+    assert (
+        f"mara/{fact} was changed on both machines in the same lines"
+        in synced(machines[1])[0]
+    )
     synced(machines[0])
     for user in machines:
-        assert [one[len("- **mara** 10:00: ") :] for one in user.memory(talk).lines[4:]] == ["hello", "绿茶", "black"]
-        assert user.memory(fact).lines == ["---", "importance: 2", "importance: 5", "---", "", "绿茶", "black"]
-        assert user.memory("profile.md").lines == ["- 苹果", "- 茶", "- 杏子"] and not overview.problems(user)
+        assert [
+            one[len("- **mara** 10:00: ") :] for one in user.memory(talk).lines[4:]
+        ] == ["hello", "绿茶", "black"]
+        assert user.memory(fact).lines == [
+            "---",
+            "importance: 2",
+            "importance: 5",
+            "---",
+            "",
+            "绿茶",
+            "black",
+        ]
+        assert user.memory("profile.md").lines == [
+            "- 苹果",
+            "- 茶",
+            "- 杏子",
+        ] and not overview.problems(user)
 
 
-@pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
-def test_a_fact_archived_here_and_edited_there_is_one_memory(machines: list[Folder], text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"]
+)
+def test_a_fact_archived_here_and_edited_there_is_one_memory(
+    machines: list[Folder], text: str
+) -> None:
     """In the archive, which git is to ignore, with the edit and what superseded it, though git sees no move in it."""
     one, two = machines
     (Path(one.store) / ".git/info/exclude").write_text("archive/\n")
@@ -119,7 +182,9 @@ def test_a_fact_archived_here_and_edited_there_is_one_memory(machines: list[Fold
         assert f"superseded_by: {new}" in lines and set(text.splitlines()) <= set(lines)
 
 
-def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder]) -> None:
+def test_deleted_here_and_changed_there_is_kept_and_told(
+    machines: list[Folder],
+) -> None:
     """The person decides."""
     one, two = machines
     (Path(one.root) / FACT).unlink()
@@ -154,24 +219,36 @@ def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
 # -- in the way ----------------------------------------------------------------------------------------------------
 
 
-def test_a_late_push_is_tried_again(machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_push_is_tried_again(
+    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice, and what is
     recalled meanwhile is kept."""
     one, two = machines
     elsewhere(one, tmp_path, monkeypatch)
     log = Path(one.bookkeeping("recalls.log"))
     for user, name in ((one, "here"), (two, "there")):
-        Path(user.bookkeeping("recalls.log")).write_text(f"2026-11-20T10:00\topen\t{name}.md\n")
+        Path(user.bookkeeping("recalls.log")).write_text(
+            f"2026-11-20T10:00\topen\t{name}.md\n"
+        )
         change(user, f"facts/{name}.md", "a\n")
     hook, done = tmp_path / "remote/hooks/pre-receive", tmp_path / "done"
     push = f'env -i PATH="$PATH" git -C {two.root} push --quiet origin HEAD:main'
     noted = f"printf '2026-11-20T10:01\\topen\\tmeanwhile.md\\n' >> {log}"
-    hook.write_text(f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {noted}; {push}; }}\n")
+    hook.write_text(
+        f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {noted}; {push}; }}\n"
+    )
     hook.chmod(0o755)
     assert synced(one)[-1].startswith("Brought in 1 commit,")
     assert done.exists()
-    assert sorted(log.read_text().split()[2::3]) == ["here.md", "meanwhile.md", "there.md"]
-    assert git(one.root, "log", "--merges", "--format=%s") == "Merge memories from origin"
+    assert sorted(log.read_text().split()[2::3]) == [
+        "here.md",
+        "meanwhile.md",
+        "there.md",
+    ]
+    assert (
+        git(one.root, "log", "--merges", "--format=%s") == "Merge memories from origin"
+    )
     synced(two)
     assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
 
@@ -196,11 +273,15 @@ def test_offline_and_a_remote_that_refuses_lose_nothing(
         synced(one)
     assert one.read("facts/b.md") == b"b\n"
     hook.unlink()
-    assert synced(one)[-1].endswith("sent 2.") and git(one.root, "status", "--short") == ""
+    assert (
+        synced(one)[-1].endswith("sent 2.") and git(one.root, "status", "--short") == ""
+    )
 
 
 @pytest.mark.parametrize("staged", [False, True])
-def test_uncommitted_edits_stay_and_are_named(machines: list[Folder], staged: bool) -> None:
+def test_uncommitted_edits_stay_and_are_named(
+    machines: list[Folder], staged: bool
+) -> None:
     """Beside what comes in; in a file that is to change, or staged there, nothing is written until they are committed."""
     one, two = machines
     change(one, "profile.md", "one\ntwo\n")
@@ -215,7 +296,9 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[Folder], staged: bo
     if staged:
         git(two.root, "add", "profile.md")
     before = state(Path(two.root).parent)
-    with pytest.raises(FilememError, match=r"your uncommitted changes in mara/profile\.md"):
+    with pytest.raises(
+        FilememError, match=r"your uncommitted changes in mara/profile\.md"
+    ):
         synced(two)
     assert state(Path(two.root).parent) == before
     git(two.root, "commit", "--quiet", "-am", "Mine")
@@ -224,7 +307,9 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[Folder], staged: bo
 
 
 @pytest.mark.parametrize("kind", ["link", "behind a link", "git"])
-def test_a_remote_that_would_lead_elsewhere_is_refused(machines: list[Folder], tmp_path: Path, kind: str) -> None:
+def test_a_remote_that_would_lead_elsewhere_is_refused(
+    machines: list[Folder], tmp_path: Path, kind: str
+) -> None:
     """A link in place of a memory or of its folder, a path into `.git`: nothing is written."""
     one, two = machines
     if kind == "behind a link":
@@ -236,16 +321,25 @@ def test_a_remote_that_would_lead_elsewhere_is_refused(machines: list[Folder], t
         blob = git(one.root, "hash-object", "-w", "--stdin", stdin=b"/etc/passwd")
         tree = git(one.root, "mktree", stdin=f"120000 blob {blob}\tx.md\n".encode())
         if kind == "git":
-            inner = git(one.root, "mktree", stdin=f"100644 blob {blob}\tconfig\n".encode())
-            tree = git(one.root, "mktree", stdin=f"040000 tree {inner}\t.GIT\n".encode())
+            inner = git(
+                one.root, "mktree", stdin=f"100644 blob {blob}\tconfig\n".encode()
+            )
+            tree = git(
+                one.root, "mktree", stdin=f"040000 tree {inner}\t.GIT\n".encode()
+            )
         commit = git(one.root, "commit-tree", tree, "-p", "HEAD", "-m", "x")
         git(one.root, "push", "--quiet", "origin", f"{commit}:refs/heads/main")
     with pytest.raises(FilememError, match=r"not a regular file|symbolic link"):
         synced(two)
-    assert not list((tmp_path / "elsewhere").glob("*")) and (Path(two.root) / FACT).exists()
+    assert (
+        not list((tmp_path / "elsewhere").glob("*"))
+        and (Path(two.root) / FACT).exists()
+    )
 
 
-def test_where_there_is_no_remote_or_other_work_too_the_command_is_told(tmp_path: Path) -> None:
+def test_where_there_is_no_remote_or_other_work_too_the_command_is_told(
+    tmp_path: Path,
+) -> None:
     """The one that adds a remote; or those by which the memories travel with other people's work."""
     with pytest.raises(FilememError, match="remote add origin"):
         synced(store(tmp_path / "store"))

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 from programs import clean, filemem
-from repositories import START, copied, git, job, plain_git, state, store, supersede, write  # noqa: F401
+from repositories import (
+    START,
+    copied,
+    git,
+    job,
+    plain_git,
+    state,
+    store,
+    supersede,
+    write,
+)
 
 from filemem import FilememError, Store, User, jobs
 from filemem.files.folder import Folder
@@ -32,19 +42,34 @@ def mara(tmp_path: Path) -> Folder:
 def test_what_was_done_since_stays(mara: Folder) -> None:
     """A commit in the middle is taken back, later ones and uncommitted edits of other files stay."""
     write(mara, "profile.md", "ONE\n\ntwo\n\nthree\n\nfour\n\nfive\n")
-    first = job(mara, "Change one", "profile.md", write(mara, "facts/new.md", "new\n") and "facts/new.md")
+    first = job(
+        mara,
+        "Change one",
+        "profile.md",
+        write(mara, "facts/new.md", "new\n") and "facts/new.md",
+    )
     place = write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
     job(mara, "Change three", "profile.md")
     (place.parent / FACT).write_text("By hand.\n")
     done, said = undo(History(mara), first[:10], START)
-    assert place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n" and "facts/new.md" not in mara.paths()
+    assert (
+        place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n"
+        and "facts/new.md" not in mara.paths()
+    )
     assert git(mara.root, "status", "--short") == f" M {FACT}"
-    noted = git(mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)")
+    noted = git(
+        mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)"
+    )
     assert noted == f'filemem|Undo "Change one"|{first}\n'
-    assert done.commit == first and said == ["Deleted facts/new.md.", "Changed profile.md back."]
+    assert done.commit == first and said == [
+        "Deleted facts/new.md.",
+        "Changed profile.md back.",
+    ]
 
 
-def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:
+def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
+    mara: Folder,
+) -> None:
     """With what was written since to a memory that moved; done again there is nothing left of it."""
     first = consolidation.remember(mara, "Mara lives in Porto.", START).paths[0]
     before = mara.read(first)
@@ -53,8 +78,14 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(m
     commit = job(mara, "Remember", *paths)
     assert f"archive/{first}" in mara.paths() and first not in mara.paths()
     undo(History(mara), commit, START)
-    assert mara.read(first) == before and new not in mara.paths() and f"archive/{first}" not in mara.paths()
-    event = mara.create("facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n")
+    assert (
+        mara.read(first) == before
+        and new not in mara.paths()
+        and f"archive/{first}" not in mara.paths()
+    )
+    event = mara.create(
+        "facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n"
+    )
     job(mara, "Tea", event)
     late = START + dt.timedelta(days=400)
     jobs.sweep(mara, late)
@@ -63,8 +94,12 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(m
     job(mara, "Add figs", f"archive/{event}")
     undo(History(mara), swept, late)
     for _ in range(2):
-        assert {first, event} <= {*mara.paths()} and mara.read(event).endswith(b"With figs.\n")
-        assert not jobs.sweep(mara, late + dt.timedelta(days=1), dry=True).facts["archived"]
+        assert {first, event} <= {*mara.paths()} and mara.read(event).endswith(
+            b"With figs.\n"
+        )
+        assert not jobs.sweep(mara, late + dt.timedelta(days=1), dry=True).facts[
+            "archived"
+        ]
         with pytest.raises(FilememError, match="nothing left"):
             undo(History(mara), swept, late)
 
@@ -81,8 +116,13 @@ def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
     subjects = [undo(History(mara), None, START)[0].subject for _ in range(2)]
     assert subjects == ["Boat", "Bicycle"] and not User(mara).grep("boat|bicycle")
     last = git(mara.root, "rev-parse", "HEAD")
-    assert undo(History(mara), last, START)[1] == ["Brought back facts/2026/2026-11-20-has-a-bicycle.md."]
-    assert User(mara).grep("bicycle") and undo(History(mara), None, START)[0].commit == bicycle
+    assert undo(History(mara), last, START)[1] == [
+        "Brought back facts/2026/2026-11-20-has-a-bicycle.md."
+    ]
+    assert (
+        User(mara).grep("bicycle")
+        and undo(History(mara), None, START)[0].commit == bicycle
+    )
 
 
 CLASHES = {
@@ -94,7 +134,9 @@ CLASHES = {
 
 @pytest.mark.parametrize("what", CLASHES)
 @pytest.mark.parametrize("committed", [True, False])
-def test_where_it_must_conflict_nothing_is_written(mara: Folder, what: str, committed: bool) -> None:
+def test_where_it_must_conflict_nothing_is_written(
+    mara: Folder, what: str, committed: bool
+) -> None:
     """The sentence names the file."""
     write(mara, "facts/gone.md", "to go\n")
     job(mara, "Prepare", "facts/gone.md")
@@ -109,7 +151,9 @@ def test_where_it_must_conflict_nothing_is_written(mara: Folder, what: str, comm
     before = state(Path(mara.root).parent)
     with pytest.raises(FilememError) as caught:
         undo(History(mara), commit, START)
-    assert path in str(caught.value) and ("changed since" if committed else "uncommitted changes") in str(caught.value)
+    assert path in str(caught.value) and (
+        "changed since" if committed else "uncommitted changes"
+    ) in str(caught.value)
     assert state(Path(mara.root).parent) == before
 
 
@@ -153,7 +197,10 @@ def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> 
         os.unlink(mara.absolute(path))
     for words in ("check", "maintain"):
         told = run(where, words).stdout
-        assert all(f"{path}:1: git has this memory and the disk has not" in told for path in (FACT, twin))
+        assert all(
+            f"{path}:1: git has this memory and the disk has not" in told
+            for path in (FACT, twin)
+        )
     git(mara.root, "checkout", "--", FACT, twin)
     os.rename(mara.absolute(FACT), mara.absolute("facts/茶.md"))
     assert "git has this memory" not in run(where, "check").stdout
@@ -176,7 +223,12 @@ def test_log_follows_a_file_through_its_moves(mara: Folder) -> None:
     assert said("facts") == said("facts/茶.md") + said(FACT)
     assert len(log(History(mara), limit=2)) == 2
     who = [commit.who for commit in log(History(mara))]
-    assert who == ["filemem, chat, in sessions/x.md", "filemem, sweep", "filemem, test", "Mara Lind"]
+    assert who == [
+        "filemem, chat, in sessions/x.md",
+        "filemem, sweep",
+        "filemem, test",
+        "Mara Lind",
+    ]
     git(mara.root, "mv", f"archive/{FACT}", "facts/乌龙.md")
     assert said("facts/乌龙.md") == []
     git(mara.root, "commit", "-qm", "By hand")
@@ -193,21 +245,34 @@ def test_the_commands_answer_in_words(mara: Folder) -> None:
     hostile = "Forged \x1b[31m line"
     write(mara, "facts/x.md", hostile + "\n")
     job(mara, "Learn \x1b]0;x", "facts/x.md")
-    for arguments in (["log"], ["log", "--json"], ["log", "facts/"], ["log", "facts/x.md:1"]):
+    for arguments in (
+        ["log"],
+        ["log", "--json"],
+        ["log", "facts/"],
+        ["log", "facts/x.md:1"],
+    ):
         said = run(where, *arguments)
-        assert said.returncode == 0 and "\x1b" not in said.stdout and not said.stderr, arguments
+        assert said.returncode == 0 and "\x1b" not in said.stdout and not said.stderr, (
+            arguments
+        )
     said = run(where, "undo")
     assert said.returncode == 0 and said.stdout.endswith("Deleted facts/x.md.\n")
     for arguments in (["undo", "zzzz"], ["log", "../x"], ["log", "no.md"]):
         said = run(where, *arguments)
-        assert said.returncode == 2 and said.stderr.startswith("filemem: ") and "Traceback" not in said.stderr, said
+        assert (
+            said.returncode == 2
+            and said.stderr.startswith("filemem: ")
+            and "Traceback" not in said.stderr
+        ), said
     (where.parent / "bare").mkdir()
     Store(where.parent / "bare").user("mara").remember("x", today=dt.date(2026, 11, 20))
     for arguments in (["log"], ["undo"], ["sync"]):
         assert run(where.parent / "bare", *arguments).returncode == 2
 
 
-def test_what_was_said_in_a_chat_stays_and_what_it_forgot_comes_back(tmp_path: Path) -> None:
+def test_what_was_said_in_a_chat_stays_and_what_it_forgot_comes_back(
+    tmp_path: Path,
+) -> None:
     """An undo takes no conversation away: it undoes the last job that did more than keep one."""
     env, ann = clean(tmp_path), tmp_path / "memory_store/ann"
 
@@ -222,5 +287,7 @@ def test_what_was_said_in_a_chat_stays_and_what_it_forgot_comes_back(tmp_path: P
     run("forget", "Nora", "--yes")
     run("chat", "-m", "My canoe leaks.")
     assert "Brought back facts/" in run("undo")
-    assert "Deleted facts/" in run("undo") and len([*ann.rglob("sessions/**/*.md")]) == 2
+    assert (
+        "Deleted facts/" in run("undo") and len([*ann.rglob("sessions/**/*.md")]) == 2
+    )
     assert "tuba" in "".join(path.read_text() for path in ann.rglob("facts/**/*.md"))

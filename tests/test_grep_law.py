@@ -61,7 +61,13 @@ def _texts() -> st.SearchStrategy[str]:
     said = st.lists(st.sampled_from(WORDS + SPACES), max_size=6).map("".join)
     lines = st.builds(str.format, st.sampled_from(SHAPES), said, said, said)
     body = st.lists(lines, min_size=1, max_size=6).map("\n".join)
-    fronts = ["", "---\ndate: 2026-05-04\n---\n", "---\ntags: [tea]\n---\n", "---\nx: [\n---\n", "\ufeff"]
+    fronts = [
+        "",
+        "---\ndate: 2026-05-04\n---\n",
+        "---\ntags: [tea]\n---\n",
+        "---\nx: [\n---\n",
+        "\ufeff",
+    ]
     return st.builds(str.__add__, st.sampled_from(fronts), body)
 
 
@@ -70,13 +76,29 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, str], str]:
     """Files, and a pattern cut out of one of their lines, or of two pieces of it."""
     paths = draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=4, unique=True))
     texts = {path: draw(_texts()) for path in paths}
-    line = draw(st.sampled_from([line for text in texts.values() for line in text.split("\n")]))
+    line = draw(
+        st.sampled_from([line for text in texts.values() for line in text.split("\n")])
+    )
     start = draw(st.integers(0, len(line)))
     end = draw(st.integers(start, min(len(line), start + 12)))
     cut = re.escape(line[start:end])
     if draw(st.booleans()):
-        cut = draw(st.sampled_from([str.lower, str.upper]))(cut) if "\\" not in cut else cut
-    more = draw(st.sampled_from(["", "$", ".*" + re.escape(line[end + 1 :][:5]), "|zebra", "?" if cut else ""]))
+        cut = (
+            draw(st.sampled_from([str.lower, str.upper]))(cut)
+            if "\\" not in cut
+            else cut
+        )
+    more = draw(
+        st.sampled_from(
+            [
+                "",
+                "$",
+                ".*" + re.escape(line[end + 1 :][:5]),
+                "|zebra",
+                "?" if cut else "",
+            ]
+        )
+    )
     return texts, draw(st.sampled_from(["", "^", "(?i)"])) + cut + more
 
 
@@ -87,7 +109,9 @@ def _by_re(texts: dict[str, str], pattern: str) -> set[tuple[str, int]]:
     return {
         (path, number)
         for path, text in texts.items()
-        for number, line in enumerate(text.removeprefix("\ufeff").removesuffix("\n").split("\n"), 1)
+        for number, line in enumerate(
+            text.removeprefix("\ufeff").removesuffix("\n").split("\n"), 1
+        )
         if text.removeprefix("\ufeff") and regex.search(line.removesuffix("\r"))
     }
 
@@ -101,7 +125,12 @@ def test_grep_finds_what_re_finds(case: tuple[dict[str, str], str]) -> None:
         lay(Path(root, "ann"), texts)
         folder = Folder(str(Path(root, "ann")), "ann")
         wanted = _by_re(texts, pattern)
-        found = {(match.path, match.line) for match in grep(folder, pattern, page=10**9).lines}
+        found = {
+            (match.path, match.line)
+            for match in grep(folder, pattern, page=10**9).lines
+        }
         assert wanted <= found
         for path, line in found - wanted:
-            assert re.match(r"- \*\*", texts[path].removeprefix("\ufeff").split("\n")[line - 1])
+            assert re.match(
+                r"- \*\*", texts[path].removeprefix("\ufeff").split("\n")[line - 1]
+            )

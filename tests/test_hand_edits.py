@@ -36,10 +36,16 @@ def write(user: Folder, path: str, text: str) -> None:
 def read_again(user: Folder) -> None:
     """As if the log of what was read had been lost, in part: only what was written is known."""
     log = Path(user.bookkeeping(NAME))
-    log.write_text("".join(line for line in log.read_text().splitlines(True) if '"read"' not in line))
+    log.write_text(
+        "".join(
+            line for line in log.read_text().splitlines(True) if '"read"' not in line
+        )
+    )
 
 
-def test_a_fact_that_was_deleted_is_not_made_again_from_the_same_turn(user: Folder) -> None:
+def test_a_fact_that_was_deleted_is_not_made_again_from_the_same_turn(
+    user: Folder,
+) -> None:
     os.unlink(user.absolute(HOME))
     read_again(user)
     assert [one.action for one in remembered(user, JUNE)] == ["NOOP"]
@@ -51,16 +57,27 @@ def test_told_anew_it_is_made_anew(user: Folder) -> None:
     os.unlink(user.absolute(HOME))
     talk(user, JUNE, "I live in Ghent.", "I know.")
     remembered(user, JUNE)
-    assert [path for path in tree(user) if "facts/" in path] == [HOME.replace("05-08", "06-02")]
+    assert [path for path in tree(user) if "facts/" in path] == [
+        HOME.replace("05-08", "06-02")
+    ]
 
 
-def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: Folder) -> None:
+def test_a_correction_by_hand_holds_against_what_was_said_before_it(
+    user: Folder,
+) -> None:
     write(user, HOME, "Nora lives in Bruges.\n")
     talk(user, day(5, 9), "I live in Antwerp.", "Nice.")
     told = Reader(note("Nora lives in Antwerp.", "in Antwerp", supersede="Bruges"))
-    assert consolidated(user, JULY, told) == [] and tree(user)[HOME] == "Nora lives in Bruges.\n"
-    [found] = Review(user).proposals()  # git may have brought it only today, so it is not lost
-    assert "was said later" in found.because and Review(user).accept(found.claim, JULY).decisions[0].replaces == (HOME,)
+    assert (
+        consolidated(user, JULY, told) == []
+        and tree(user)[HOME] == "Nora lives in Bruges.\n"
+    )
+    [found] = Review(
+        user
+    ).proposals()  # git may have brought it only today, so it is not lost
+    assert "was said later" in found.because and Review(user).accept(
+        found.claim, JULY
+    ).decisions[0].replaces == (HOME,)
 
 
 def test_what_an_undo_brings_back_is_the_program_s_as_before(user: Folder) -> None:
@@ -87,7 +104,9 @@ def test_a_fact_that_was_moved_or_renamed_is_not_made_again(user: Folder) -> Non
     os.rename(user.absolute(HOME), user.absolute("facts/places/2026-05-08-home.md"))
     read_again(user)
     assert remembered(user, JUNE) == []
-    assert [path for path in tree(user) if "facts/" in path] == ["facts/places/2026-05-08-home.md"]
+    assert [path for path in tree(user) if "facts/" in path] == [
+        "facts/places/2026-05-08-home.md"
+    ]
 
 
 def test_a_session_with_another_name_is_not_read_again(user: Folder) -> None:
@@ -107,5 +126,11 @@ def test_a_turn_that_was_edited_is_read_anew(user: Folder) -> None:
 
 def test_an_edit_above_a_turn_changes_nothing(user: Folder) -> None:
     [path] = [path for path in user.paths() if path.startswith("sessions/")]
-    write(user, path, user.memory(path).text.replace("- **nora**", "A heading of mine.\n\n- **nora**", 1))
+    write(
+        user,
+        path,
+        user.memory(path).text.replace(
+            "- **nora**", "A heading of mine.\n\n- **nora**", 1
+        ),
+    )
     assert remembered(user, JUNE) == []

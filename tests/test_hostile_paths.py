@@ -36,7 +36,11 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     os.mkfifo(mara / "facts/pipe.md")
     (mara / "device.md").symlink_to("/dev/zero")
     (mara / "facts/folder.md").mkdir()
-    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
+    quiet = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "PATH": os.environ["PATH"],
+    }
     subprocess.run(["git", "init", "-q", store], env=quiet, check=True)
     monkeypatch.chdir(store)
     return store
@@ -44,17 +48,30 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def held(store: Path) -> dict[str, bytes]:
     """Every plain file's bytes, the cache and git's own aside."""
-    plain = (path for path in store.rglob("*") if path.is_file() and not path.is_symlink())
-    return {str(path): path.read_bytes() for path in plain if not {".git", ".filemem"} & set(path.parts)}
+    plain = (
+        path for path in store.rglob("*") if path.is_file() and not path.is_symlink()
+    )
+    return {
+        str(path): path.read_bytes()
+        for path in plain
+        if not {".git", ".filemem"} & set(path.parts)
+    }
 
 
 @pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-def test_a_command_refuses_it_in_one_sentence(store: Path, command: list[str], path: str) -> None:
+def test_a_command_refuses_it_in_one_sentence(
+    store: Path, command: list[str], path: str
+) -> None:
     before = held(store)
     words = [command[0], "--store", str(store), "--user", "mara", *command[1:]]
     given = ["--path", path] if command[0] == "grep" else [path]
-    done = CliRunner().invoke(cli, [*words, *given], env={"EDITOR": "cat", "VISUAL": ""}, standalone_mode=False)
+    done = CliRunner().invoke(
+        cli,
+        [*words, *given],
+        env={"EDITOR": "cat", "VISUAL": ""},
+        standalone_mode=False,
+    )
     assert CANARY not in done.output.replace(f"query: {CANARY}", "")
     assert held(store) == before
     if isinstance(done.exception, FilememError):
@@ -73,9 +90,13 @@ def test_a_command_refuses_it_in_one_sentence(store: Path, command: list[str], p
 
 @pytest.mark.parametrize("option", ["--store", "--user"])
 @pytest.mark.parametrize(
-    "command", [["list"], ["grep", "."], ["forget", "--yes"], ["sweep"]], ids=lambda words: words[0]
+    "command",
+    [["list"], ["grep", "."], ["forget", "--yes"], ["sweep"]],
+    ids=lambda words: words[0],
 )
-def test_an_empty_option_never_stands_for_the_default(store: Path, command: list[str], option: str) -> None:
+def test_an_empty_option_never_stands_for_the_default(
+    store: Path, command: list[str], option: str
+) -> None:
     before = held(store)
     for words in ([option, "", *command], [*command, option, ""]):
         done = CliRunner().invoke(cli, words, standalone_mode=False)
@@ -84,7 +105,9 @@ def test_an_empty_option_never_stands_for_the_default(store: Path, command: list
 
 
 @pytest.mark.parametrize("given", [[""], [" "], ["--about", ""], ["--about", " "]])
-def test_an_empty_word_never_stands_for_a_whole_user(store: Path, given: list[str]) -> None:
+def test_an_empty_word_never_stands_for_a_whole_user(
+    store: Path, given: list[str]
+) -> None:
     before = held(store)
     words = ["forget", "--store", str(store), "--user", "mara", "--yes", *given]
     done = CliRunner().invoke(cli, words, standalone_mode=False)

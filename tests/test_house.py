@@ -13,10 +13,16 @@ PACKAGE = PROJECT / "filemem"
 
 
 def module_of(path: Path) -> str:
-    return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
 
 
-MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__main__.py"}
+MODULES = {
+    module_of(path): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path != PACKAGE / "__main__.py"
+}
 
 
 @functools.cache
@@ -27,9 +33,17 @@ def nodes(name: str) -> list[ast.AST]:
 @functools.cache
 def imports_of(name: str, *, typing_too: bool = False) -> set[str]:
     """The modules that a module imports, by statement, wherever it stands, or by a string given to importlib."""
-    typing = [node for node in nodes(name) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    typing = [
+        node
+        for node in nodes(name)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     typing_only = {inner for node in typing for inner in ast.walk(node)}
-    tables = {f"filemem.{home}" for home in filemem._HOMES.values()} if name == "filemem" else None
+    tables = (
+        {f"filemem.{home}" for home in filemem._HOMES.values()}
+        if name == "filemem"
+        else None
+    )
     found = tables or {one for node in nodes(name) for one in by_string(node)}
     for node in nodes(name):
         if node in typing_only and not typing_too:
@@ -46,7 +60,9 @@ def imports_of(name: str, *, typing_too: bool = False) -> set[str]:
 
 def by_string(node: ast.AST) -> set[str]:
     """The modules that a call of import_module may mean; of a name that is put together, all that begin so."""
-    if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("import_module"):
+    if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith(
+        "import_module"
+    ):
         return set()
     given = node.args[0]
     if isinstance(given, ast.Constant):
@@ -91,27 +107,41 @@ EXTRAS = {
 def test_nothing_is_imported_that_the_project_does_not_name() -> None:
     allowed = {"openai", "yaml", "click", "filemem"} | set(sys.stdlib_module_names)
     for name in MODULES:
-        strangers = {found.partition(".")[0] for found in imports_of(name, typing_too=True)} - allowed
+        strangers = {
+            found.partition(".")[0] for found in imports_of(name, typing_too=True)
+        } - allowed
         extra = EXTRAS.get(name) or EXTRAS.get(".".join(name.split(".")[:2]), set())
         assert strangers <= extra, (name, strangers - extra)
 
 
-def test_only_the_model_imports_openai_and_only_the_command_line_imports_click() -> None:
+def test_only_the_model_imports_openai_and_only_the_command_line_imports_click() -> (
+    None
+):
     for name in MODULES:
         tops = {found.partition(".")[0] for found in imports_of(name, typing_too=True)}
         assert "openai" not in tops or name == "filemem.models.endpoint", name
         inside = name.startswith("filemem.cli")
         assert "click" not in tops or inside, name
-        assert inside or not any(found.startswith("filemem.cli") for found in reached(name)), name
+        assert inside or not any(
+            found.startswith("filemem.cli") for found in reached(name)
+        ), name
 
 
-BY_STRING = {"filemem", "filemem.cli.commands", "filemem.models.endpoint", "filemem.tools.answers"}
+BY_STRING = {
+    "filemem",
+    "filemem.cli.commands",
+    "filemem.models.endpoint",
+    "filemem.tools.answers",
+}
 """What imports by string: the public names, the command table, openai, and dates where answers need them."""
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     for name in MODULES:
-        assert name not in reached(name) or name in ("filemem", "filemem.cli.commands"), name
+        assert name not in reached(name) or name in (
+            "filemem",
+            "filemem.cli.commands",
+        ), name
 
 
 def test_only_the_tables_import_by_string() -> None:
@@ -126,8 +156,13 @@ def test_the_command_line_prints_asks_and_reads_the_clock_in_one_place_each() ->
         text = path.read_text()
         prints = re.search(r"click\.(echo|secho|prompt|confirm)\(|\bprint\(", text)
         if name.startswith("filemem.cli"):
-            assert not prints or name in ("filemem.cli.commands", "filemem.cli.context"), name
-            reads = re.search(r"\.(now|today|utcnow)\(\)", re.sub(r"\w*talk\.now\(\)", "", text))
+            assert not prints or name in (
+                "filemem.cli.commands",
+                "filemem.cli.context",
+            ), name
+            reads = re.search(
+                r"\.(now|today|utcnow)\(\)", re.sub(r"\w*talk\.now\(\)", "", text)
+            )
             assert not reads or name == "filemem.cli.context", name
 
 
@@ -135,11 +170,15 @@ def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
     """Each room of docs/code.md, which names them all, imports only from those above it there; the document's names exist."""
     text = (PROJECT / "docs/code.md").read_text()
     house = re.findall(r"^- `(\w+)`: ", text, re.MULTILINE)
-    assert sorted(house) == sorted({name.split(".")[1] for name in MODULES if "." in name})
+    assert sorted(house) == sorted(
+        {name.split(".")[1] for name in MODULES if "." in name}
+    )
     for name in MODULES:
         for found in own(name):
             if "." in name and "." in found:
-                assert house.index(found.split(".")[1]) <= house.index(name.split(".")[1]), f"{name} imports {found}"
+                assert house.index(found.split(".")[1]) <= house.index(
+                    name.split(".")[1]
+                ), f"{name} imports {found}"
     for named in re.findall(rf"`((?:{'|'.join(house)})(?:\.\w+)+)`", text):
         module, _, last = f"filemem.{named}".rpartition(".")
         code = MODULES[module].read_text() if module in MODULES else ""
@@ -150,20 +189,34 @@ def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
 def test_chat_remembering_and_forgetting_know_nothing_of_each_other() -> None:
     """What a chat asks to be remembered or forgotten goes through jobs."""
     rooms = {"chat", "remembering", "forgetting"}
-    for name in (name for name in MODULES if "." in name and name.split(".")[1] in rooms):
+    for name in (
+        name for name in MODULES if "." in name and name.split(".")[1] in rooms
+    ):
         others = rooms - {name.split(".")[1]}
-        assert not [found for found in own(name) if "." in found and found.split(".")[1] in others], name
+        assert not [
+            found
+            for found in own(name)
+            if "." in found and found.split(".")[1] in others
+        ], name
 
 
 def test_no_two_modules_share_a_name() -> None:
-    names = [path.stem for path in MODULES.values() if path.stem not in ("__init__", "__main__")]
+    names = [
+        path.stem
+        for path in MODULES.values()
+        if path.stem not in ("__init__", "__main__")
+    ]
     assert len(names) == len({*names})
 
 
 def test_a_room_s_own_module_only_names_what_is_public() -> None:
-    for name in {name for name in MODULES if "." in name and MODULES[name].name == "__init__.py"}:
+    for name in {
+        name for name in MODULES if "." in name and MODULES[name].name == "__init__.py"
+    }:
         for node in ast.parse(MODULES[name].read_text()).body:
-            assert isinstance(node, ast.ImportFrom | ast.Expr) or ast.unparse(node).startswith("__all__"), name
+            assert isinstance(node, ast.ImportFrom | ast.Expr) or ast.unparse(
+                node
+            ).startswith("__all__"), name
 
 
 def test_no_class_has_the_name_of_another() -> None:

@@ -47,7 +47,12 @@ def places(corpus: Corpus, token: str) -> Counter[tuple[str, int]]:
 
 def answers(corpus: Corpus) -> object:
     """Everything that a corpus says of its files, but for the numbers that it gives them."""
-    tokens = sorted({*terms.tokens(TURNS), *terms.tokens("walked hours prefers lives new york city coffee")})
+    tokens = sorted(
+        {
+            *terms.tokens(TURNS),
+            *terms.tokens("walked hours prefers lives new york city coffee"),
+        }
+    )
     held = [(token, places(corpus, token), corpus.frequency(token)) for token in tokens]
     return held, sorted(one.path for one in corpus.entries())
 
@@ -70,12 +75,17 @@ def test_a_damaged_byte_anywhere_is_noticed(folder: Folder) -> None:
     Index(folder).corpus()
     whole = Path(folder.bookkeeping("index/snapshot")).read_bytes()
     for place, byte in enumerate(whole):
-        for spoilt in (whole[:place], whole[:place] + bytes([byte ^ 1]) + whole[place + 1 :]):
+        for spoilt in (
+            whole[:place],
+            whole[:place] + bytes([byte ^ 1]) + whole[place + 1 :],
+        ):
             with pytest.raises(DamagedSnapshot):
                 Snapshot.unpacked(spoilt, _version())
 
 
-def test_another_process_that_holds_the_lock_delays_nobody_for_long(folder: Folder) -> None:
+def test_another_process_that_holds_the_lock_delays_nobody_for_long(
+    folder: Folder,
+) -> None:
     Index(folder).corpus()
     with safe.lock(folder.bookkeeping("index/lock")):
         (Path(folder.root) / "facts/2026-05-06-new.md").write_text("A zebra.\n")
@@ -88,7 +98,9 @@ def test_another_process_that_holds_the_lock_delays_nobody_for_long(folder: Fold
     assert len(places(Index(folder).corpus(), "zebras")) == 2
 
 
-def test_a_link_in_the_place_of_the_index_is_not_followed(folder: Folder, tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_the_index_is_not_followed(
+    folder: Folder, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     Path(folder.bookkeeping("")).mkdir()
     Path(folder.bookkeeping("index")).symlink_to(tmp_path / "elsewhere")
@@ -113,13 +125,18 @@ def test_nobody_else_may_read_the_index(folder: Folder) -> None:
     Index(folder).corpus()
     where = Path(folder.bookkeeping("index"))
     assert {stat.S_IMODE(file.stat().st_mode) for file in where.iterdir()} == {0o600}
-    assert {stat.S_IMODE(place.stat().st_mode) for place in (where, where.parent)} == {0o700}
+    assert {stat.S_IMODE(place.stat().st_mode) for place in (where, where.parent)} == {
+        0o700
+    }
 
 
 def test_what_somebody_made_up_ends_no_question(folder: Folder) -> None:
     """A snapshot whose check is right and whose postings point nowhere, a head of nested brackets, and one without an end."""
     Index(folder).corpus()
-    right, where = answers(Index(folder).corpus()), Path(folder.bookkeeping("index/snapshot"))
+    right, where = (
+        answers(Index(folder).corpus()),
+        Path(folder.bookkeeping("index/snapshot")),
+    )
     there = where.read_bytes()
     for head, rest in [
         (there[len(MAGIC) + 8 :].replace(b"2026-05", b"2025-05"), b""),
@@ -139,8 +156,13 @@ def test_speakers_beyond_what_two_bytes_count_are_told_apart(folder: Folder) -> 
     said = "".join(f"- **u{number}**: tea\n" for number in range(70_000))
     Path(folder.root, "sessions").mkdir(exist_ok=True)
     Path(folder.root, "sessions/2026-05-06-crowd.md").write_text(said)
-    for corpus in (Index(folder).corpus(), Index(folder).corpus()):  # as read, and from the snapshot
-        (crowd,) = (entry for entry in corpus.entries() if entry.path.endswith("crowd.md"))
+    for corpus in (
+        Index(folder).corpus(),
+        Index(folder).corpus(),
+    ):  # as read, and from the snapshot
+        (crowd,) = (
+            entry for entry in corpus.entries() if entry.path.endswith("crowd.md")
+        )
         assert corpus.speaker_names[corpus.speakers[crowd.numbers[-1]]] == "u69999"
 
 
@@ -169,17 +191,30 @@ def test_two_processes_use_it_at_once(folder: Folder) -> None:
             child.communicate(timeout=60)
         assert child.returncode == 0
     corpus = Index(folder).corpus()
-    assert (corpus.frequency("zebra"), corpus.frequency("lion"), corpus.frequency("tiger")) == (60, 30, 30)
+    assert (
+        corpus.frequency("zebra"),
+        corpus.frequency("lion"),
+        corpus.frequency("tiger"),
+    ) == (60, 30, 30)
 
 
 def test_a_kill_at_any_moment_leaves_a_right_index(folder: Folder) -> None:
     for number in range(5):
         with _child(folder, f"lion{number}", 10_000) as child:
             assert child.stdout and child.stdout.readline() == "ready\n"
-            while len(list((Path(folder.root) / "facts").glob(f"*lion{number}-*"))) < 3 * number:
+            while (
+                len(list((Path(folder.root) / "facts").glob(f"*lion{number}-*")))
+                < 3 * number
+            ):
                 pass
             child.send_signal(signal.SIGKILL)
         written = len(list((Path(folder.root) / "facts").glob("*-lion*-*.md")))
-        empty = sum(not file.stat().st_size for file in (Path(folder.root) / "facts").glob("*-lion*-*.md"))
+        empty = sum(
+            not file.stat().st_size
+            for file in (Path(folder.root) / "facts").glob("*-lion*-*.md")
+        )
         assert Index(folder).corpus().frequency("zebra") == written - empty
-    assert {file.name for file in Path(folder.bookkeeping("index")).iterdir()} == {"lock", "snapshot"}
+    assert {file.name for file in Path(folder.bookkeeping("index")).iterdir()} == {
+        "lock",
+        "snapshot",
+    }

@@ -28,7 +28,10 @@ PATHS = [
     "profile.md",
     "a note.txt",
 ]
-WORDS = [*"oolong Oolongs tea walked the 2026 乌龙茶 烏龍 café KAFE\u0301 ıstanbul".split(), "x" * 70]
+WORDS = [
+    *"oolong Oolongs tea walked the 2026 乌龙茶 烏龍 café KAFE\u0301 ıstanbul".split(),
+    "x" * 70,
+]
 
 Place = tuple[str, int]
 Postings, Facts = dict[str, dict[Place, int]], dict[Place, tuple[int, int, str]]
@@ -42,17 +45,37 @@ def _lines() -> st.SearchStrategy[str]:
 - **Ann B** 9:31: {} [image: a cup of {}]|- **Ann**x|- {}|**Ann**: {}|- **An: n** 09:30: {}|  - **Ann** 09:30: {}|\t{}"""
     shapes = shapes.replace("\n", "|").split("|")
     shapes += ["- {} <!-- facts/tea.md -->", "- {} (a.md:3)"]
-    shapes += ["[[tea house|{}]]", "text: {}", "tags: [{}, tea]", "- **Ünal** 10:00: {}"]
-    return st.builds(lambda shape, word: shape.replace("{}", word), st.sampled_from(shapes), said)
+    shapes += [
+        "[[tea house|{}]]",
+        "text: {}",
+        "tags: [{}, tea]",
+        "- **Ünal** 10:00: {}",
+    ]
+    return st.builds(
+        lambda shape, word: shape.replace("{}", word), st.sampled_from(shapes), said
+    )
 
 
 def _texts() -> st.SearchStrategy[bytes]:
     keys = """date: 2026-05-04|origin: x|origin: 'x: [y'|origin: "chat: 1"|origin: x: y|timezone: Asia/Shanghai"""
-    keys = f"{keys}|tags: [tea, walk]|aliases: [NYC]|importance: 7|source: a.md:3|x: [|date: 'a".split("|")
-    front = st.lists(st.sampled_from(keys), max_size=3).map(lambda lines: "\n".join(["---", *lines, "---", ""]))
-    body, end = st.lists(_lines(), max_size=8).map("\n".join), st.sampled_from(["", "\n", "\r\n"])
-    whole = st.tuples(st.one_of(st.just(""), front), body, end).map("".join).map(str.encode)
-    return st.one_of(whole, whole, st.sampled_from([b"", b"\0", b"caf\xe9 tea", "茶".encode("utf-16")]))
+    keys = f"{keys}|tags: [tea, walk]|aliases: [NYC]|importance: 7|source: a.md:3|x: [|date: 'a".split(
+        "|"
+    )
+    front = st.lists(st.sampled_from(keys), max_size=3).map(
+        lambda lines: "\n".join(["---", *lines, "---", ""])
+    )
+    body, end = (
+        st.lists(_lines(), max_size=8).map("\n".join),
+        st.sampled_from(["", "\n", "\r\n"]),
+    )
+    whole = (
+        st.tuples(st.one_of(st.just(""), front), body, end).map("".join).map(str.encode)
+    )
+    return st.one_of(
+        whole,
+        whole,
+        st.sampled_from([b"", b"\0", b"caf\xe9 tea", "茶".encode("utf-16")]),
+    )
 
 
 def said_by_files(folder: Folder) -> tuple[Postings, Facts]:
@@ -62,17 +85,36 @@ def said_by_files(folder: Folder) -> tuple[Postings, Facts]:
     for stat in folder.files():
         memory = folder.memory(stat.path)
         paused = pauses([passage.time for passage in memory.passages])
-        cut = memory.windows if not memory.binary and len(memory.data) <= LARGEST else []
+        cut = (
+            memory.windows if not memory.binary and len(memory.data) <= LARGEST else []
+        )
         for number, (place, start, end) in enumerate(cut):
-            passage, text, at = memory.passages[place], memory.passages[place].text[start:end], (stat.path, number)
+            passage, text, at = (
+                memory.passages[place],
+                memory.passages[place].text[start:end],
+                (stat.path, number),
+            )
             counts, length = indexed(text)
             for token in terms.tokens(passage.context):
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
             flags = terms.flags(text) | terms.IS_DERIVED * retells(memory, passage.text)
-            told = memory.passages[place - 1].context != passage.context and memory.kind == "summaries"
-            flags |= terms.APART * bool(paused[place] or start or not number or told or stat.path == "profile.md")
-            facts[at] = (min(255, length), flags, f"{passage.line} {terms.fold(passage.speaker)}")
+            told = (
+                memory.passages[place - 1].context != passage.context
+                and memory.kind == "summaries"
+            )
+            flags |= terms.APART * bool(
+                paused[place]
+                or start
+                or not number
+                or told
+                or stat.path == "profile.md"
+            )
+            facts[at] = (
+                min(255, length),
+                flags,
+                f"{passage.line} {terms.fold(passage.speaker)}",
+            )
             for token, count in counts.items():
                 postings.setdefault(token, {})[at] = min(255, count)
     return postings, facts
@@ -80,8 +122,14 @@ def said_by_files(folder: Folder) -> tuple[Postings, Facts]:
 
 def retells(memory: Memory, text: str) -> bool:
     """Does a passage tell again what stands elsewhere?"""
-    marked = memory.path == "profile.md" and re.search(r"<!-- facts/\w+\.md -->\s*$", text) is not None
-    linked = memory.path.removeprefix("archive/").startswith("summaries/") and "a.md:3" in text
+    marked = (
+        memory.path == "profile.md"
+        and re.search(r"<!-- facts/\w+\.md -->\s*$", text) is not None
+    )
+    linked = (
+        memory.path.removeprefix("archive/").startswith("summaries/")
+        and "a.md:3" in text
+    )
     return marked or linked or "a.md:3" in str(memory.particular("source"))
 
 
@@ -104,7 +152,11 @@ def said_by_index(corpus: Corpus, tokens: set[str]) -> Postings:
 def check(corpus: Corpus, folder: Folder) -> None:
     """The corpus says what the files say."""
     postings, facts = said_by_files(folder)
-    every = {token for word in [*WORDS, "Ann", "cup", "house"] for token in terms.tokens(word)}
+    every = {
+        token
+        for word in [*WORDS, "Ann", "cup", "house"]
+        for token in terms.tokens(word)
+    }
     every |= {"[" + token for token in every} | set(postings)
     assert said_by_index(corpus, every - terms.STOP) == postings
     known = {}
@@ -113,12 +165,21 @@ def check(corpus: Corpus, folder: Folder) -> None:
             assert corpus.file(number).path == entry.path
             speaker = corpus.speaker_names[corpus.speakers[number]]
             said = f"{corpus.lines[number]} {speaker}"
-            known[entry.path, number - entry.first] = (corpus.lengths[number], corpus.flags[number], said)
+            known[entry.path, number - entry.first] = (
+                corpus.lengths[number],
+                corpus.flags[number],
+                said,
+            )
     assert known == facts
     check_counts(corpus, postings, facts)
     stats = sorted(folder.files())
-    assert sorted(stat.path for stat in corpus.entries()) == [stat.path for stat in stats]
-    assert (corpus.files, corpus.archived) == (len(stats), sum(stat.path.startswith("archive/") for stat in stats))
+    assert sorted(stat.path for stat in corpus.entries()) == [
+        stat.path for stat in stats
+    ]
+    assert (corpus.files, corpus.archived) == (
+        len(stats),
+        sum(stat.path.startswith("archive/") for stat in stats),
+    )
     for entry in corpus.entries():
         date = folder.memory(entry.path).date
         assert entry.date == (date.toordinal() if date else 0)
@@ -129,7 +190,9 @@ def check_counts(corpus: Corpus, postings: Postings, facts: Facts) -> None:
     told = {at for at, (_, flags, _) in facts.items() if not flags & terms.IS_DERIVED}
     counted = told if 2 * len(told) >= len(facts) else set(facts)
     assert corpus.count == len(counted)
-    assert corpus.mean_length == sum(facts[at][0] for at in counted) / max(1, len(counted))
+    assert corpus.mean_length == sum(facts[at][0] for at in counted) / max(
+        1, len(counted)
+    )
     for token, places in postings.items():
         assert corpus.frequency(token) == max(1, len(counted & places.keys()))
 
@@ -166,8 +229,13 @@ class Life(RuleBasedStateMachine):
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_bytes(text)
 
-    @rule(pick=PICKS, swap=st.sampled_from([(b"tea", b"cup"), (b"cup", b"tea"), (b"\n", b" ")]))
-    def edit_at_the_same_size_and_time(self, pick: int, swap: tuple[bytes, bytes]) -> None:
+    @rule(
+        pick=PICKS,
+        swap=st.sampled_from([(b"tea", b"cup"), (b"cup", b"tea"), (b"\n", b" ")]),
+    )
+    def edit_at_the_same_size_and_time(
+        self, pick: int, swap: tuple[bytes, bytes]
+    ) -> None:
         where = self.file(pick)
         before = where.stat()
         where.write_bytes(where.read_bytes().replace(*swap))
@@ -191,7 +259,11 @@ class Life(RuleBasedStateMachine):
     def put_into_the_archive_or_back(self, pick: int) -> None:
         source = self.file(pick)
         path = str(source.relative_to(self.root))
-        target = self.root / (path.removeprefix("archive/") if path.startswith("archive/") else f"archive/{path}")
+        target = self.root / (
+            path.removeprefix("archive/")
+            if path.startswith("archive/")
+            else f"archive/{path}"
+        )
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(source, target)
 
@@ -244,9 +316,13 @@ _DAMAGES: list[Callable[[Path, random.Random], object]] = [
     lambda file, chance: os.truncate(file, chance.randrange(file.stat().st_size + 1)),
     lambda file, chance: file.unlink(),
     lambda file, chance: file.write_bytes(b"filemem index 0\n" + chance.randbytes(64)),
-    lambda file, chance: file.write_bytes(file.read_bytes().replace(b'"version":"', b'"version":"9')),
+    lambda file, chance: file.write_bytes(
+        file.read_bytes().replace(b'"version":"', b'"version":"9')
+    ),
 ]
 
 TestLife = Life.TestCase
 SLOW = list(HealthCheck)
-TestLife.settings = settings(max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=SLOW)
+TestLife.settings = settings(
+    max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=SLOW
+)

@@ -15,7 +15,9 @@ from filemem.errors import Busy
 from filemem.jobs import job, maintain
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
-TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
+TALK += (
+    "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
+)
 
 
 @pytest.fixture
@@ -32,7 +34,9 @@ def store(tmp_path):
 
 def run(store, *arguments, code=0, env=None):
     """What a command prints; the day is 20 November 2026."""
-    done = filemem(*arguments, "--store", store, "--today", "2026-11-20", env=clean(**(env or {})))
+    done = filemem(
+        *arguments, "--store", store, "--today", "2026-11-20", env=clean(**(env or {}))
+    )
     assert done.returncode == code, done.stderr
     return done.stdout
 
@@ -43,8 +47,16 @@ def lines(store, *arguments):
 
 def tree(store):
     """Every file of the user but the index, which is a cache, with its bytes."""
-    found = {str(path.relative_to(store)): path for path in store.rglob("*") if path.is_file()}
-    return {name: path.read_bytes() for name, path in found.items() if "/.filemem/index/" not in name}
+    found = {
+        str(path.relative_to(store)): path
+        for path in store.rglob("*")
+        if path.is_file()
+    }
+    return {
+        name: path.read_bytes()
+        for name, path in found.items()
+        if "/.filemem/index/" not in name
+    }
 
 
 def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(store):
@@ -62,10 +74,18 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
     ):
         assert sentence in said
     done = {job.pop("job"): job for job in lines(store, "maintain")}
-    assert done["consolidate"]["facts"] == planned["consolidate"]["facts"] == []  # a model would make some
-    made = [{key: item[key] for key in ("summary", "source")} for item in done["compact"]["summaries"]]
+    assert (
+        done["consolidate"]["facts"] == planned["consolidate"]["facts"] == []
+    )  # a model would make some
+    made = [
+        {key: item[key] for key in ("summary", "source")}
+        for item in done["compact"]["summaries"]
+    ]
     assert made == planned["compact"]["summaries"]
-    assert done["sweep"]["archived"] == planned["sweep"]["archived"] and list(done)[-1] == "tidy"
+    assert (
+        done["sweep"]["archived"] == planned["sweep"]["archived"]
+        and list(done)[-1] == "tidy"
+    )
 
 
 def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
@@ -79,10 +99,25 @@ def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
     assert "2 of 2 users done." in said
     with ScriptedServer(fail(400, "out of order")) as server:
         url = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "x"}
-        assert run(store, "consolidate", "--user", "ann", "--model", "test", env=url, code=2) == ""
+        assert (
+            run(
+                store,
+                "consolidate",
+                "--user",
+                "ann",
+                "--model",
+                "test",
+                env=url,
+                code=2,
+            )
+            == ""
+        )
 
 
-SAID = [{"role": "user", "content": "I moved to Porto."}, {"role": "assistant", "content": "Noted."}]
+SAID = [
+    {"role": "user", "content": "I moved to Porto."},
+    {"role": "assistant", "content": "Noted."},
+]
 
 
 def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path):
@@ -93,11 +128,19 @@ def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path)
     git(where, "add", "."), git(where, "commit", "-qm", "Mine")
     (where / "mara/profile.md").write_text("Mara, weaver.\n")
     mara.remember("Has a bicycle.", today=START.date())
-    mara.add_conversation([*SAID, {"role": "user", "content": "It has hills. " * 40}], at=START)
-    mara.add_conversation([*SAID, {"role": "user", "content": "It has hills. " * 40}], at=START)
+    mara.add_conversation(
+        [*SAID, {"role": "user", "content": "It has hills. " * 40}], at=START
+    )
+    mara.add_conversation(
+        [*SAID, {"role": "user", "content": "It has hills. " * 40}], at=START
+    )
     mara.maintain(START.date() + dt.timedelta(days=60))
-    log = git(where, "log", "-4", "--format=%s/%(trailers:key=Job,valueonly,separator=%x2C)").split("\n")
-    assert log[0] == "Summarise 1 old conversation/compact" and log[1].endswith("/chat"), log
+    log = git(
+        where, "log", "-4", "--format=%s/%(trailers:key=Job,valueonly,separator=%x2C)"
+    ).split("\n")
+    assert log[0] == "Summarise 1 old conversation/compact" and log[1].endswith(
+        "/chat"
+    ), log
     assert log[2:] == ["Remember: Has a bicycle./remember", "Mine/"]
     assert "summaries/" in git(where, "show", "--name-only", "--format=")
     assert git(where, "status", "--porcelain") == " M mara/profile.md"
@@ -106,13 +149,20 @@ def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path)
 def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
     mara = Store(tmp_path).user("mara")
     with job(mara.folder, "sweep", START):
-        with pytest.raises(Busy), job(Store(tmp_path).user("mara").folder, "compact", START):
+        with (
+            pytest.raises(Busy),
+            job(Store(tmp_path).user("mara").folder, "compact", START),
+        ):
             pass
         assert "Has a boat." in mara.remember("Has a boat.", today=START.date()).text
 
 
 def test_maintain_is_one_job_from_its_first_step_to_its_last(tmp_path):
-    mara, other, seen = Store(tmp_path).user("mara"), Store(tmp_path).user("mara").folder, []
+    mara, other, seen = (
+        Store(tmp_path).user("mara"),
+        Store(tmp_path).user("mara").folder,
+        [],
+    )
     mara.remember("Has a boat.", today=START.date())
 
     def show(done, total):

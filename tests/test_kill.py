@@ -21,7 +21,9 @@ from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
-LONG = "word " * 1200 + "\n\nsecond paragraph"  # longer than a page, hence written by a swap
+LONG = (
+    "word " * 1200 + "\n\nsecond paragraph"
+)  # longer than a page, hence written by a swap
 SAID = ["turn 1\nits second line", f"turn 2 {LONG}", "turn 3"]
 TEA = "facts/tea.md"
 
@@ -44,13 +46,18 @@ def killed(work: list[Callable[[], object]], limit: int) -> tuple[bool, int]:
         return status == 137, len(rest.read())
 
 
-def test_a_chat_killed_at_any_change_keeps_every_turn_that_was_said(tmp_path: Path) -> None:
+def test_a_chat_killed_at_any_change_keeps_every_turn_that_was_said(
+    tmp_path: Path,
+) -> None:
     """The turns on disk are those said before the kill, each whole, and perhaps the one that was being written."""
     for limit in itertools.count(1):
         chat = Transcript(Folder(str(tmp_path / str(limit)), "u"))
         chat.add("Ann", "How it began", AT)
         before = chat.folder.read(chat.path)
-        ended, finished = killed([lambda text=text, chat=chat: chat.add("Ann", text, AT) for text in SAID], limit)
+        ended, finished = killed(
+            [lambda text=text, chat=chat: chat.add("Ann", text, AT) for text in SAID],
+            limit,
+        )
         after = chat.folder.read(chat.path)
         assert after.startswith(before) and after.endswith(b"\n")
         found = [turn.text for turn in chat.turns()][1:]
@@ -69,21 +76,31 @@ def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
         folder = Folder(str(tmp_path / str(limit)), "u")
         path = folder.create(TEA, f"---\nimportance: 1\n---\n\n{LONG}\n")
         acts: dict[str, Callable[[], object]] = {
-            "edit": lambda folder=folder: folder.edit(TEA, lambda old: set_front(TEA, old, "importance", "7")),
+            "edit": lambda folder=folder: folder.edit(
+                TEA, lambda old: set_front(TEA, old, "importance", "7")
+            ),
             "move": lambda folder=folder: folder.move({TEA: f"archive/{TEA}"}),
-            "recall": lambda folder=folder: journal.note_recall(folder, TEA, "open", AT),
+            "recall": lambda folder=folder: journal.note_recall(
+                folder, TEA, "open", AT
+            ),
         }
         ended, finished = killed([acts[work]], limit)
         [path] = folder.paths()
         assert path in (TEA, f"archive/{TEA}")
         text = folder.memory(path).text
-        assert text in (f"---\nimportance: {number}\n---\n\n{LONG}\n" for number in (1, 7))
+        assert text in (
+            f"---\nimportance: {number}\n---\n\n{LONG}\n" for number in (1, 7)
+        )
         noted = [len(trail) for trail in journal.recalled(folder).values()]
         assert noted in ([], [1])
         if not ended:
             break
     assert limit > 1 and finished == 1
-    assert (path != TEA, "importance: 7" in text, noted == [1]) == (work == "move", work == "edit", work == "recall")
+    assert (path != TEA, "importance: 7" in text, noted == [1]) == (
+        work == "move",
+        work == "edit",
+        work == "recall",
+    )
 
 
 def leftovers(folder: Folder, age: int = 0) -> list[str]:
@@ -101,12 +118,18 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
     above = Path(ann.folder.root, "facts/2026")
     above.mkdir(exist_ok=True)
     (above / f"{safe.OURS}0123456789abcdef").write_bytes(b"half a fa")
-    (above / f"{safe.TEMPORARY}fedcba9876543210").write_bytes(b"a save that was being put back\n")
-    Path(ann.folder.bookkeeping(f"{safe.TEMPORARY}0011223344556677")).write_bytes(b"half a lo")
+    (above / f"{safe.TEMPORARY}fedcba9876543210").write_bytes(
+        b"a save that was being put back\n"
+    )
+    Path(ann.folder.bookkeeping(f"{safe.TEMPORARY}0011223344556677")).write_bytes(
+        b"half a lo"
+    )
     ann.maintain(AT.date())
     assert len(leftovers(ann.folder, 90)) == 3
     ann.maintain(AT.date())
     (left,) = leftovers(ann.folder)
-    assert left.endswith("fedcba9876543210") and Path(ann.folder.root, left).read_bytes().startswith(b"a save")
+    assert left.endswith("fedcba9876543210") and Path(
+        ann.folder.root, left
+    ).read_bytes().startswith(b"a save")
     (problem,) = overview.problems(ann.folder)
     assert problem.path == left and "look at it" in problem.remedy

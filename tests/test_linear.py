@@ -78,12 +78,19 @@ def grows(work: Callable[[int], Callable[[], object]], size: int) -> bool:
     return any(spent(4 * size) < MOST * once + 0.1 for _ in range(5))
 
 
-@pytest.mark.parametrize("told", [english, chinese, word, session], ids=lambda told: told.__name__)
+@pytest.mark.parametrize(
+    "told", [english, chinese, word, session], ids=lambda told: told.__name__
+)
 @pytest.mark.parametrize("job", JOBS)
-def test_the_work_grows_with_the_length(job: str, told: Callable[[int], list[str]]) -> None:
+def test_the_work_grows_with_the_length(
+    job: str, told: Callable[[int], list[str]]
+) -> None:
     def work(size: int) -> Callable[[], object]:
         user = Store(Path(tempfile.mkdtemp(dir=place))).user("mara").folder
-        said = [*(format_turn("mara", "09:30", text) for text in told(size)), format_turn("assistant", "09:31", "Ok.")]
+        said = [
+            *(format_turn("mara", "09:30", text) for text in told(size)),
+            format_turn("assistant", "09:31", "Ok."),
+        ]
         create(user, "talk", OLD, said)
         return lambda: JOBS[job](user)
 
@@ -91,37 +98,68 @@ def test_the_work_grows_with_the_length(job: str, told: Callable[[int], list[str
         assert grows(work, 10_000)
 
 
-def test_the_work_of_forgetting_grows_with_the_number_of_memories(tmp_path: Path) -> None:
+def test_the_work_of_forgetting_grows_with_the_number_of_memories(
+    tmp_path: Path,
+) -> None:
     def work(size: int) -> Callable[[], object]:
         user = Store(tempfile.mkdtemp(dir=tmp_path)).user("mara").folder
-        lay(user.root, {f"facts/2026-05-{n % 28 + 1:02}-ghent-{n}.md": f"Ghent, {n}.\n" for n in range(size)})
+        lay(
+            user.root,
+            {
+                f"facts/2026-05-{n % 28 + 1:02}-ghent-{n}.md": f"Ghent, {n}.\n"
+                for n in range(size)
+            },
+        )
         return lambda: deletion.plan(user, about="Ghent")
 
     assert grows(work, 400)
 
 
-def test_the_work_of_an_import_grows_with_the_tags_that_never_end(tmp_path: Path) -> None:
+def test_the_work_of_an_import_grows_with_the_tags_that_never_end(
+    tmp_path: Path,
+) -> None:
     def work(tags: int) -> Callable[[], object]:
-        message = {"role": "user", "content": "I like tea. " + "<system-reminder>x " * tags}
-        line = {"type": "user", "uuid": "u", "timestamp": "2026-05-04T12:00:00Z", "sessionId": "s", "message": message}
-        file, store = tmp_path / f"{tags}.jsonl", StoreFolder(Path(tempfile.mkdtemp(dir=tmp_path)))
+        message = {
+            "role": "user",
+            "content": "I like tea. " + "<system-reminder>x " * tags,
+        }
+        line = {
+            "type": "user",
+            "uuid": "u",
+            "timestamp": "2026-05-04T12:00:00Z",
+            "sessionId": "s",
+            "message": message,
+        }
+        file, store = (
+            tmp_path / f"{tags}.jsonl",
+            StoreFolder(Path(tempfile.mkdtemp(dir=tmp_path))),
+        )
         file.write_text(json.dumps(line) + "\n", encoding="utf-8")
         return lambda: import_file(store, "claude-code", str(file), user="mara")
 
     assert grows(work, 4_000)
 
 
-def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(tmp_path: Path) -> None:
+def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(
+    tmp_path: Path,
+) -> None:
     def work(aliases: int) -> Callable[[], object]:
         store = Path(tempfile.mkdtemp(dir=tmp_path))
-        lay(store, {"mara/notes/a.md": f"---\naliases: [{', '.join(f'n{n}' for n in range(aliases))}]\n---\nTea.\n"})
+        lay(
+            store,
+            {
+                "mara/notes/a.md": f"---\naliases: [{', '.join(f'n{n}' for n in range(aliases))}]\n---\nTea.\n"
+            },
+        )
         return lambda: Store(store).user("mara").search_files("tea with n7")[0]
 
     assert grows(work, 1_000)
 
 
 @pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{", "a" * 40])
-def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(piece: str) -> None:
+def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(
+    piece: str,
+) -> None:
     def work(pieces: int) -> Callable[[], object]:
         screen = CallFilter(Wrapper().feed)
         return lambda: [screen.feed(piece) for _ in range(pieces)]

@@ -40,22 +40,37 @@ assert user.search_files("oolong") and {(2, 1)} == {*taken}
 """
 
 
-def test_two_processes_that_write_the_same_file_lose_and_tear_nothing(tmp_path: Path) -> None:
-    path = Store(tmp_path).user("ann").folder.create("sessions/2026/2026-11-20-0930-both.md", "")
+def test_two_processes_that_write_the_same_file_lose_and_tear_nothing(
+    tmp_path: Path,
+) -> None:
+    path = (
+        Store(tmp_path)
+        .user("ann")
+        .folder.create("sessions/2026/2026-11-20-0930-both.md", "")
+    )
     python = COLD[0]
-    both = [subprocess.Popen([python, "-c", WRITE, tmp_path, who], stderr=subprocess.PIPE) for who in ("one", "two")]
+    both = [
+        subprocess.Popen([python, "-c", WRITE, tmp_path, who], stderr=subprocess.PIPE)
+        for who in ("one", "two")
+    ]
     for writer in both:
         assert writer.communicate()[1] == b"" and writer.returncode == 0
     told = [line for line in Store(tmp_path).user("ann").open_file(path).lines if line]
     for who in ("one", "two"):
-        wanted = [f"- **{who}** 09:30: turn {turn} of {who}, {'x' * 60}" for turn in range(60)]
+        wanted = [
+            f"- **{who}** 09:30: turn {turn} of {who}, {'x' * 60}" for turn in range(60)
+        ]
         assert [line for line in told if f"**{who}**" in line] == wanted
 
 
-def test_a_reader_never_waits_and_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
+def test_a_reader_never_waits_and_a_killed_holder_frees_the_lock(
+    tmp_path: Path,
+) -> None:
     user = Store(tmp_path).user("ann")
     user.remember("Prefers oolong tea.")
-    holder = subprocess.Popen([COLD[0], "-c", HOLD, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    holder = subprocess.Popen(
+        [COLD[0], "-c", HOLD, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     assert holder.stdout and holder.stdout.readline() == b"held\n"
     with pytest.raises(Busy, match="another process has held"), user.folder.locked(0):
         pass
@@ -67,6 +82,10 @@ def test_a_reader_never_waits_and_a_killed_holder_frees_the_lock(tmp_path: Path)
         pass
 
 
-def test_where_a_system_has_no_fcntl_its_own_way_of_locking_serves(tmp_path: Path) -> None:
-    done = subprocess.run([COLD[0], "-c", WINDOWS, tmp_path], capture_output=True, text=True, check=False)
+def test_where_a_system_has_no_fcntl_its_own_way_of_locking_serves(
+    tmp_path: Path,
+) -> None:
+    done = subprocess.run(
+        [COLD[0], "-c", WINDOWS, tmp_path], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

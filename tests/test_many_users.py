@@ -10,7 +10,12 @@ from programs import filemem, lay
 from filemem import Store
 
 TALK = "- **Ann** 09:30: I moved to {0} last week.\n- **assistant** 09:31: How is it?\n- **Ann** 09:32: My cat's name is {0}.\n"
-OLD = TALK + "- **Tom** 09:33: " + "I always wanted one of those myself, you know. " * 12 + "\n"
+OLD = (
+    TALK
+    + "- **Tom** 09:33: "
+    + "I always wanted one of those myself, you know. " * 12
+    + "\n"
+)
 TOWNS = {"ann": "Bruges", "bea": "Ghent", "cho": "Porto", "dan": "Diss"}
 
 
@@ -26,16 +31,31 @@ def store(tmp_path: Path) -> Path:
 def tree(root: Path) -> dict[str, bytes]:
     """Every memory of every user with its bytes."""
     users = [Store(root).user(name).folder for name in Store(root).users()]
-    return {f"{user.name}/{path}": Path(user.root, path).read_bytes() for user in users for path in user.paths()}
+    return {
+        f"{user.name}/{path}": Path(user.root, path).read_bytes()
+        for user in users
+        for path in user.paths()
+    }
 
 
 @pytest.mark.parametrize(
-    "command", ["maintain --all-users", "status --all-users", "check", "users", "search tea", "chat --resume"]
+    "command",
+    [
+        "maintain --all-users",
+        "status --all-users",
+        "check",
+        "users",
+        "search tea",
+        "chat --resume",
+    ],
 )
 def test_a_store_that_is_not_there_is_no_success(tmp_path: Path, command: str) -> None:
     """What cron names wrongly, or before it is mounted."""
     done = filemem(*command.split(), "--store", tmp_path / "away")
-    assert (done.returncode, done.stdout) == (2, "") and "there is no store" in done.stderr
+    assert (done.returncode, done.stdout) == (
+        2,
+        "",
+    ) and "there is no store" in done.stderr
 
 
 def broken(root: Path, name: str) -> None:
@@ -50,25 +70,38 @@ def run(store: Path, *words: str, code: int = 0) -> list[dict[str, object]]:
     return [json.loads(line) for line in told.stdout.splitlines()]
 
 
-def test_all_users_end_as_each_alone_would_and_a_repeat_changes_nothing(store: Path, tmp_path: Path) -> None:
+def test_all_users_end_as_each_alone_would_and_a_repeat_changes_nothing(
+    store: Path, tmp_path: Path
+) -> None:
     subprocess.run(["cp", "-r", store, tmp_path / "other"], check=True)
     for name in TOWNS:
         run(tmp_path / "other", "maintain", "--user", name)
     run(store, "maintain", "--all-users")
     once = tree(store)
-    assert once == tree(tmp_path / "other") and any("/summaries/" in path for path in once)
+    assert once == tree(tmp_path / "other") and any(
+        "/summaries/" in path for path in once
+    )
     run(store, "maintain", "--all-users")
     assert tree(store) == once
 
 
-def test_a_run_that_was_killed_is_ended_by_the_same_command_again(store: Path, tmp_path: Path) -> None:
+def test_a_run_that_was_killed_is_ended_by_the_same_command_again(
+    store: Path, tmp_path: Path
+) -> None:
     """Killed right before its third, ninth, … system call that changes something."""
     subprocess.run(["cp", "-r", store, tmp_path / "other"], check=True)
     run(tmp_path / "other", "maintain", "--all-users")
     program = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from crash_driver import arm\n"
     program += "from filemem.cli import main; arm(int(sys.argv.pop(1))); main()"
     for change in (3, 9, 20, 40):
-        words = ["maintain", "--all-users", "--store", str(store), "--today", "2026-11-20"]
+        words = [
+            "maintain",
+            "--all-users",
+            "--store",
+            str(store),
+            "--today",
+            "2026-11-20",
+        ]
         assert filemem("-c", program, str(change), *words).returncode == 137
     run(store, "maintain", "--all-users")
     assert tree(store) == tree(tmp_path / "other")
@@ -77,15 +110,27 @@ def test_a_run_that_was_killed_is_ended_by_the_same_command_again(store: Path, t
 def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
     with Store(store).user("bea").folder.job_lock():
         told = run(store, "sweep", "--all-users", code=1)
-    assert [line["user"] for line in told if "another job is running" in str(line.get("error"))] == ["bea"]
+    assert [
+        line["user"]
+        for line in told
+        if "another job is running" in str(line.get("error"))
+    ] == ["bea"]
     assert not [line for line in run(store, "sweep", "--all-users") if "error" in line]
 
 
 def test_what_only_looks_writes_nothing_for_all_users_either(store: Path) -> None:
-    before = {str(path): path.is_file() and path.read_bytes() for path in store.rglob("*")}
-    (counts,) = [line for line in run(store, "status", "--all-users") if line["user"] == "ann"]
+    before = {
+        str(path): path.is_file() and path.read_bytes() for path in store.rglob("*")
+    }
+    (counts,) = [
+        line for line in run(store, "status", "--all-users") if line["user"] == "ann"
+    ]
     assert dict(counts["kinds"])["sessions"]["live"] == 2  # type: ignore[call-overload]
     run(store, "maintain", "--all-users", "--dry-run")
-    after = {str(path): path.is_file() and path.read_bytes() for path in store.rglob("*")}
-    assert {path: what for path, what in after.items() if "/.filemem" not in path} == before
+    after = {
+        str(path): path.is_file() and path.read_bytes() for path in store.rglob("*")
+    }
+    assert {
+        path: what for path, what in after.items() if "/.filemem" not in path
+    } == before
     assert not (store / ".filemem").exists()

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from filemem.files import facts
 from filemem.files.front import quoted
-from filemem.files.memory import LONGEST, WHOLE, FileDate, Memory, Passage, slug, when_of, windows
+from filemem.files.memory import (
+    LONGEST,
+    WHOLE,
+    FileDate,
+    Memory,
+    Passage,
+    slug,
+    when_of,
+    windows,
+)
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:
@@ -17,12 +26,16 @@ def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Mem
 
 
 def problems(found: Memory) -> list[tuple[int, str]]:
-    assert all(problem.path == found.path and problem.remedy for problem in found.problems)
+    assert all(
+        problem.path == found.path and problem.remedy for problem in found.problems
+    )
     return [(problem.line, problem.what) for problem in found.problems]
 
 
 def places(found: Memory) -> list[tuple[int, int, str]]:
-    return [(passage.line, passage.end_line, passage.text) for passage in found.passages]
+    return [
+        (passage.line, passage.end_line, passage.text) for passage in found.passages
+    ]
 
 
 # -- bytes -----------------------------------------------------------------------------------------------------------
@@ -33,20 +46,36 @@ def places(found: Memory) -> list[tuple[int, int, str]]:
     [
         ("Caf\u00e9 \u8336\n".encode(), "Café 茶\n", None),
         (b"\xef\xbb\xbfOolong.\n", "Oolong.\n", None),
-        ("Ella bebe café en Málaga.\n".encode("latin-1"), "Ella bebe café en Málaga.\n", "latin-1"),
-        ("她最喜欢的茶是铁观音。\n".encode("gb18030"), "她最喜欢的茶是铁观音。\n", "gb18030"),
+        (
+            "Ella bebe café en Málaga.\n".encode("latin-1"),
+            "Ella bebe café en Málaga.\n",
+            "latin-1",
+        ),
+        (
+            "她最喜欢的茶是铁观音。\n".encode("gb18030"),
+            "她最喜欢的茶是铁观音。\n",
+            "gb18030",
+        ),
         # 學, 會 and 說 end with a letter's byte
-        ("我學會說臺灣國語，歡迎來到圖書館。\n".encode("gb18030"), "我學會說臺灣國語，歡迎來到圖書館。\n", "gb18030"),
+        (
+            "我學會說臺灣國語，歡迎來到圖書館。\n".encode("gb18030"),
+            "我學會說臺灣國語，歡迎來到圖書館。\n",
+            "gb18030",
+        ),
         ("乌龙茶".encode("gb18030")[:-1], "乌龙\ufffd", "gb18030"),
         ("Oolong, 乌龙\n".encode("utf-16"), "Oolong, 乌龙\n", "utf-16"),
         ("Oolong\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "Oolong\n", "utf-16"),
         (b"tea \xff\xfe tea\n", "tea ÿþ tea\n", "latin-1"),
     ],
 )
-def test_every_encoding_is_read_and_what_is_no_utf8_is_reported(data: bytes, text: str, encoding: str | None) -> None:
+def test_every_encoding_is_read_and_what_is_no_utf8_is_reported(
+    data: bytes, text: str, encoding: str | None
+) -> None:
     found = memory(data)
     assert found.text == text
-    assert problems(found) == ([(1, f"not UTF-8, read as {encoding}")] if encoding else [])
+    assert problems(found) == (
+        [(1, f"not UTF-8, read as {encoding}")] if encoding else []
+    )
     assert places(found) == [(1, 1, text.rstrip("\n"))]
 
 
@@ -55,7 +84,13 @@ def test_every_encoding_is_read_and_what_is_no_utf8_is_reported(data: bytes, tex
 @example(b"\xff\xfe\x00\xd8")
 @example(b"---\n\xff: [\n---\n")
 def test_no_bytes_raise(data: bytes) -> None:
-    for path in ("facts/a.md", "sessions/2026-13-45-a.md", "facts/b.yaml", "archive/x", "profile.md"):
+    for path in (
+        "facts/a.md",
+        "sessions/2026-13-45-a.md",
+        "facts/b.yaml",
+        "archive/x",
+        "profile.md",
+    ):
         found = memory(data, path)
         count = len(found.lines)
         for passage in found.passages:
@@ -76,9 +111,18 @@ def test_line_ends_do_not_change_what_is_read() -> None:
     unix = "---\nimportance: 7\n---\n\n# Tea\n\nOolong.\n- green\n- black"
     found = memory(unix, "notes.md")
     assert (found.front, found.problems) == ({"importance": 7}, [])
-    for other in (unix + "\n", unix.replace("\n", "\r\n"), "\ufeff" + unix, unix.replace("\n", "\r\n") + "\r\n"):
+    for other in (
+        unix + "\n",
+        unix.replace("\n", "\r\n"),
+        "\ufeff" + unix,
+        unix.replace("\n", "\r\n") + "\r\n",
+    ):
         again = memory(other, "notes.md")
-        assert (again.lines, again.front, again.passages) == (found.lines, found.front, found.passages)
+        assert (again.lines, again.front, again.passages) == (
+            found.lines,
+            found.front,
+            found.passages,
+        )
 
 
 # -- YAML ------------------------------------------------------------------------------------------------------------
@@ -91,7 +135,11 @@ BROKEN = {
     "a: 1\nb: \x1b[31m": (3, "control characters are not allowed"),
     "- a\n- b": (2, "no mapping of keys to values"),
     "a: &x [1]\nb: *x": (2, "uses anchors and aliases"),
-    "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]" for n in range(1, 30)): (2, "anchors"),
+    "a0: &a0 [x, x]\n"
+    + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]" for n in range(1, 30)): (
+        2,
+        "anchors",
+    ),
     "a: " + "[" * 100_000: (2, "nest"),  # newer parsers have a limit of their own
     "\n".join(" " * n + "a:" for n in range(100)): (2, "nested too deeply"),
     "[1, 2]: 3": (2, "unhashable key"),
@@ -100,7 +148,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("source", BROKEN, ids=[str(n) for n in range(len(BROKEN))])
-def test_broken_front_matter_is_reported_at_its_line_and_stays_searchable(source: str) -> None:
+def test_broken_front_matter_is_reported_at_its_line_and_stays_searchable(
+    source: str,
+) -> None:
     line, what = BROKEN[source]
     found = memory(f"---\n{source}\n---\n\nOolong.\n")
     assert found.front == {}
@@ -111,22 +161,33 @@ def test_broken_front_matter_is_reported_at_its_line_and_stays_searchable(source
     whole_file = memory(source, "facts/tea.yaml")
     ((at, said),) = problems(whole_file)
     assert what in said and at == line - 1
-    assert source.strip().split("\n")[-1].strip() in "\n".join(passage.text for passage in whole_file.passages)
+    assert source.strip().split("\n")[-1].strip() in "\n".join(
+        passage.text for passage in whole_file.passages
+    )
 
 
 @pytest.mark.parametrize(
     ("source", "line", "what", "kept"),
     [
-        ("pinned: true\nvalid_from: 2026-13-45", 3, "2026-13-45 is no date", "2026-13-45"),
+        (
+            "pinned: true\nvalid_from: 2026-13-45",
+            3,
+            "2026-13-45 is no date",
+            "2026-13-45",
+        ),
         ("valid_from: !!timestamp soon\npinned: true", 2, "soon is no date", "soon"),
         ("valid_from: !!int x\npinned: true", 2, "x is no number", "x"),
     ],
 )
-def test_a_value_that_is_none_costs_no_other_key(source: str, line: int, what: str, kept: str) -> None:
+def test_a_value_that_is_none_costs_no_other_key(
+    source: str, line: int, what: str, kept: str
+) -> None:
     found = memory(f"---\n{source}\n---\nOolong.\n")
     assert found.front == {"pinned": True, "valid_from": kept}
     assert found.particular("pinned") is True and found.particular("valid_from") is None
-    assert sorted(problems(found)) == sorted([(line, what), (line, f"valid_from is {kept!r}")])
+    assert sorted(problems(found)) == sorted(
+        [(line, what), (line, f"valid_from is {kept!r}")]
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +214,9 @@ def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None
     assert key in found.front
 
 
-def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_the_memory() -> None:
+def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_the_memory() -> (
+    None
+):
     found = memory(
         "---\nimportance: 5\npeople:\n  - {name: Ines, city: Bergen}\nat: 07:30\nempty:\ntags: [sea]\n"
         "created: 2026-11-20 09:30\n---\nMoves in May.\n"
@@ -174,7 +237,10 @@ def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_t
     ("path", "when"),
     [
         ("facts/2026/2026-11-20-tea.md", FileDate(dt.date(2026, 11, 20), False, "")),
-        ("sessions/2026-11-20-0930-tea.md", FileDate(dt.date(2026, 11, 20), False, "09:30")),
+        (
+            "sessions/2026-11-20-0930-tea.md",
+            FileDate(dt.date(2026, 11, 20), False, "09:30"),
+        ),
         ("sessions/2026-11-20-2561-odd.md", FileDate(dt.date(2026, 11, 20), False, "")),
         ("summaries/2026/2026-10-autumn.md", FileDate(dt.date(2026, 10, 1), True, "")),
         ("facts/2026-02-30-tea.md", None),
@@ -189,15 +255,23 @@ def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> 
         assert found == (when or FileDate(dt.date(2001, 2, 3), False, "04:05")), key
 
 
-@pytest.mark.parametrize("day", ["2026-11-20", "'2026-11-20'", "2026-11-20T09:30", "2026-11-20 09:30:00 +0100"])
+@pytest.mark.parametrize(
+    "day",
+    ["2026-11-20", "'2026-11-20'", "2026-11-20T09:30", "2026-11-20 09:30:00 +0100"],
+)
 def test_a_date_may_stand_in_quotes_or_have_no_seconds(day: str) -> None:
     found = memory(f"---\ncreated: {day}\nvalid_until: {day}\n---\nx\n", "notes/tea.md")
-    assert found.date == found.particular("valid_until") == dt.date(2026, 11, 20) and not found.problems
+    assert (
+        found.date == found.particular("valid_until") == dt.date(2026, 11, 20)
+        and not found.problems
+    )
 
 
 def test_a_date_that_disagrees_with_the_name_is_a_problem() -> None:
     text = "---\ntags: [a]\ndate: 2026-11-21\n---\nx\n"
-    assert problems(memory(text)) == [(3, "date is 2026-11-21, but the file's name says 2026-11-20")]
+    assert problems(memory(text)) == [
+        (3, "date is 2026-11-21, but the file's name says 2026-11-20")
+    ]
     assert problems(memory(text, "summaries/2026-11.md")) == []
     [problem] = problems(memory(text, "summaries/2026-10.md"))
     assert problem == (3, "date is 2026-11-21, but the file's name says 2026-10")
@@ -237,15 +311,25 @@ def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
     text = "---\ndate: 2026-11-20\ntext: |\n  Oolong.\n\n  Always.\n\ntags:\n- tea\n- 'hot: drinks'\n# end\nempty:\n"
     found = places(memory(text, "facts/2026-11-20-tea.yaml"))
     assert found == [(3, 6, "Oolong.\n\nAlways."), (8, 11, "tags: tea, hot: drinks")]
-    for text in (" text: indented", "{text: flow}", "# a comment alone", "- a\n- b", "importance: 7"):
-        assert "".join(passage.text for passage in memory(text, "facts/tea.yaml").passages).endswith(text.lstrip("{"))
+    for text in (
+        " text: indented",
+        "{text: flow}",
+        "# a comment alone",
+        "- a\n- b",
+        "importance: 7",
+    ):
+        assert "".join(
+            passage.text for passage in memory(text, "facts/tea.yaml").passages
+        ).endswith(text.lstrip("{"))
 
 
 @given(st.text(st.sampled_from("ab 。.!?\n茶"), max_size=1500))
 def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
     found = windows(text)
     assert "".join(text[start:end] for start, end in found) == text
-    assert all(end - start <= LONGEST for start, end in found) or (len(found) == 1 and len(text) <= WHOLE)
+    assert all(end - start <= LONGEST for start, end in found) or (
+        len(found) == 1 and len(text) <= WHOLE
+    )
 
 
 # -- names and quotes ------------------------------------------------------------------------------------------------
@@ -270,10 +354,19 @@ def test_slugs_are_what_a_person_would_choose(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Mara's dog is Wangcai.", "Mara的dog is Wangcai", "mara 的dog is Wangcai", "Mara: dog is Wangcai"]
+    "text",
+    [
+        "Mara's dog is Wangcai.",
+        "Mara的dog is Wangcai",
+        "mara 的dog is Wangcai",
+        "Mara: dog is Wangcai",
+    ],
 )
 def test_a_facts_name_leaves_out_whose_it_is(text: str) -> None:
-    assert facts.name("facts", text, dt.date(2026, 11, 20), "Mara") == "facts/2026/2026-11-20-dog-is-wangcai.md"
+    assert (
+        facts.name("facts", text, dt.date(2026, 11, 20), "Mara")
+        == "facts/2026/2026-11-20-dog-is-wangcai.md"
+    )
 
 
 @settings(deadline=None)

@@ -13,13 +13,36 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_server import STREAM, ScriptedServer, Step, calls, cut, deltas, fail, flood, hang, raw, say, sent_on
+from scripted_server import (
+    STREAM,
+    ScriptedServer,
+    Step,
+    calls,
+    cut,
+    deltas,
+    fail,
+    flood,
+    hang,
+    raw,
+    say,
+    sent_on,
+)
 
 from filemem.models import endpoint
-from filemem.models.endpoint import Draft, ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage
+from filemem.models.endpoint import (
+    Draft,
+    ModelError,
+    OpenAIModel,
+    Reply,
+    ToolCall,
+    ToolsRefused,
+    Usage,
+)
 
 KEY = "sk-a-secret-that-nobody-may-see"
-MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "user", "content": "What tea does she like? 喝什么茶？"}
+]
 GREP = {"name": "grep", "parameters": {"type": "object", "properties": {}}}
 TOOLS: list[dict[str, Any]] = [{"type": "function", "function": GREP}]
 
@@ -27,11 +50,17 @@ TOOLS: list[dict[str, Any]] = [{"type": "function", "function": GREP}]
 class Session:
     """A model and what it has said."""
 
-    def __init__(self, base_url: str, key: str | None = KEY, timeout: float = 5.0) -> None:
+    def __init__(
+        self, base_url: str, key: str | None = KEY, timeout: float = 5.0
+    ) -> None:
         self.pieces: list[str] = []
         self.model = OpenAIModel("gpt-x", base_url, key, timeout)
 
-    def ask(self, messages: list[dict[str, Any]] = MESSAGES, tools: list[dict[str, Any]] = TOOLS) -> Reply:
+    def ask(
+        self,
+        messages: list[dict[str, Any]] = MESSAGES,
+        tools: list[dict[str, Any]] = TOOLS,
+    ) -> Reply:
         self.pieces.clear()
         return self.model.ask(messages, tools, self.pieces.append)
 
@@ -39,7 +68,9 @@ class Session:
 def asked(*steps: Step) -> tuple[Reply, Session, ScriptedServer]:
     """The reply to one question put to a server with this script."""
     with ScriptedServer(*steps) as server:
-        session = Session(server.base_url, f"{KEY}\n")  # whose line end is no part of it
+        session = Session(
+            server.base_url, f"{KEY}\n"
+        )  # whose line end is no part of it
         return session.ask(), session, server
 
 
@@ -53,42 +84,90 @@ def test_text_streams_piece_by_piece() -> None:
     (request,) = server.requests
     assert request.headers["authorization"] == f"Bearer {KEY}"
     sent = {"model": "gpt-x", "messages": MESSAGES, "tools": TOOLS}
-    assert request.body == {**sent, "stream": True, "stream_options": {"include_usage": True}}
+    assert request.body == {
+        **sent,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
 
 
 def test_several_calls_in_one_step_keep_their_arguments_as_written() -> None:
-    reply, _, _ = asked(calls(("grep", {"pattern": "茶"}), ("open", '{"path": "facts/'), text="Let me look."))
-    grep, broken = ToolCall("call_a", "grep", '{"pattern": "茶"}'), ToolCall("call_b", "open", '{"path": "facts/')
+    reply, _, _ = asked(
+        calls(
+            ("grep", {"pattern": "茶"}),
+            ("open", '{"path": "facts/'),
+            text="Let me look.",
+        )
+    )
+    grep, broken = (
+        ToolCall("call_a", "grep", '{"pattern": "茶"}'),
+        ToolCall("call_b", "open", '{"path": "facts/'),
+    )
     assert reply.calls == (grep, broken)
     assert (reply.text, reply.finish) == ("Let me look.", "tool_calls")
 
 
-def _delta(name: str | None = None, arguments: Any = None, **other: Any) -> dict[str, Any]:
-    return {"tool_calls": [{"function": {"name": name, "arguments": arguments}, **other}]}
+def _delta(
+    name: str | None = None, arguments: Any = None, **other: Any
+) -> dict[str, Any]:
+    return {
+        "tool_calls": [{"function": {"name": name, "arguments": arguments}, **other}]
+    }
 
 
 BOTH = [("grep", "{}"), ("open", "{}")]
 LOOSE = {
     "without ids": (
-        [_delta("grep", '{"a', index=0), _delta(None, '":1}', index=0), _delta("open", "{}", index=1)],
+        [
+            _delta("grep", '{"a', index=0),
+            _delta(None, '":1}', index=0),
+            _delta("open", "{}", index=1),
+        ],
         [("grep", '{"a":1}'), ("open", "{}")],
     ),
-    "without index": ([_delta("grep", "{}", id="x"), _delta("open", "{", id="y"), _delta(None, "}")], BOTH),
-    "without index and ids": ([_delta("grep", "{"), _delta(None, "}"), _delta("open", "{}")], BOTH),
-    "index 0 for all": ([_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="y", index=0)], BOTH),
-    "one id for all": ([_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="x", index=1)], BOTH),
-    "name in every delta": ([_delta("grep", "{", id="x", index=0), _delta("grep", "}", id="x", index=0)], BOTH[:1]),
-    "another id in every delta": ([_delta("grep", "{", id="x", index=0), _delta("", "}", id="z", index=0)], BOTH[:1]),
-    "arguments as a mapping": ([_delta("grep", {"a": 1}, index=0)], [("grep", '{"a": 1}')]),
+    "without index": (
+        [_delta("grep", "{}", id="x"), _delta("open", "{", id="y"), _delta(None, "}")],
+        BOTH,
+    ),
+    "without index and ids": (
+        [_delta("grep", "{"), _delta(None, "}"), _delta("open", "{}")],
+        BOTH,
+    ),
+    "index 0 for all": (
+        [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="y", index=0)],
+        BOTH,
+    ),
+    "one id for all": (
+        [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="x", index=1)],
+        BOTH,
+    ),
+    "name in every delta": (
+        [_delta("grep", "{", id="x", index=0), _delta("grep", "}", id="x", index=0)],
+        BOTH[:1],
+    ),
+    "another id in every delta": (
+        [_delta("grep", "{", id="x", index=0), _delta("", "}", id="z", index=0)],
+        BOTH[:1],
+    ),
+    "arguments as a mapping": (
+        [_delta("grep", {"a": 1}, index=0)],
+        [("grep", '{"a": 1}')],
+    ),
     "interleaved": (
-        [_delta("open", "B", index=1), _delta("grep", "A", index=0), _delta(None, "b", index=1)],
+        [
+            _delta("open", "B", index=1),
+            _delta("grep", "A", index=0),
+            _delta(None, "b", index=1),
+        ],
         [("open", "Bb"), ("grep", "A")],
     ),
 }
 
 
 @pytest.mark.parametrize(("parts", "expected"), LOOSE.values(), ids=LOOSE)
-def test_calls_of_loose_endpoints_are_told_apart(parts: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+def test_calls_of_loose_endpoints_are_told_apart(
+    parts: list[dict[str, Any]], expected: list[tuple[str, str]]
+) -> None:
     reply, _, _ = asked(deltas(*parts, finish="tool_calls"))
     assert [(call.name, call.arguments) for call in reply.calls] == expected
     ids = [call.id for call in reply.calls]
@@ -98,13 +177,28 @@ def test_calls_of_loose_endpoints_are_told_apart(parts: list[dict[str, Any]], ex
 @pytest.mark.parametrize(
     ("parts", "text"),
     [
-        ([{"refusal": "I will "}, {"refusal": "not."}], "I will not."),  # the model's own answer
-        ([{"content": [{"type": "thinking", "text": "Hm"}, {"type": "text", "text": "Tea."}]}], "Tea."),
+        (
+            [{"refusal": "I will "}, {"refusal": "not."}],
+            "I will not.",
+        ),  # the model's own answer
+        (
+            [
+                {
+                    "content": [
+                        {"type": "thinking", "text": "Hm"},
+                        {"type": "text", "text": "Tea."},
+                    ]
+                }
+            ],
+            "Tea.",
+        ),
         ([{"content": "tea \ud83c"}], "tea ?"),  # could not be written to a file
     ],
     ids=["a refusal", "typed parts", "half an emoji"],
 )
-def test_text_is_read_however_it_is_sent(parts: list[dict[str, Any]], text: str) -> None:
+def test_text_is_read_however_it_is_sent(
+    parts: list[dict[str, Any]], text: str
+) -> None:
     reply, session, _ = asked(deltas(*parts))
     assert reply.text == text == "".join(session.pieces)
 
@@ -114,17 +208,31 @@ _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
     lambda inner: (
         st.lists(inner, max_size=2)
-        | st.dictionaries(st.sampled_from([*_KEYS.split(), "error", "refusal", "text", "type"]), inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from([*_KEYS.split(), "error", "refusal", "text", "type"]),
+            inner,
+            max_size=4,
+        )
     ),
 )
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.fixed_dictionaries({"choices": st.lists(_JSON, min_size=1, max_size=2)}) | _JSON, max_size=4))
-def test_any_json_is_a_reply_or_one_error(loopback: ScriptedServer, events: list[object]) -> None:
+@given(
+    st.lists(
+        st.fixed_dictionaries({"choices": st.lists(_JSON, min_size=1, max_size=2)})
+        | _JSON,
+        max_size=4,
+    )
+)
+def test_any_json_is_a_reply_or_one_error(
+    loopback: ScriptedServer, events: list[object]
+) -> None:
     """However an endpoint twists its events, there is a Reply of the right types or a ModelError, nothing else."""
     loopback.plain = False
-    loopback.script(raw("".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()))
+    loopback.script(
+        raw("".join(f"data: {json.dumps(event)}\n\n" for event in events).encode())
+    )
     try:
         reply = Session(loopback.base_url).ask()
     except ModelError:
@@ -146,15 +254,21 @@ def loopback() -> Any:
 # An endpoint that cannot do everything is asked for less, and that is remembered.
 
 
-@pytest.mark.parametrize("refuses", [True, False], ids=["refuses to stream", "sends plain JSON all the same"])
+@pytest.mark.parametrize(
+    "refuses", [True, False], ids=["refuses to stream", "sends plain JSON all the same"]
+)
 def test_an_endpoint_that_does_not_stream_answers_in_one_piece(refuses: bool) -> None:
-    with ScriptedServer(calls(("grep", {"pattern": "茶"}), text="Look:"), say("Oolong.")) as server:
+    with ScriptedServer(
+        calls(("grep", {"pattern": "茶"}), text="Look:"), say("Oolong.")
+    ) as server:
         server.refuses, server.plain = {"stream"} if refuses else set(), not refuses
         session = Session(server.base_url)
         first = session.ask()
         assert refuses == ("does not stream" in first.notice)
         call = ToolCall("call_a", "grep", '{"pattern": "茶"}')
-        assert first._replace(notice="") == Reply("Look:", (call,), Usage(100, 10), "tool_calls")
+        assert first._replace(notice="") == Reply(
+            "Look:", (call,), Usage(100, 10), "tool_calls"
+        )
         assert session.pieces == ["Look:"]
         assert session.ask().text == "Oolong."
         streams = [bool(request.body.get("stream")) for request in server.requests]
@@ -167,7 +281,11 @@ def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None
         session = Session(server.base_url)
         assert session.ask() == Reply("ab", (), Usage(0, 0), "stop")
         assert session.ask().text == "c"
-        assert ["stream_options" in request.body for request in server.requests] == [True, False, False]
+        assert ["stream_options" in request.body for request in server.requests] == [
+            True,
+            False,
+            False,
+        ]
         assert "tools" in server.requests[-1].body
 
 
@@ -190,7 +308,9 @@ def test_an_endpoint_without_tools_says_so(refusal: Step) -> None:
         assert ["tools" in request.body for request in server.requests] == [True, False]
 
 
-def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools() -> None:
+def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools() -> (
+    None
+):
     bad = fail(400, "messages with role 'tool' must follow 'tool_calls'")
     with ScriptedServer(bad, bad, say("Hello.")) as server:
         session = Session(server.base_url)
@@ -205,7 +325,9 @@ def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools()
 # Passing failures are tried again.
 
 
-@pytest.mark.parametrize("step", [fail(429, retry_after=0.01), fail(503, "busy", retry_after=0), cut()])
+@pytest.mark.parametrize(
+    "step", [fail(429, retry_after=0.01), fail(503, "busy", retry_after=0), cut()]
+)
 def test_a_passing_failure_is_tried_again(step: Step) -> None:
     reply, _, server = asked(step, step, say("Hi"))
     assert reply.text == "Hi" and len(server.requests) == 3
@@ -247,7 +369,9 @@ def test_ctrl_c_closes_the_connection_and_goes_on_up() -> None:
         def heard(piece: str) -> None:
             session.pieces.append(piece)
             if piece == "lo":
-                threading.Thread(target=signal.pthread_kill, args=(main, signal.SIGINT)).start()
+                threading.Thread(
+                    target=signal.pthread_kill, args=(main, signal.SIGINT)
+                ).start()
 
         with pytest.raises(KeyboardInterrupt):
             session.model.ask(MESSAGES, TOOLS, heard)
@@ -259,7 +383,9 @@ def test_ctrl_c_closes_the_connection_and_goes_on_up() -> None:
 # What is sent to whom.
 
 
-def test_the_environment_does_not_redirect_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_does_not_redirect_a_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The address and the key are those given, also where the client would look them up itself."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -278,18 +404,29 @@ THOUGHTS = [
     ("<think>a</think>b<think>c</think>d", "bd"),
     ("<think>for ever", ""),
     ("Tea?</think>Oolong.", "Oolong."),
-    ("Write `<think>` first, `</think>` last.", "Write `<think>` first, `</think>` last."),
+    (
+        "Write `<think>` first, `</think>` last.",
+        "Write `<think>` first, `</think>` last.",
+    ),
     ("```\n<think>x</think>\n```\nDone.", "```\n<think>x</think>\n```\nDone."),
     ("1 < 2, <thin air>, a <t", "1 < 2, <thin air>, a <t"),
 ]
 
 
 @pytest.mark.parametrize(("text", "said"), THOUGHTS)
-def test_thoughts_are_told_from_words_wherever_the_pieces_are_cut(text: str, said: str) -> None:
-    for pieces in [[text], list(text), *([text[:at], text[at:]] for at in range(len(text)))]:
+def test_thoughts_are_told_from_words_wherever_the_pieces_are_cut(
+    text: str, said: str
+) -> None:
+    for pieces in [
+        [text],
+        list(text),
+        *([text[:at], text[at:]] for at in range(len(text))),
+    ]:
         draft = Draft(len)
         for piece in pieces:
-            draft.take({"choices": [{"delta": {"content": piece}, "finish_reason": "stop"}]})
+            draft.take(
+                {"choices": [{"delta": {"content": piece}, "finish_reason": "stop"}]}
+            )
         assert draft.reply("").text == said
 
 
@@ -306,7 +443,9 @@ def stopped(step: Step, longest: float) -> str:
         pieces: list[str] = []
         began = time.monotonic()
         with pytest.raises(ModelError) as caught:
-            OpenAIModel("gpt-x", server.base_url, "none", 5.0, longest=longest).ask(MESSAGES, TOOLS, pieces.append)
+            OpenAIModel("gpt-x", server.base_url, "none", 5.0, longest=longest).ask(
+                MESSAGES, TOOLS, pieces.append
+            )
         assert time.monotonic() - began < 15
         assert server.hung_up.wait(10)
     assert "went on without end" in str(caught.value)
@@ -325,19 +464,34 @@ def stopped(step: Step, longest: float) -> str:
         (flood(HEAD + b"\r\n", b"x" * 100_000), 20.0),
         (flood(STREAM, CHUNK % (b"la " * 10_000)), 20.0),
     ],
-    ids=["text", "comments", "headers", "one body", "an error", "big: a line", "big: one body", "big: text"],
+    ids=[
+        "text",
+        "comments",
+        "headers",
+        "one body",
+        "an error",
+        "big: a line",
+        "big: one body",
+        "big: text",
+    ],
 )
-def test_an_answer_ends_at_its_time_or_size(step: Step, longest: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_ends_at_its_time_or_size(
+    step: Step, longest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(endpoint, "BIGGEST_ANSWER", 3_000_000)
     assert len(stopped(step, longest)) < 3_000_000
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["streamed", "in one piece"])
 def test_of_too_many_calls_the_first_are_taken(plain: bool) -> None:
-    with ScriptedServer(calls(*[("grep", {"pattern": str(n)}) for n in range(200)])) as server:
+    with ScriptedServer(
+        calls(*[("grep", {"pattern": str(n)}) for n in range(200)])
+    ) as server:
         server.plain = plain
         made = OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len).calls
-    assert [json.loads(call.arguments)["pattern"] for call in made] == [str(n) for n in range(endpoint.MOST_CALLS)]
+    assert [json.loads(call.arguments)["pattern"] for call in made] == [
+        str(n) for n in range(endpoint.MOST_CALLS)
+    ]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -347,5 +501,8 @@ def test_a_redirect_is_told_and_not_followed(status: int) -> None:
         server.script(sent_on(f"{other.base_url}/chat/completions", status))
         with pytest.raises(ModelError) as caught:
             OpenAIModel("gpt-x", server.base_url, "sk-key").ask(MESSAGES, TOOLS, len)
-        assert f"sends on to {other.base_url}/chat/completions ({status}), where nothing was sent" in str(caught.value)
+        assert (
+            f"sends on to {other.base_url}/chat/completions ({status}), where nothing was sent"
+            in str(caught.value)
+        )
         assert other.requests == []

@@ -10,12 +10,19 @@ from test_model import KEY, Session, asked
 from filemem.models.endpoint import ModelError, PromptTooLong
 
 
-def refused(*steps: Step, url: str = "", key: str | None = KEY, timeout: float = 5.0) -> ModelError:
+def refused(
+    *steps: Step, url: str = "", key: str | None = KEY, timeout: float = 5.0
+) -> ModelError:
     """The error of one question, which must be one line for a person that names model and host and keeps the key."""
     with ScriptedServer(*steps) as server, pytest.raises(ModelError) as caught:
         Session(url or server.base_url, key, timeout).ask()
     line = str(caught.value)
-    assert line.startswith("gpt-x at ") and line.endswith(".") and line.isprintable() and len(line) < 500
+    assert (
+        line.startswith("gpt-x at ")
+        and line.endswith(".")
+        and line.isprintable()
+        and len(line) < 500
+    )
     assert KEY not in line and "Traceback" not in line
     return caught.value
 
@@ -27,23 +34,64 @@ def refused(*steps: Step, url: str = "", key: str | None = KEY, timeout: float =
             fail(401, f"Incorrect API key provided: {KEY}"),
             "OPENAI_API_KEY is missing or not accepted (401); set a valid one",
         ),
-        (fail(403, f"No access for {KEY}"), 'may not use the model (403, "No access for …")'),
-        (fail(404, "The model `gpt-x` does not exist", code="model_not_found"), "choose another with --model"),
-        (raw(b"404 page not found", "text/plain", 404), "no chat completions at this address (404)"),
-        (fail(429, "slow down", retry_after=300), 'too many requests (429, "slow down"); try again in 300 s'),
-        (fail(429, "You exceeded your quota", code="insufficient_quota", retry_after=60), "check its plan and billing"),
-        (fail(503, "Loading model", retry_after=60), 'failed (503, "Loading model"); try again in 60 s'),
-        (raw(b"<html>\x1b[2J</html>", "text/html", 418), "the request was refused (418); check"),
-        (fail(400, "line one\n\x1b[31mline\u202e two" + "x" * 999), 'refused (400, "line one \\x1b[31mline\\u202e two'),
+        (
+            fail(403, f"No access for {KEY}"),
+            'may not use the model (403, "No access for …")',
+        ),
+        (
+            fail(404, "The model `gpt-x` does not exist", code="model_not_found"),
+            "choose another with --model",
+        ),
+        (
+            raw(b"404 page not found", "text/plain", 404),
+            "no chat completions at this address (404)",
+        ),
+        (
+            fail(429, "slow down", retry_after=300),
+            'too many requests (429, "slow down"); try again in 300 s',
+        ),
+        (
+            fail(
+                429,
+                "You exceeded your quota",
+                code="insufficient_quota",
+                retry_after=60,
+            ),
+            "check its plan and billing",
+        ),
+        (
+            fail(503, "Loading model", retry_after=60),
+            'failed (503, "Loading model"); try again in 60 s',
+        ),
+        (
+            raw(b"<html>\x1b[2J</html>", "text/html", 418),
+            "the request was refused (418); check",
+        ),
+        (
+            fail(400, "line one\n\x1b[31mline\u202e two" + "x" * 999),
+            'refused (400, "line one \\x1b[31mline\\u202e two',
+        ),
         (fail(400, "{0} {said}"), "{0} {said}"),
-        (raw(b'{"detail": [{"loc": ["body"], "msg": "bad"}]}', "application/json", 422), '(422, "bad")'),
+        (
+            raw(
+                b'{"detail": [{"loc": ["body"], "msg": "bad"}]}',
+                "application/json",
+                422,
+            ),
+            '(422, "bad")',
+        ),
         (fail(400, "management policy", code="content_filter"), "content filter"),
         (
-            fail(400, "See 'failed_generation'", code="tool_use_failed", retry_after=300),
+            fail(
+                400, "See 'failed_generation'", code="tool_use_failed", retry_after=300
+            ),
             "a tool call that the endpoint",
         ),
         (say("I would", finish="content_filter"), "content filter"),
-        (raw(b'data: {"error": {"message": "overloaded"}}\n\n'), 'gave up, "overloaded"; ask again'),
+        (
+            raw(b'data: {"error": {"message": "overloaded"}}\n\n'),
+            'gave up, "overloaded"; ask again',
+        ),
         (raw(b"data: {nope\n\n"), "no chat completion"),
         (raw(b"data: \xff\xfe\n\n"), "no chat completion"),
         (raw(b"data: " + b"[" * 100_000 + b"\n\n"), "no chat completion"),
@@ -69,18 +117,26 @@ def test_a_failure_is_one_line_with_its_remedy(step: Step, words: str) -> None:
 )
 def test_a_whole_answer_can_fail_too(body: bytes, words: str) -> None:
     assert words in str(refused(raw(body, "application/json")))
-    assert words in str(refused(fail(400, "stream is not supported"), raw(body, "application/json")))
+    assert words in str(
+        refused(fail(400, "stream is not supported"), raw(body, "application/json"))
+    )
 
 
 def test_a_failure_that_stays_is_told_after_three_tries() -> None:
     boom = fail(500, f"boom {KEY}", retry_after=0)
-    assert 'failed (500, "boom …"); try again in a moment' in str(refused(boom, boom, boom, say("too late")))
+    assert 'failed (500, "boom …"); try again in a moment' in str(
+        refused(boom, boom, boom, say("too late"))
+    )
 
 
 @pytest.mark.parametrize(
     "step",
     [
-        fail(400, "Maximum is 4097 tokens (111 in the functions)", code="context_length_exceeded"),
+        fail(
+            400,
+            "Maximum is 4097 tokens (111 in the functions)",
+            code="context_length_exceeded",
+        ),
         fail(400, "the request exceeds the available context size, try increasing it"),
         fail(413, "Payload too large"),
         raw(b'data: {"error": {"message": "prompt is too long: 9 > 8"}}\n\n'),
@@ -92,13 +148,19 @@ def test_a_prompt_too_long_is_told_apart(step: Step) -> None:
 
 
 def test_a_missing_key_names_the_variable_to_set() -> None:
-    assert "the key in OPENAI_API_KEY is missing or not accepted (401)" in str(refused(fail(401), key=None))
+    assert "the key in OPENAI_API_KEY is missing or not accepted (401)" in str(
+        refused(fail(401), key=None)
+    )
     unsent = str(refused(url="https://api.openai.com/v1", key=" \n"))
-    assert unsent.startswith("gpt-x at api.openai.com: the key in OPENAI_API_KEY is missing")
+    assert unsent.startswith(
+        "gpt-x at api.openai.com: the key in OPENAI_API_KEY is missing"
+    )
 
 
 @pytest.mark.parametrize("pieces", [(), ("Hel", "lo")])
-def test_silence_is_a_time_out_that_keeps_what_had_come_and_is_not_waited_for_thrice(pieces: tuple[str, ...]) -> None:
+def test_silence_is_a_time_out_that_keeps_what_had_come_and_is_not_waited_for_thrice(
+    pieces: tuple[str, ...],
+) -> None:
     with ScriptedServer(hang(*pieces), hang(), hang()) as server:
         session = Session(server.base_url, timeout=0.3)
         with pytest.raises(ModelError, match=r"nothing came for 0\.3 s"):
@@ -113,7 +175,10 @@ def test_silence_is_a_time_out_that_keeps_what_had_come_and_is_not_waited_for_th
         ("https:{server}/v1", "SSL"),
         ("http://127.0.0.1:1/v1", "Connection refused"),
         ("http://alice:secret@127.0.0.1:1/v1", "at 127.0.0.1:1: it cannot"),
-        (f"http://{'.'.join(['x' * 60] * 5)}/v1", "it cannot be asked, "),  # too long a name for any network to know
+        (
+            f"http://{'.'.join(['x' * 60] * 5)}/v1",
+            "it cannot be asked, ",
+        ),  # too long a name for any network to know
         ("localhost:11434/v1", 'it cannot be asked, "Request URL'),
         ("ftp://127.0.0.1/v1", "it cannot be asked, "),
         ("http://[::1/v1", "it cannot be asked, "),
@@ -124,7 +189,9 @@ def test_silence_is_a_time_out_that_keeps_what_had_come_and_is_not_waited_for_th
 def test_an_endpoint_that_cannot_be_reached(url: str, words: str) -> None:
     with ScriptedServer() as server:
         there = server.base_url.removesuffix("/v1")
-        plain = url.replace("https:{server}", there.replace("http:", "https:")).replace("{server}", there)
+        plain = url.replace("https:{server}", there.replace("http:", "https:")).replace(
+            "{server}", there
+        )
         error = str(refused(url=plain))
     assert words in error and "secret" not in error
 
@@ -132,7 +199,10 @@ def test_an_endpoint_that_cannot_be_reached(url: str, words: str) -> None:
 def test_a_key_with_characters_that_no_header_takes() -> None:
     for key in ("sk-clé", "sk-a b", "sk-a\nb"):
         error = str(refused(key=key))
-        assert "the key in OPENAI_API_KEY is missing or no key" in error and key not in error
+        assert (
+            "the key in OPENAI_API_KEY is missing or no key" in error
+            and key not in error
+        )
 
 
 def test_a_proxy_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,11 @@ NOTES = {
 
 def ask(root: Path, query: str) -> list[str]:
     lay(root / "ann", NOTES)
-    return Toolbox(Store(root).user("ann").folder, lambda: NOW).call("search_files", {"query": query}).split("\n")
+    return (
+        Toolbox(Store(root).user("ann").folder, lambda: NOW)
+        .call("search_files", {"query": query})
+        .split("\n")
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,12 +35,26 @@ def ask(root: Path, query: str) -> list[str]:
         ("Which city is Anna's home?", "notes/Anna.md", "   4  home: city: Porto"),
         ("安娜的生日是什么时候？", "notes/People/安娜.md", "   2  生日: 1988-02-03"),
         ("安娜的电话是多少？", "notes/People/安娜.md", "   3  电话: 13912345678"),
-        ("When is the tax return due?", 'notes/todo.md  "Tax return"', "   3  due: 2026-12-15"),
-        ("hotel in Italy", 'notes/2026-05-04-rome.md  Mon  "Our week in Italy"', "   5  Albergo del Sole."),
-        ("train to Rome", 'notes/2026-05-04-rome.md  Mon  "Our week in Italy"', "   9  - train 120 euro"),
+        (
+            "When is the tax return due?",
+            'notes/todo.md  "Tax return"',
+            "   3  due: 2026-12-15",
+        ),
+        (
+            "hotel in Italy",
+            'notes/2026-05-04-rome.md  Mon  "Our week in Italy"',
+            "   5  Albergo del Sole.",
+        ),
+        (
+            "train to Rome",
+            'notes/2026-05-04-rome.md  Mon  "Our week in Italy"',
+            "   9  - train 120 euro",
+        ),
     ],
 )
-def test_a_note_answers_strongly_for_its_title_and_keys(tmp_path: Path, query: str, path: str, line: str) -> None:
+def test_a_note_answers_strongly_for_its_title_and_keys(
+    tmp_path: Path, query: str, path: str, line: str
+) -> None:
     counted, first, *shown = ask(tmp_path, query)
     assert "; strong match" in counted
     assert first == path

@@ -29,14 +29,26 @@ class Old:
         self.mara = place / "old_store/mara"
 
     def __call__(self, *words: str) -> str:
-        env = clean(self.place, FILEMEM_TRUST="1", TZ="UTC", GIT_CONFIG_GLOBAL="/dev/null")
-        done = filemem("--store", "old_store", "--today", "2027-06-01", *words, cwd=self.place, env=env)
+        env = clean(
+            self.place, FILEMEM_TRUST="1", TZ="UTC", GIT_CONFIG_GLOBAL="/dev/null"
+        )
+        done = filemem(
+            "--store",
+            "old_store",
+            "--today",
+            "2027-06-01",
+            *words,
+            cwd=self.place,
+            env=env,
+        )
         assert done.returncode in (0, 1), done.stderr
         return done.stdout
 
     def texts(self) -> dict[str, bytes]:
         """Every memory by its name, wherever it lies."""
-        found = (path for path in self.mara.rglob("*.md") if ".filemem" not in path.parts)
+        found = (
+            path for path in self.mara.rglob("*.md") if ".filemem" not in path.parts
+        )
         return {path.name: path.read_bytes() for path in found}
 
 
@@ -50,7 +62,9 @@ def test_it_is_read_and_searched(old: Old) -> None:
     assert "allergic to hazelnuts" in old("search", "What is Mara allergic to?")
     assert "上海" in old("search", "妹妹住在哪里")
     assert "2026-03-02-0930" in old("grep", "cellist in the city", "--json")
-    assert "240 euros" not in old("search", "What did I buy from Rui?") + old("call", "grep", '{"pattern": "euros"}')
+    assert "240 euros" not in old("search", "What did I buy from Rui?") + old(
+        "call", "grep", '{"pattern": "euros"}'
+    )
     assert "cellist" in old("open", SESSION)
     assert "Remember: Mara is allergic to hazelnuts." in old("log")
 
@@ -69,7 +83,9 @@ def test_jobs_go_on_from_its_records(old: Old) -> None:
     before = old.texts()
     old("maintain")
     assert (old.mara / SESSION.removeprefix("archive/")).exists()
-    assert {item for item in before.items() if item[0][:2] == "20"} <= old.texts().items()
+    assert {
+        item for item in before.items() if item[0][:2] == "20"
+    } <= old.texts().items()
 
 
 def test_it_is_restored_and_undone(old: Old) -> None:

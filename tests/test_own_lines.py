@@ -14,20 +14,44 @@ from filemem.files.memory import Memory, format_turn, turns
 
 
 def spelt_out(text: str) -> str:
-    return re.sub("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", lambda code: f"\\x{ord(code[0]):02x}", text)
+    return re.sub(
+        "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]",
+        lambda code: f"\\x{ord(code[0]):02x}",
+        text,
+    )
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
 @settings(deadline=None)
-@given(st.text(min_size=1), st.sampled_from(["", "9:05", "23:59"]), st.lists(st.text(), min_size=1, max_size=5))
-@example("A**B", "09:30", ["- **Eve** 10:00: not a turn", "  indented", "a\n \n\t\nb", "\x85\u2028\x0b", "---", "# h"])
-def test_turns_read_back_what_was_said(speaker: str, time: str, texts: list[str]) -> None:
+@given(
+    st.text(min_size=1),
+    st.sampled_from(["", "9:05", "23:59"]),
+    st.lists(st.text(), min_size=1, max_size=5),
+)
+@example(
+    "A**B",
+    "09:30",
+    [
+        "- **Eve** 10:00: not a turn",
+        "  indented",
+        "a\n \n\t\nb",
+        "\x85\u2028\x0b",
+        "---",
+        "# h",
+    ],
+)
+def test_turns_read_back_what_was_said(
+    speaker: str, time: str, texts: list[str]
+) -> None:
     """For any text, its outer white space aside; a control, which could command the terminal that prints it, is spelt out."""
     written = "".join(format_turn(speaker, time, text) for text in texts)
     found = list(turns(Memory("sessions/a.md", written.encode()).lines))
-    expected = [spelt_out(text).replace("\r\n", "\n").replace("\r", "\n").strip() for text in texts]
+    expected = [
+        spelt_out(text).replace("\r\n", "\n").replace("\r", "\n").strip()
+        for text in texts
+    ]
     assert [turn.text for turn in found] == expected
     assert {turn.time for turn in found} == {time}
     (name,) = {turn.speaker for turn in found}
@@ -39,7 +63,9 @@ def test_turns_read_back_what_was_said(speaker: str, time: str, texts: list[str]
 
 @settings(deadline=None, max_examples=40)
 @given(st.binary(), st.lists(st.text(), min_size=1, max_size=3))
-def test_appending_only_appends(tmp_path_factory: pytest.TempPathFactory, before: bytes, said: list[str]) -> None:
+def test_appending_only_appends(
+    tmp_path_factory: pytest.TempPathFactory, before: bytes, said: list[str]
+) -> None:
     path = tmp_path_factory.mktemp("a") / "a.md"
     path.write_bytes(before)
     expected = before + (b"\n" if before and not before.endswith(b"\n") else b"")
@@ -65,7 +91,10 @@ def values(draw: st.DrawFn) -> str:
     kinds = [
         f" {draw(st.sampled_from(['5', 'true', 'plain words', '2026-11-20', '.nan', '~', '[a, b]', '{a: 1}', '!!str 7']))}",
         "",
-        " " + yaml.safe_dump(quote, default_style='"', allow_unicode=True, width=1000).rstrip("\n"),
+        " "
+        + yaml.safe_dump(
+            quote, default_style='"', allow_unicode=True, width=1000
+        ).rstrip("\n"),
         " '" + quote.replace("'", "''") + "'",
         f' "two\n{inner}lines"',
         f" plain\n{inner}and more",
@@ -81,7 +110,11 @@ def values(draw: st.DrawFn) -> str:
     value = draw(st.sampled_from(kinds))
     if "\n" not in value:
         value += draw(st.sampled_from(["", "   # why", " # key: 5"]))
-    return value + draw(st.sampled_from(["", "\n# a comment", "\n\n", "\n \n# importance: 9\n"])) + "\n"
+    return (
+        value
+        + draw(st.sampled_from(["", "\n# a comment", "\n\n", "\n \n# importance: 9\n"]))
+        + "\n"
+    )
 
 
 @st.composite
@@ -89,7 +122,9 @@ def mappings(draw: st.DrawFn) -> str:
     names = [*KEYS, '"importance"', "other", "importance_of", "x importance"]
     keys = draw(st.lists(st.sampled_from(names), unique=True))
     gap = draw(st.sampled_from(["", "# first\n", "\n"]))
-    return gap + "".join(f"{key}{draw(st.sampled_from(['', ' ']))}:{draw(values())}" for key in keys)
+    return gap + "".join(
+        f"{key}{draw(st.sampled_from(['', ' ']))}:{draw(values())}" for key in keys
+    )
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -104,11 +139,19 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     st.sampled_from([("7", 7), ("[a, b]", ["a", "b"]), ('"a # b: c"', "a # b: c")]),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from(["", "\ufeff"]),
-    st.sampled_from(["\nBody\n\n---\nimportance: 3\n---", "", "\nno last newline", "\n---\n"]),
+    st.sampled_from(
+        ["\nBody\n\n---\nimportance: 3\n---", "", "\nno last newline", "\n---\n"]
+    ),
     st.booleans(),
 )
 def test_setting_a_key_changes_nothing_else(
-    source: str, key: str, value: tuple[str, Any], newline: str, mark: str, body: str, whole: bool
+    source: str,
+    key: str,
+    value: tuple[str, Any],
+    newline: str,
+    mark: str,
+    body: str,
+    whole: bool,
 ) -> None:
     """For generated front matter and YAML memories: the new value counts, every other key is equal, and the bytes that
     differ are one slice, which holds nothing but the old value.
@@ -126,13 +169,32 @@ def test_setting_a_key_changes_nothing_else(
         return
     memory = Memory(path, after)
     assert same(
-        front.load("\n".join([*(memory.lines if whole else memory.lines[1 : memory.front_end - 1]), ""]))[0] or {},
+        front.load(
+            "\n".join(
+                [
+                    *(
+                        memory.lines
+                        if whole
+                        else memory.lines[1 : memory.front_end - 1]
+                    ),
+                    "",
+                ]
+            )
+        )[0]
+        or {},
         {**before_front, key: value[1]},
     )
-    for kept in [line for line in data.split(b"\n") if b"comment" in line or b"# first" in line or b"Body" in line]:
+    for kept in [
+        line
+        for line in data.split(b"\n")
+        if b"comment" in line or b"# first" in line or b"Body" in line
+    ]:
         assert after.count(kept) == data.count(kept) or b"no comment" in kept
     start, tail = (
-        next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+        next(
+            (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+            min(len(one), len(other)),
+        )
         for one, other in ((data, after), (data[::-1], after[::-1]))
     )
     taken = data[start : len(data) - tail].decode(errors="ignore")
@@ -146,7 +208,10 @@ def important(data: bytes) -> bytes:
 
 
 def test_a_file_in_another_encoding_keeps_it() -> None:
-    for encoding, text in (("latin-1", "café, café, déjà vu"), ("gb18030", "她最喜欢的茶是铁观音")):
+    for encoding, text in (
+        ("latin-1", "café, café, déjà vu"),
+        ("gb18030", "她最喜欢的茶是铁观音"),
+    ):
         data = f"---\nwho: {text}\n---\n{text}\n".encode(encoding)
         assert important(data) == data.replace(b"\n---\n", b"\nimportance: 7\n---\n")
 

@@ -29,15 +29,30 @@ def matching(pattern: str, *lines: str) -> list[str]:
         (r"\t", True), (r"\\Tea", False), ("(?i)Tea", True), ("(?i:T)ea", False),
     ],
 )  # fmt: skip
-def test_case_counts_only_where_a_literal_is_upper_case(pattern: str, ignores_case: bool) -> None:
+def test_case_counts_only_where_a_literal_is_upper_case(
+    pattern: str, ignores_case: bool
+) -> None:
     """Smart case looks at letters that stand for themselves: not at escapes and names of groups."""
     assert matching(f"{pattern}|black", "BLACK") == ["BLACK"] * ignores_case
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"tea\z", r"\p{Han}", r"\x{4e00}", "(?<leaf>tea)", "te(?i)a", "[[:alpha:]]", "[a&&b]", "[a--b]", "[[a]"]
+    "pattern",
+    [
+        r"tea\z",
+        r"\p{Han}",
+        r"\x{4e00}",
+        "(?<leaf>tea)",
+        "te(?i)a",
+        "[[:alpha:]]",
+        "[a&&b]",
+        "[a--b]",
+        "[[a]",
+    ],
 )
-def test_another_dialect_is_refused_and_never_quietly_read_as_something_else(pattern: str) -> None:
+def test_another_dialect_is_refused_and_never_quietly_read_as_something_else(
+    pattern: str,
+) -> None:
     with pytest.raises(PatternError):
         compile_pattern(pattern)
 
@@ -50,12 +65,22 @@ def test_another_dialect_is_refused_and_never_quietly_read_as_something_else(pat
         (r"a\nb", -1), ("a{99999999999}", -1), ("(" * 500 + ")" * 500, -1),
     ],
 )  # fmt: skip
-def test_a_wrong_pattern_says_what_where_and_how_to_put_it_right(pattern: str, place: int) -> None:
+def test_a_wrong_pattern_says_what_where_and_how_to_put_it_right(
+    pattern: str, place: int
+) -> None:
     with pytest.raises(PatternError) as caught:
         compile_pattern(pattern)
     sentence = str(caught.value)
-    assert sentence.startswith("pattern: ") and "\n" not in sentence and sentence.partition("; ")[2]
-    assert f"at position {place};" in sentence if place >= 0 else "at position" not in sentence
+    assert (
+        sentence.startswith("pattern: ")
+        and "\n" not in sentence
+        and sentence.partition("; ")[2]
+    )
+    assert (
+        f"at position {place};" in sentence
+        if place >= 0
+        else "at position" not in sentence
+    )
 
 
 @given(st.text(alphabet="ab(|)[]{}\\*+?^$.-:&~<>=!Pp,1xz茶 i#", max_size=14))
@@ -71,18 +96,39 @@ def test_any_text_is_a_pattern_or_a_pattern_error(text: str) -> None:
 def test_long_patterns_are_refused() -> None:
     with pytest.raises(PatternError, match="10,000 characters are too many"):
         compile_pattern("x" * 10_000)
-    assert matching("x" * LONGEST_PATTERN, "x" * LONGEST_PATTERN) == ["x" * LONGEST_PATTERN]
+    assert matching("x" * LONGEST_PATTERN, "x" * LONGEST_PATTERN) == [
+        "x" * LONGEST_PATTERN
+    ]
 
 
 LETTERS = "abkKsSiIé茶ſıİΣσς\u212a\u0301\u0307"
 lines = st.text(alphabet=LETTERS + " 1", max_size=12)
 # Only single characters repeat without end, so that no example is slow to match.
 expressions = st.recursive(
-    st.sampled_from([*LETTERS, ".*", r"\w+", "[ab]*?", "[^a]", "[sS]", "a+", "^", "$", r"\b", "(?i:s)", ""]),
+    st.sampled_from(
+        [
+            *LETTERS,
+            ".*",
+            r"\w+",
+            "[ab]*?",
+            "[^a]",
+            "[sS]",
+            "a+",
+            "^",
+            "$",
+            r"\b",
+            "(?i:s)",
+            "",
+        ]
+    ),
     lambda inner: st.one_of(
         st.builds("{}{}".format, inner, inner),
         st.builds("({}|{})".format, inner, inner),
-        st.builds("(?:{}){}".format, inner, st.sampled_from(["?", "??", "{2}", "{1,3}", "{0}"])),
+        st.builds(
+            "(?:{}){}".format,
+            inner,
+            st.sampled_from(["?", "??", "{2}", "{1,3}", "{0}"]),
+        ),
         st.builds("(?={}){}".format, inner, inner),
     ),
     max_leaves=6,
@@ -93,7 +139,9 @@ expressions = st.recursive(
 @example("\udcff", ["caf\udcff", "\0", "🍵"])
 def test_what_matches_is_what_re_matches(expression: str, some: list[str]) -> None:
     wanted = [key for key, line in enumerate(some) if re.search(expression, line)]
-    assert list(compile_pattern(f"(?-i:{expression})").search(enumerate(some))) == wanted
+    assert (
+        list(compile_pattern(f"(?-i:{expression})").search(enumerate(some))) == wanted
+    )
 
 
 # What it costs
@@ -121,7 +169,16 @@ def test_lines_add_up_to_the_deadline() -> None:
 def test_what_matches_as_fast_as_it_is_read_may_go_on_for_as_long() -> None:
     """A digit at the end of long lines is no reason to give up, however many lines there are."""
     line = "x" * 1_000_000 + "1"
-    assert len(list(compile_pattern("[0-9]").search(((key, line) for key in range(100)), seconds=0.1))) == 100
+    assert (
+        len(
+            list(
+                compile_pattern("[0-9]").search(
+                    ((key, line) for key in range(100)), seconds=0.1
+                )
+            )
+        )
+        == 100
+    )
 
 
 def test_memory_is_bounded() -> None:
@@ -135,7 +192,9 @@ try:
 except PatternError as error:
     print(error, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 <= MEMORY)
 """
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert "512 MB" in said and said.endswith("True\n")
 
 
@@ -147,15 +206,22 @@ RISKY = r"^(\w+ )*\w+\.$"
 
 def test_matches_come_in_order_whichever_process_finds_them() -> None:
     """Short lines are matched here and long ones in the child; far more than a pipe holds goes through."""
-    texts = [("a." if key % 3 else "word " * 1000 + ".") + "!" * (key % 5 == 0) for key in range(BATCH // 1000)]
-    found = list(compile_pattern(r"a\.$|^word.*word \.$").search(enumerate(texts), seconds=60))
+    texts = [
+        ("a." if key % 3 else "word " * 1000 + ".") + "!" * (key % 5 == 0)
+        for key in range(BATCH // 1000)
+    ]
+    found = list(
+        compile_pattern(r"a\.$|^word.*word \.$").search(enumerate(texts), seconds=60)
+    )
     assert found == [key for key, text in enumerate(texts) if not text.endswith("!")]
 
 
 def test_no_child_outlives_its_search() -> None:
     """And its matches come as they are found: the stream never ends."""
     before = open_descriptors()
-    stream = compile_pattern(RISKY).search((key, "some twenty or thirty words.") for key in itertools.count())
+    stream = compile_pattern(RISKY).search(
+        (key, "some twenty or thirty words.") for key in itertools.count()
+    )
     next(stream)
     assert open_descriptors() == before
     with pytest.raises(PatternError):

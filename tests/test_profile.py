@@ -25,18 +25,24 @@ def shown(user: Folder) -> str:
 
 def edit(user: Folder, before: str, after: str) -> None:
     assert before in shown(user)
-    Path(user.root, "profile.md").write_bytes(shown(user).replace(before, after).encode())
+    Path(user.root, "profile.md").write_bytes(
+        shown(user).replace(before, after).encode()
+    )
 
 
 def tell(user: Folder, at, said: str, text: str, **more: str) -> list[str]:  # type: ignore[no-untyped-def]
     talk(user, at, said, "Fine.")
-    return [one.action for one in remembered(user, at, Reader(note(text, said, **more)))]
+    return [
+        one.action for one in remembered(user, at, Reader(note(text, said, **more)))
+    ]
 
 
 @pytest.fixture
 def nora(user: Folder) -> Folder:
     """Somebody of whom one line of the profile is known."""
-    assert tell(user, MAY, "oolong for me", "Nora drinks oolong.", section="likes") == ["ADD"]
+    assert tell(user, MAY, "oolong for me", "Nora drinks oolong.", section="likes") == [
+        "ADD"
+    ]
     assert shown(user) == f"# Nora\n\n## Likes\n\n- Nora drinks oolong. {MARK}\n"
     return user
 
@@ -46,7 +52,13 @@ def test_a_line_a_person_changed_is_theirs(nora: Folder) -> None:
     edit(nora, "- Nora drinks oolong.", "- Nora drinks oolong, strong.")
     before = shown(nora)
     talk(nora, JUNE, "sencha now")
-    done = list(consolidation.run(nora, JUNE, Reader(note("Nora drinks sencha.", "sencha", supersede="oolong"))))
+    done = list(
+        consolidation.run(
+            nora,
+            JUNE,
+            Reader(note("Nora drinks sencha.", "sencha", supersede="oolong")),
+        )
+    )
     assert shown(nora) == before
     assert any("profile.md:5 is yours" in told for one in done for told in one.notes)
 
@@ -54,70 +66,155 @@ def test_a_line_a_person_changed_is_theirs(nora: Folder) -> None:
 def test_the_line_of_a_renamed_fact_is_the_programs_still(nora: Folder) -> None:
     Path(nora.root, TEA).rename(Path(nora.root, "facts/2026-05-08-茶.md"))
     assert not list(consolidated(nora, JUNE, Reader()))
-    assert shown(nora) == "# Nora\n\n## Likes\n\n- Nora drinks oolong. <!-- facts/2026-05-08-茶.md -->\n"
-    assert tell(nora, JULY, "sencha now", "Nora drinks sencha.", supersede="oolong") == ["SUPERSEDE"]
+    assert (
+        shown(nora)
+        == "# Nora\n\n## Likes\n\n- Nora drinks oolong. <!-- facts/2026-05-08-茶.md -->\n"
+    )
+    assert tell(
+        nora, JULY, "sencha now", "Nora drinks sencha.", supersede="oolong"
+    ) == ["SUPERSEDE"]
     assert "oolong" not in shown(nora) and "sencha" in shown(nora)
     [sencha] = Path(nora.root).glob("facts/2026/*.md")
     sencha.rename(sencha.with_name("2026-07-01-煎茶.md"))
     assert not list(consolidated(nora, JULY, Reader()))
     log, old = sessions.ConsolidationLog(nora), nora.find("facts/2026-05-08-茶.md")
-    assert old and "superseded_by: facts/2026/2026-07-01-煎茶.md" in old.lines and log.untouched(old.path, old.data)
+    assert (
+        old
+        and "superseded_by: facts/2026/2026-07-01-煎茶.md" in old.lines
+        and log.untouched(old.path, old.data)
+    )
 
 
 @pytest.mark.parametrize("words", ["Sencha is what Nora drinks.", "诺拉喝煎茶 now"])
 @pytest.mark.parametrize("how", ["supersede", "update"])
 @pytest.mark.parametrize("section", ["", "likes", "health"])
-def test_what_follows_takes_over_a_line_or_brings_its_section(nora: Folder, words: str, how: str, section: str) -> None:
-    assert tell(nora, JUNE, "sencha now 煎茶", words, section=section, **{how: "oolong"}) == [how.upper()]
-    [heading, line] = [line for line in shown(nora).split("\n") if line.startswith(("- ", "##"))]
+def test_what_follows_takes_over_a_line_or_brings_its_section(
+    nora: Folder, words: str, how: str, section: str
+) -> None:
+    assert tell(
+        nora, JUNE, "sencha now 煎茶", words, section=section, **{how: "oolong"}
+    ) == [how.upper()]
+    [heading, line] = [
+        line for line in shown(nora).split("\n") if line.startswith(("- ", "##"))
+    ]
     assert line.startswith(f"- {words} <!-- facts/2026/2026-0")
-    assert heading in ("## Health", "## 健康") if section == "health" else heading == "## Likes"
+    assert (
+        heading in ("## Health", "## 健康")
+        if section == "health"
+        else heading == "## Likes"
+    )
 
 
 def test_what_begins_later_stands_beside_what_holds_until_then(nora: Folder) -> None:
     later = {"section": "home", "valid_from": "2026-07-01"}  # above the other section
-    tell(nora, JUNE, "sencha from July", "Nora drinks sencha from July.", supersede="oolong", **later)
+    tell(
+        nora,
+        JUNE,
+        "sencha from July",
+        "Nora drinks sencha from July.",
+        supersede="oolong",
+        **later,
+    )
     assert "oolong" in shown(nora) and "sencha" in shown(nora)
     maintain(nora, JULY, None)
-    assert "oolong" not in shown(nora) and shown(nora).count("- Nora drinks sencha") == 1
+    assert (
+        "oolong" not in shown(nora) and shown(nora).count("- Nora drinks sencha") == 1
+    )
 
 
 def test_a_line_follows_a_fact_that_a_person_edits_or_ends(nora: Folder) -> None:
     Path(nora.root, TEA).write_text("Nora drinks oolong, cold.\n")
     list(consolidation.run(nora, JUNE, None))
     assert f"- Nora drinks oolong, cold. {MARK}" in shown(nora)
-    Path(nora.root, TEA).write_text("---\nvalid_until: 2026-06-03\n---\nNora drinks oolong, cold.\n")
+    Path(nora.root, TEA).write_text(
+        "---\nvalid_until: 2026-06-03\n---\nNora drinks oolong, cold.\n"
+    )
     maintain(nora, JULY, None)  # without a model
-    assert shown(nora).rstrip() == "# Nora", "a section that holds nothing any more goes"
+    assert shown(nora).rstrip() == "# Nora", (
+        "a section that holds nothing any more goes"
+    )
 
 
-def test_a_plan_s_line_goes_when_its_day_is_over_and_that_of_what_has_happened_stays(nora: Folder) -> None:
-    exam, loss = {"kind": "event", "section": "work"}, {"kind": "event", "section": "family"}
-    tell(nora, JUNE, "exam on the 20th", "Nora's exam is on 20 June 2026.", day="2026-06-20", **exam)
-    tell(nora, JUNE.replace(hour=12), "lost my aunt", "Nora's aunt died on 1 June 2026.", day="2026-06-01", **loss)
-    tell(nora, JUNE, "guests", "Nora has guests.", day="2026-06-20", valid_until="2026-07-01", **exam)
+def test_a_plan_s_line_goes_when_its_day_is_over_and_that_of_what_has_happened_stays(
+    nora: Folder,
+) -> None:
+    exam, loss = (
+        {"kind": "event", "section": "work"},
+        {"kind": "event", "section": "family"},
+    )
+    tell(
+        nora,
+        JUNE,
+        "exam on the 20th",
+        "Nora's exam is on 20 June 2026.",
+        day="2026-06-20",
+        **exam,
+    )
+    tell(
+        nora,
+        JUNE.replace(hour=12),
+        "lost my aunt",
+        "Nora's aunt died on 1 June 2026.",
+        day="2026-06-01",
+        **loss,
+    )
+    tell(
+        nora,
+        JUNE,
+        "guests",
+        "Nora has guests.",
+        day="2026-06-20",
+        valid_until="2026-07-01",
+        **exam,
+    )
     list(consolidation.run(nora, JUNE.replace(day=20), None))
     assert "exam" in shown(nora) and "aunt" in shown(nora)
     talk(nora, JUNE, "a fair")  # read when it is over
-    remembered(nora, JULY, Reader(note("Nora's fair is on 21 June 2026.", "a fair", day="2026-06-21", **exam)))
+    remembered(
+        nora,
+        JULY,
+        Reader(
+            note("Nora's fair is on 21 June 2026.", "a fair", day="2026-06-21", **exam)
+        ),
+    )
     assert "aunt" in shown(nora) and "guests" in shown(nora), "they stay till the end"
     assert "exam" not in shown(nora) and "fair" not in shown(nora)
 
 
-def test_sections_stand_in_order_and_in_the_language_of_their_first_line(user: Folder) -> None:
+def test_sections_stand_in_order_and_in_the_language_of_their_first_line(
+    user: Folder,
+) -> None:
     tell(user, MAY, "绿茶", "诺拉爱喝绿茶。", section="likes")
     tell(user, MAY.replace(hour=11), "in Ghent", "Nora lives in Ghent.", section="home")
     assert re.findall("^## .*", shown(user), re.M) == ["## Home", "## 喜好"]
 
 
 @given(
-    st.lists(st.sampled_from(["", "# Nora", "## Likes", "- mine", "  - deep", "text", "<!-- x -->", "## Work", "\t"]))
+    st.lists(
+        st.sampled_from(
+            [
+                "",
+                "# Nora",
+                "## Likes",
+                "- mine",
+                "  - deep",
+                "text",
+                "<!-- x -->",
+                "## Work",
+                "\t",
+            ]
+        )
+    )
 )
-def test_what_is_a_person_s_stays_to_the_byte(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+def test_what_is_a_person_s_stays_to_the_byte(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
     """Whatever stands in the profile, a line of the program's comes and goes, and every other line is there in its order."""
     user = Store(tmp_path_factory.mktemp("own")).user("nora").folder
     user.make()
     Path(user.root, "profile.md").write_bytes("\r\n".join(lines).encode())
     tell(user, MAY, "oolong", "Nora drinks oolong.", section="likes")
     rest = iter(line.rstrip("\r") for line in shown(user).split("\n"))
-    assert all(line in rest for line in lines if line.strip() and line != "## Likes"), shown(user)
+    assert all(line in rest for line in lines if line.strip() and line != "## Likes"), (
+        shown(user)
+    )

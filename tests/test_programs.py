@@ -22,16 +22,31 @@ sys.exit(3)
 
 def cold(words: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str, str]:
     command = [*(COLD[:1] if words[0] == "-c" else COLD), *words]
-    done = subprocess.run(command, cwd=folder, env=env, input="Tea? 茶", capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=env,
+        input="Tea? 茶",
+        capture_output=True,
+        encoding="utf-8",
+    )
     return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
     "words",
-    [["-c", STATE, "one"], ["--version"], ["nope"], ["grep", "tea"], ["chat", "--off-the-record"]],
+    [
+        ["-c", STATE, "one"],
+        ["--version"],
+        ["nope"],
+        ["grep", "tea"],
+        ["chat", "--off-the-record"],
+    ],
     ids=lambda words: words[0],
 )
-def test_it_is_given_says_and_ends_as_a_cold_one(tmp_path: Path, words: list[str]) -> None:
+def test_it_is_given_says_and_ends_as_a_cold_one(
+    tmp_path: Path, words: list[str]
+) -> None:
     env = clean(tmp_path, TZ="Asia/Tokyo", LOGNAME="ann")
     done = filemem(*words, cwd=tmp_path, env=env, given="Tea? 茶")
     assert (done.returncode, done.stdout, done.stderr) == cold(words, tmp_path, env)

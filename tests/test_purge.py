@@ -28,7 +28,9 @@ FACT = "facts/2026/2026-11-18-the-zyzzyva-of-mara.md"
 
 
 def commit(user: Folder, subject: str, *paths: str) -> None:
-    assert not History(user).record(subject, paths, {"Job": "test", "Session": TALK}, START)
+    assert not History(user).record(
+        subject, paths, {"Job": "test", "Session": TALK}, START
+    )
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +42,15 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(top, "add", "README")
     git(top, "commit", "--quiet", "--message", "Begin")
     user = Store(top / "store").user("mara").folder
-    user.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n")
+    user.create(
+        "facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n"
+    )
     set_up(str(top / "store"), "mara", START)
-    commit(user, "Remember: The cat sleeps in the tuba case.", "facts/2026/2026-11-17-the-cat.md")
+    commit(
+        user,
+        "Remember: The cat sleeps in the tuba case.",
+        "facts/2026/2026-11-17-the-cat.md",
+    )
     (top / "store/bob").mkdir()
     (top / "store/bob/a.md").write_text(f"Bob keeps his own {WORD}.\n")
     git(top, "add", "store/bob/a.md")
@@ -50,9 +58,16 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = format_turn("mara", "09:01", f"I saw a {WORD} in the jar.")
     user.create(TALK, format_turn("mara", "09:00", "Good morning.") + said)
     commit(user, f"Talk with mara: I saw a {WORD} in", TALK)
-    user.create(FACT, f"---\nsource: {TALK}:2\n---\n\nMara saw a {WORD} in a jar, and told nobody else about it.\n")
+    user.create(
+        FACT,
+        f"---\nsource: {TALK}:2\n---\n\nMara saw a {WORD} in a jar, and told nobody else about it.\n",
+    )
     journal.note_recall(user, FACT, "open", START)
-    commit(user, f"Remember: Mara saw a {WORD} in a jar, and told nobody else about it.", FACT)
+    commit(
+        user,
+        f"Remember: Mara saw a {WORD} in a jar, and told nobody else about it.",
+        FACT,
+    )
     git(top, "tag", "light")
     git(top, "switch", "--quiet", "--create", "side")
     user.append(TALK, format_turn("mara", "09:02", "It rains."))
@@ -76,13 +91,17 @@ def top(user: Folder) -> Path:
 
 def run(user: Folder, *args: str) -> Result:
     root = user.store
-    return CliRunner().invoke(cli, ["--store", root, "--user", user.name, "forget", *args], env={"HOME": root})
+    return CliRunner().invoke(
+        cli, ["--store", root, "--user", user.name, "forget", *args], env={"HOME": root}
+    )
 
 
 def saying(where: Path, word: str = WORD) -> list[str]:
     """Every object that holds the word, other people's files aside."""
     found = []
-    for oid, kind, data in objects(History(Store(where / "store").user("mara").folder).repository):
+    for oid, kind, data in objects(
+        History(Store(where / "store").user("mara").folder).repository
+    ):
         if word.encode() in data and b"Bob" not in data:
             found.append(f"{kind} {oid}")
     return found
@@ -90,8 +109,14 @@ def saying(where: Path, word: str = WORD) -> list[str]:
 
 def trees(where: Path) -> set[str]:
     """What the commits of the branch have of everything but the memories in question."""
-    listed = [git(where, "ls-tree", "-r", name).split("\n") for name in git(where, "rev-list", "main").split()]
-    return {"\n".join(line for line in lines if re.search("the-cat|bob|README", line)) for lines in listed}
+    listed = [
+        git(where, "ls-tree", "-r", name).split("\n")
+        for name in git(where, "rev-list", "main").split()
+    ]
+    return {
+        "\n".join(line for line in lines if re.search("the-cat|bob|README", line))
+        for lines in listed
+    }
 
 
 def test_no_object_says_it_any_more_and_all_else_is_as_it_was(mara: Folder) -> None:
@@ -106,14 +131,20 @@ def test_no_object_says_it_any_more_and_all_else_is_as_it_was(mara: Folder) -> N
     assert git(where, "log", "--format=%H", "--reverse", "main").split()[:4] == first
     assert git(where, "status", "--porcelain") == ""
     git(where, "fsck", "--full", "--strict")
-    assert mara.read(TALK) == work[TALK].replace(f"I saw a {WORD} in the jar.".encode(), b"[forgotten]")
+    assert mara.read(TALK) == work[TALK].replace(
+        f"I saw a {WORD} in the jar.".encode(), b"[forgotten]"
+    )
     assert "It rains." in git(where, "show", f"main:store/mara/{TALK}")
-    assert "Remember: The cat sleeps in the tuba case." in git(where, "log", "--format=%s", "main")
+    assert "Remember: The cat sleeps in the tuba case." in git(
+        where, "log", "--format=%s", "main"
+    )
     assert git(where, "log", "--merges", "--format=%s", "main")
 
 
 @pytest.mark.parametrize("named", [[f"archive/{FACT}"], ["--about", WORD]])
-def test_what_was_forgotten_before_can_be_purged_later(mara: Folder, named: list[str]) -> None:
+def test_what_was_forgotten_before_can_be_purged_later(
+    mara: Folder, named: list[str]
+) -> None:
     """By the same words, or the path that it had."""
     where = top(mara)
     run(mara, "--about", WORD, "--yes")
@@ -121,10 +152,14 @@ def test_what_was_forgotten_before_can_be_purged_later(mara: Folder, named: list
     result = run(mara, *named, "--yes", "--purge-history")
     assert result.exit_code == 0, (result.output, result.exception)
     assert "Git remembers it: " in result.output
-    assert [said for said in saying(where) if named[0] == "--about" or "tree" in said] == []
+    assert [
+        said for said in saying(where) if named[0] == "--about" or "tree" in said
+    ] == []
     assert "It rains." in git(where, "show", f"main:store/mara/{TALK}")
     git(where, "fsck", "--full", "--strict")
-    assert run(mara, *named, "--yes", "--purge-history").output == "Nothing was found.\n"
+    assert (
+        run(mara, *named, "--yes", "--purge-history").output == "Nothing was found.\n"
+    )
 
 
 def test_a_whole_user_leaves_the_history(mara: Folder) -> None:
@@ -142,7 +177,9 @@ def test_a_repository_of_ones_own_goes_with_its_user(tmp_path: Path) -> None:
     ann.create("facts/a.md", f"A {WORD}.\n")
     set_up(ann.root, "ann", START)
     assert run(ann, "--yes").exit_code == 0
-    assert git(ann.root, "log", "-1", "--format=%s") == "Forget the memories of one user"
+    assert (
+        git(ann.root, "log", "-1", "--format=%s") == "Forget the memories of one user"
+    )
     assert [path.name for path in Path(ann.root).iterdir()] == [".git"]
     assert run(ann, "--yes", "--purge-history").exit_code == 0
     assert not Path(ann.root).exists()
@@ -163,8 +200,17 @@ def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
         sync(History(mara), None, START)
     assert WORD not in git(where, "log", "--all", "-p")
     git(where, "push", "--quiet", "--force", "origin", "main")
-    assert sync(History(mara), None, START)[-1] == "Everything is the same here and there."
-    git(tmp_path / "other", "commit", "--quiet", "--allow-empty", "--message", "Elsewhere")
+    assert (
+        sync(History(mara), None, START)[-1] == "Everything is the same here and there."
+    )
+    git(
+        tmp_path / "other",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message",
+        "Elsewhere",
+    )
     git(tmp_path / "other", "push", "--quiet", "--force", "origin", "main")
     with pytest.raises(FilememError, match="purged here"):
         sync(History(mara), None, START)
@@ -182,13 +228,21 @@ def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
         ("git rev-parse HEAD > .git/MERGE_HEAD", "a merge is in progress"),
     ],
 )
-def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: Folder, obstacle: str, words: str) -> None:
+def test_what_stands_in_the_way_is_said_before_anything_is_touched(
+    mara: Folder, obstacle: str, words: str
+) -> None:
     where = top(mara)
     subprocess.run(["sh", "-c", obstacle.replace("FACT", FACT)], cwd=where, check=True)
-    before = {path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")
+    before = (
+        {path: mara.read(path) for path in mara.paths()},
+        git(where, "rev-parse", "main"),
+    )
     result = run(mara, f"archive/{FACT}", "--yes", "--purge-history")
     assert words in str(result.exception)
-    assert ({path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")) == before
+    assert (
+        {path: mara.read(path) for path in mara.paths()},
+        git(where, "rev-parse", "main"),
+    ) == before
 
 
 def fact(user: Folder, text: str) -> str:
@@ -200,7 +254,9 @@ def purged(user: Folder, *named: str) -> str:
     result = run(user, *(named or ("--about", WORD)), "--yes", "--purge-history")
     assert result.exit_code == 0, (result.output, result.exception)
     assert saying(top(user)) == []
-    assert "Nothing of this user's in git says it any more" in result.output, result.output
+    assert "Nothing of this user's in git says it any more" in result.output, (
+        result.output
+    )
     return result.output
 
 
@@ -214,7 +270,11 @@ def test_what_else_is_staged_stays_so_and_what_is_changed_too(mara: Folder) -> N
     staged.write_text("An empty jar.\n")
     (where / "README").write_text("Edited.\n")
     purged(mara)
-    assert sorted(git(where, "status", "--short").split("\n")) == [" M README", "?? store/mara/notes/", "A  mine"]
+    assert sorted(git(where, "status", "--short").split("\n")) == [
+        " M README",
+        "?? store/mara/notes/",
+        "A  mine",
+    ]
     assert staged.read_text() == "An empty jar.\n"
 
 
@@ -223,34 +283,56 @@ def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: Folder) -> 
     where = top(mara)
     git(where, "hash-object", "-w", "--stdin", stdin=f"A {WORD} adrift.\n".encode())
     Path(fact(mara, f"Saw a {WORD} on Tuesday.")).unlink()
-    git(where, "update-ref", "refs/remotes/origin/main", lost := git(where, "rev-parse", "HEAD"))
+    git(
+        where,
+        "update-ref",
+        "refs/remotes/origin/main",
+        lost := git(where, "rev-parse", "HEAD"),
+    )
     git(where, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
     git(where, "reset", "--quiet", "HEAD~1")
     for name in ("COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "MERGE_MSG"):
         (where / ".git" / name).write_text(f"{lost} A {WORD}\n")
     purged(mara)
-    told = [path for path in (where / ".git").rglob("*") if path.is_file() and WORD.encode() in path.read_bytes()]
+    told = [
+        path
+        for path in (where / ".git").rglob("*")
+        if path.is_file() and WORD.encode() in path.read_bytes()
+    ]
     assert told == [] and git(where, "for-each-ref", "refs/remotes") == ""
-    assert run(mara, "--about", WORD, "--yes", "--purge-history").output == "Nothing was found.\n"
+    assert (
+        run(mara, "--about", WORD, "--yes", "--purge-history").output
+        == "Nothing was found.\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("left", "named"),
     [
         ("git branch the-zyzzyva", "refs/heads/the-zyzzyva"),
-        ("git bundle create -q .git/all.bundle --all", "all.bundle: cannot be searched"),
-        ("mkdir -p .git/lfs && echo A zyzzyva > .git/lfs/x", "[.]git/lfs/x:1: A zyzzyva"),
+        (
+            "git bundle create -q .git/all.bundle --all",
+            "all.bundle: cannot be searched",
+        ),
+        (
+            "mkdir -p .git/lfs && echo A zyzzyva > .git/lfs/x",
+            "[.]git/lfs/x:1: A zyzzyva",
+        ),
         (
             "git repack -a -d -q && touch $(ls .git/objects/pack/*.pack | sed s/pack$/keep/)",
             "which no branch or tag names",
         ),
     ],
 )
-def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: Folder, left: str, named: str) -> None:
+def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(
+    mara: Folder, left: str, named: str
+) -> None:
     where = top(mara)
     subprocess.run(["sh", "-c", left], cwd=where, check=True)
     result = run(mara, "--about", WORD, "--yes", "--purge-history")
-    assert re.search(f"Git still says it: [^\n]*(?:{named})", result.output), result.output
+    assert re.search(f"Git still says it: [^\n]*(?:{named})", result.output), (
+        result.output
+    )
     assert "Nothing of this user" not in result.output
 
 
@@ -282,12 +364,30 @@ KEPT: dict[str, tuple[Callable[[Folder], object], str]] = {
     "pack": (lambda user: git(top(user), "gc", "--quiet"), ""),
     "reflog": (_in_reflog, ""),
     "stash": (_stashed, "it has stashed changes"),
-    "worktree": (lambda user: git(top(user), "worktree", "add", "-q", "../other", "side"), "it has several work trees"),
-    "trace": (_kept(".filemem/traces/2026-01-01-0900-x.jsonl", json.dumps({"answer": f"A {WORD}."}) + "\n"), ""),
+    "worktree": (
+        lambda user: git(top(user), "worktree", "add", "-q", "../other", "side"),
+        "it has several work trees",
+    ),
+    "trace": (
+        _kept(
+            ".filemem/traces/2026-01-01-0900-x.jsonl",
+            json.dumps({"answer": f"A {WORD}."}) + "\n",
+        ),
+        "",
+    ),
     "vectors": (_kept(".filemem/vectors/x.vectors", f"A {WORD}."), ""),
-    "summary": (_kept("summaries/2026/2026-11-x.md", f"# X\n\n- A {WORD}. ({TALK}:2)\n"), ""),
-    "profile": (_kept("profile.md", f"# Mara\n\n- Keeps a {WORD}. <!-- {FACT} -->\n- Rows.\n"), ""),
-    "another user": (_kept("../bob/b.md", f"Bob's {WORD}, again.\n"), "bob/a.md:1, bob/b.md:1"),
+    "summary": (
+        _kept("summaries/2026/2026-11-x.md", f"# X\n\n- A {WORD}. ({TALK}:2)\n"),
+        "",
+    ),
+    "profile": (
+        _kept("profile.md", f"# Mara\n\n- Keeps a {WORD}. <!-- {FACT} -->\n- Rows.\n"),
+        "",
+    ),
+    "another user": (
+        _kept("../bob/b.md", f"Bob's {WORD}, again.\n"),
+        "bob/a.md:1, bob/b.md:1",
+    ),
 }
 
 
@@ -296,19 +396,44 @@ def test_success_is_true_whatever_has_kept_it(mara: Folder, way: str) -> None:
     """Either nothing of the user's has it any more, or the answer says what has it and the command fails."""
     keep, named = KEPT[way]
     keep(mara)
-    words = ["--store", mara.store, "--user", "mara", "forget", WORD, "--yes", "--purge-history"]
-    done = CliRunner().invoke(cli, words, env={"HOME": mara.store}, standalone_mode=False)
+    words = [
+        "--store",
+        mara.store,
+        "--user",
+        "mara",
+        "forget",
+        WORD,
+        "--yes",
+        "--purge-history",
+    ]
+    done = CliRunner().invoke(
+        cli, words, env={"HOME": mara.store}, standalone_mode=False
+    )
     said = f"{done.output}{done.exception or ''}"
-    own = [path for path in Path(mara.root).rglob("*") if path.is_file() and WORD.encode() in path.read_bytes()]
+    own = [
+        path
+        for path in Path(mara.root).rglob("*")
+        if path.is_file() and WORD.encode() in path.read_bytes()
+    ]
     clean = not own and saying(top(mara)) == []
     assert named in said and "Bob's" not in said.replace("by", "")
-    assert clean == ("Nothing of this user's in git says it any more" in said) == ("Nothing in mara's folder" in said)
+    assert (
+        clean
+        == ("Nothing of this user's in git says it any more" in said)
+        == ("Nothing in mara's folder" in said)
+    )
     assert clean or (done.exception is not None and named)
 
 
-def test_without_its_extra_it_is_named_and_nothing_is_deleted(mara: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_extra_it_is_named_and_nothing_is_deleted(
+    mara: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "git_filter_repo", None)
     before = {path: mara.read(path) for path in mara.paths()}
     result = run(mara, WORD, "--yes", "--purge-history")
-    assert "pip install" in str(result.exception) and "[purge]'" in str(result.exception) and result.exit_code != 0
+    assert (
+        "pip install" in str(result.exception)
+        and "[purge]'" in str(result.exception)
+        and result.exit_code != 0
+    )
     assert {path: mara.read(path) for path in mara.paths()} == before

@@ -43,10 +43,19 @@ SECRETS = [
     (KEY, "aws_secret_access_key = ‹" + mixed(20) + "/" + mixed(19) + "›"),
     (TOKEN, "bot ‹123456789:" + "AA" + mixed(33) + "›"),
     (TOKEN, "the cookie was ‹" + JWT + "›;"),
-    (PRIVATE, "here:\n‹" + pem("BEGIN") + "\n" + LINES + "\n" + pem("END") + "›\nthat was it"),
     (
         PRIVATE,
-        "- **Bob** 09:30: ‹" + pem("BEGIN") + "\n  " + mixed(64) + "\n  " + mixed(64) + "›\n- **Amy** 09:31: Oh no",
+        "here:\n‹" + pem("BEGIN") + "\n" + LINES + "\n" + pem("END") + "›\nthat was it",
+    ),
+    (
+        PRIVATE,
+        "- **Bob** 09:30: ‹"
+        + pem("BEGIN")
+        + "\n  "
+        + mixed(64)
+        + "\n  "
+        + mixed(64)
+        + "›\n- **Amy** 09:31: Oh no",
     ),
     (PASSWORD, "postgres://bob:‹" + "s3cr" + "3t›@db.example.com/x"),
     (PASSWORD, "my password is ‹swordfish› and my name is Bob"),
@@ -59,7 +68,10 @@ SECRETS = [
     (ID, "身份证号‹11010519491231002X›"),
     (ID, "passport number ‹X1234567›"),
     (PASSWORD, "docker login -u mara -p ‹kettle99› registry.example.org"),
-    (PASSWORD, "Seed phrase: ‹apple brave candy delta eagle fancy grape house igloo joker kites lemon›."),
+    (
+        PASSWORD,
+        "Seed phrase: ‹apple brave candy delta eagle fancy grape house igloo joker kites lemon›.",
+    ),
 ]
 
 NEAR_MISSES = [
@@ -86,11 +98,15 @@ NEAR_MISSES = [
 PIECES = st.sampled_from(
     [
         *" \n.,:：=，。'\"“”()-@/0[]!\0",
-        *"password|my password is |密码是|口令：|PIN |is my password|验证码|token=|api_key: ".split("|"),
+        *"password|my password is |密码是|口令：|PIN |is my password|验证码|token=|api_key: ".split(
+            "|"
+        ),
         *"hunter2|swordfish|4921|4111 1111|11111111|4111111111111111|https://a:b@c|[redacted: password]|[redacted: ".split(
             "|"
         ),
-        *"219-09-9999|DE89 3704 0044 0532 0130 00|11010519491231002X| to |changed my password|ssn|card ".split("|"),
+        *"219-09-9999|DE89 3704 0044 0532 0130 00|11010519491231002X| to |changed my password|ssn|card ".split(
+            "|"
+        ),
         *("sk-" + mixed(30), "ghp_" + mixed(36), "AKIA" + "Q7" * 8, "eyJ" + mixed(12)),
         *(pem("BEGIN"), pem("END"), mixed(64) + "\n"),
     ]
@@ -110,8 +126,13 @@ def test_a_secret_leaves_and_what_is_beside_it_stays(kind: str, marked: str) -> 
 def test_a_token_of_letters_alone_is_one() -> None:
     """As most of the hub's are: 34 letters thrown by chance."""
     chance = random.Random(28)
-    tokens = ["hf_" + "".join(chance.choices(string.ascii_letters + string.digits, k=34)) for _ in range(500)]
-    tokens += ["hf_" + "".join(chance.choices(string.ascii_letters, k=34)) for _ in range(500)]
+    tokens = [
+        "hf_" + "".join(chance.choices(string.ascii_letters + string.digits, k=34))
+        for _ in range(500)
+    ]
+    tokens += [
+        "hf_" + "".join(chance.choices(string.ascii_letters, k=34)) for _ in range(500)
+    ]
     kept = [redact(f"mine is {token}, keep it")[0] for token in tokens]
     assert kept.count("mine is [redacted: token], keep it") >= len(tokens) - 10
 
@@ -128,12 +149,18 @@ def test_several_secrets_in_one_text_are_told_apart() -> None:
         "I changed my password from [redacted: password] to [redacted: password] yesterday; PIN [redacted: code], "
         "card [redacted: card number] [redacted: card number]."
     )
-    assert [text[at.start : at.end] for at in found][:3] == ["hunter2", "Tr0ub4dor", "4921"]
+    assert [text[at.start : at.end] for at in found][:3] == [
+        "hunter2",
+        "Tr0ub4dor",
+        "4921",
+    ]
 
 
 @given(TEXTS)
 @example("password is password is pin is 4921")
-def test_redacting_twice_is_redacting_once_and_all_else_stays_character_by_character(text: str) -> None:
+def test_redacting_twice_is_redacting_once_and_all_else_stays_character_by_character(
+    text: str,
+) -> None:
     clean, found = redact(text)
     assert redact(clean) == (clean, [])
     rebuilt, done = "", 0
@@ -154,13 +181,29 @@ def check_digit(digits: str) -> str:
 
 @st.composite
 def grouped_cards(draw: st.DrawFn) -> str:
-    makes = [("4", 16), ("51", 16), ("2221", 16), ("37", 15), ("62", 16), ("62", 19), ("6011", 16)]
+    makes = [
+        ("4", 16),
+        ("51", 16),
+        ("2221", 16),
+        ("37", 15),
+        ("62", 16),
+        ("62", 19),
+        ("6011", 16),
+    ]
     prefix, size = draw(st.sampled_from(makes))
-    body = prefix + draw(st.text("0123456789", min_size=size - 1 - len(prefix), max_size=size - 1 - len(prefix)))
+    body = prefix + draw(
+        st.text(
+            "0123456789",
+            min_size=size - 1 - len(prefix),
+            max_size=size - 1 - len(prefix),
+        )
+    )
     number = body + check_digit(body)
     cuts = sorted(draw(st.sets(st.integers(1, size - 1), max_size=6)))
     separator = draw(st.sampled_from([" ", "-", "\u00a0", " - ", "–"]))
-    return separator.join(number[a:b] for a, b in zip([0, *cuts], [*cuts, size], strict=True))
+    return separator.join(
+        number[a:b] for a, b in zip([0, *cuts], [*cuts, size], strict=True)
+    )
 
 
 @given(
@@ -168,7 +211,9 @@ def grouped_cards(draw: st.DrawFn) -> str:
     st.sampled_from(["", "card ", "My card: ", "卡号", "("]),
     st.sampled_from(["", ".", ", thanks", "，谢谢", ")"]),
 )
-def test_a_card_with_its_check_digit_is_caught_however_it_is_grouped(card: str, before: str, after: str) -> None:
+def test_a_card_with_its_check_digit_is_caught_however_it_is_grouped(
+    card: str, before: str, after: str
+) -> None:
     clean, found = redact(before + card + after)
     assert [at.kind for at in found] == [CARD]
     assert clean == f"{before}[redacted: card number]{after}"
@@ -181,9 +226,15 @@ def test_a_number_without_the_check_digit_of_a_card_stays(digits: str) -> None:
 
 
 HOSTILE = [
-    *'a|1| |\n|"|“|1 |4 |4111 |1-|a |a@|eyJaaaaaaaaaa.|eyJaaaaaaaaaa.a|sk-|SG.aaaaaaaaaaaaaaaa|ssn |DE89 '.split("|"),
-    *'api_|bearer |://a:|password |password is |password for a |password: "|change a |is my |密码|密码是'.split("|"),
-    *"验证码|PIN |login |mysql |mnemonic: word |river stone paper |recovery codes a1b2 |the code for the ".split("|"),
+    *'a|1| |\n|"|“|1 |4 |4111 |1-|a |a@|eyJaaaaaaaaaa.|eyJaaaaaaaaaa.a|sk-|SG.aaaaaaaaaaaaaaaa|ssn |DE89 '.split(
+        "|"
+    ),
+    *'api_|bearer |://a:|password |password is |password for a |password: "|change a |is my |密码|密码是'.split(
+        "|"
+    ),
+    *"验证码|PIN |login |mysql |mnemonic: word |river stone paper |recovery codes a1b2 |the code for the ".split(
+        "|"
+    ),
     *(pem("BEGIN") + "\n", pem("END"), mixed(64) + "\n"),
 ]
 
@@ -210,7 +261,9 @@ def test_the_document_says_what_the_program_counts(measured: str) -> None:
     assert measured in (ROOT / "docs/security.md").read_text(encoding="utf-8")
 
 
-def test_at_least_95_of_100_secrets_go_and_at_most_2_of_100_look_alikes(measured: str) -> None:
+def test_at_least_95_of_100_secrets_go_and_at_most_2_of_100_look_alikes(
+    measured: str,
+) -> None:
     rows = re.findall(r"\| (\d+) of (\d+) \| (\d+) of (\d+) \|", measured)
     assert len(rows) == 9
     assert sum(int(row[1]) for row in rows) >= 520

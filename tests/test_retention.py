@@ -17,7 +17,10 @@ recalls = st.lists(days, max_size=12)
 @given(recalls, days, importances, importances)
 def test_a_more_important_memory_never_fades_sooner(recalled, today, one, other):
     low, high = sorted((one, other))
-    weak, strong = strength(BORN, recalled, today, low), strength(BORN, recalled, today, high)
+    weak, strong = (
+        strength(BORN, recalled, today, low),
+        strength(BORN, recalled, today, high),
+    )
     assert strong.retention >= weak.retention
     assert strong.stability >= weak.stability
 

@@ -16,7 +16,9 @@ from filemem.files.folder import Folder
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit: "
-UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
+UNSET = dict.fromkeys(
+    name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_"))
+)
 
 
 @pytest.fixture
@@ -24,20 +26,43 @@ def user(tmp_path: Path) -> Folder:
     """A person who has told three things, proposed and not yet remembered."""
     (tmp_path / "filemem.yaml").write_text("review: true\n")
     nora = Store(tmp_path).user("nora").folder
-    talk(nora, MAY, "I live in Ghent.", "Nice.", "My favourite tea is oolong.", "Good.", "I'm allergic to walnuts.")
+    talk(
+        nora,
+        MAY,
+        "I live in Ghent.",
+        "Nice.",
+        "My favourite tea is oolong.",
+        "Good.",
+        "I'm allergic to walnuts.",
+    )
     consolidated(nora)
     return nora
 
 
 def consolidated(user: Folder) -> list[str]:
-    reader = Reader(note("Nora lives in Bruges.", "in Bruges", supersede="Ghent"), echo=True, section="home")
+    reader = Reader(
+        note("Nora lives in Bruges.", "in Bruges", supersede="Ghent"),
+        echo=True,
+        section="home",
+    )
     return [one.claim.text for one in remembered(user, JUNE, reader)]
 
 
 def review(user: Folder, answers: str = "", *more: str, **env: str) -> str:
     """`filemem review` as a person has it, who types these lines; ends with the exit code."""
-    args = ["review", "--store", user.store, "--user", user.name, "--today", "2026-06-02", *more]
-    done = CliRunner().invoke(cli, args, input=answers, env={**UNSET, **env}, standalone_mode=False)
+    args = [
+        "review",
+        "--store",
+        user.store,
+        "--user",
+        user.name,
+        "--today",
+        "2026-06-02",
+        *more,
+    ]
+    done = CliRunner().invoke(
+        cli, args, input=answers, env={**UNSET, **env}, standalone_mode=False
+    )
     assert done.exception is None, done.output
     return f"{done.output}[{done.return_value}]"
 
@@ -70,13 +95,17 @@ rejected
 
 
 def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> None:
-    assert kept(user) == {} and consolidated(user) == [], "nothing is remembered before they say so, or proposed twice"
+    assert kept(user) == {} and consolidated(user) == [], (
+        "nothing is remembered before they say so, or proposed twice"
+    )
     assert review(user, "a\nr\ns\n") == WALKED
     profile = f"# Nora\n\n## Home\n\n- I live in Ghent. <!-- {HOME} -->"
     assert kept(user) == {HOME: "I live in Ghent.", "profile.md": profile}
 
 
-def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(user: Folder) -> None:
+def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(
+    user: Folder,
+) -> None:
     """By an answer, or by an option that asks nothing; what was skipped or left, by an answer or a Ctrl-D, is asked again."""
     for answers in ("a\nq\n", "r\n", "s\n"):
         review(user, answers)
@@ -86,19 +115,27 @@ def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(u
     talk(user, JUNE, "My cat's name is Pixel.")
     consolidated(user)
     pixel = "facts/2026/2026-06-02-my-cat-s-name-is-pixel.md"
-    assert review(user, "", "--accept-all") == f"remembered {pixel}: My cat's name is Pixel.\n[0]"
+    assert (
+        review(user, "", "--accept-all")
+        == f"remembered {pixel}: My cat's name is Pixel.\n[0]"
+    )
 
 
 def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:
     """It keeps its source, is certain, and is not touched when it is told again."""
     editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\nprintf "Nora lives in [[Ghent]], at the Coupure.\\n" > "$1"\n')
+    editor.write_text(
+        '#!/bin/sh\nprintf "Nora lives in [[Ghent]], at the Coupure.\\n" > "$1"\n'
+    )
     editor.chmod(0o755)
     path = "facts/2026/2026-05-08-lives-in-ghent.md"
     said = review(user, "e\nq\n", VISUAL=str(editor))
     assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in said
     source, whole = "sessions/2026/2026-05-08-1356-talk.md:6", user.memory(path).text
-    assert whole == f"---\nsource: {source}\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
+    assert (
+        whole
+        == f"---\nsource: {source}\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
+    )
     talk(user, JUNE, "As you know I live in Ghent.")
     consolidated(user)
     review(user, "", "--accept-all")
@@ -107,11 +144,22 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
 
 def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
     """And one that became known meanwhile is none any more."""
-    user.create("facts/2026-05-09-tea.md", "---\npinned: true\n---\n\nMy favourite tea is oolong.\n")
+    user.create(
+        "facts/2026-05-09-tea.md",
+        "---\npinned: true\n---\n\nMy favourite tea is oolong.\n",
+    )
     assert "oolong" not in review(user, "a\nr\n")
     talk(user, JUNE, "I live in Bruges now.", "Oh?", "I \x1b]0;owned\x07sail.")
     consolidated(user)
     out = review(user, "a\nr\nr\n")
-    assert f"of 3, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n" in out
-    assert f"remembered facts/2026/2026-06-02-lives-in-bruges.md: Nora lives in Bruges.\nsuperseded {HOME}\n" in out
-    assert f"archive/{HOME}" in kept(user) and "\x1b" not in out, "no text commands the terminal"
+    assert (
+        f"of 3, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n"
+        in out
+    )
+    assert (
+        f"remembered facts/2026/2026-06-02-lives-in-bruges.md: Nora lives in Bruges.\nsuperseded {HOME}\n"
+        in out
+    )
+    assert f"archive/{HOME}" in kept(user) and "\x1b" not in out, (
+        "no text commands the terminal"
+    )

@@ -30,7 +30,9 @@ def texts(talk: Transcript) -> list[str]:
 
 
 def filemem(user: Folder, *words: str) -> str:
-    return CliRunner().invoke(cli, [*words, "--store", user.store, "--user", "ann"]).output
+    return (
+        CliRunner().invoke(cli, [*words, "--store", user.store, "--user", "ann"]).output
+    )
 
 
 def spoilt(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
@@ -39,7 +41,9 @@ def spoilt(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
     for number in range(count):
         if number == loaded:
             before = user.read(talk.path)
-            safe.log(user.bookkeeping(journal.SAID), b"5\n{}\n")  # spoilt lines, which hide no other
+            safe.log(
+                user.bookkeeping(journal.SAID), b"5\n{}\n"
+            )  # spoilt lines, which hide no other
         talk.add("Ann", f"turn {number}\nits second line", AT)
     Path(user.absolute(talk.path)).write_bytes(before)
     return talk
@@ -51,12 +55,17 @@ def test_check_names_them_and_restore_puts_them_back_at_the_end(user: Folder) ->
     out = filemem(user, "check")
     told = "6 turns that were kept are not in it any more, saved over by an editor perhaps: turn 3"
     assert f"{talk.path}:1: {told}" in out and f"filemem restore {talk.path}" in out
-    assert filemem(user, "restore", talk.path) == f"Put 6 turns that were saved over back into {talk.path}.\n"
+    assert (
+        filemem(user, "restore", talk.path)
+        == f"Put 6 turns that were saved over back into {talk.path}.\n"
+    )
     numbered = [f"turn {number}\nits second line" for number in range(9)]
     assert texts(talk) == [*numbered[:3], "one more", *numbered[3:]]
     assert {turn.day for turn in talk.turns()} == {None}
     assert filemem(user, "check").endswith(": 0 problems.\n")
-    assert filemem(user, "restore", talk.path) == f"{talk.path} is not in the archive.\n"
+    assert (
+        filemem(user, "restore", talk.path) == f"{talk.path} is not in the archive.\n"
+    )
     place = f"{talk.path}:7"
     journal.hold_back(user, f"{talk.path}:9", [place], AT)
     for words, said, code in (
@@ -64,7 +73,9 @@ def test_check_names_them_and_restore_puts_them_back_at_the_end(user: Folder) ->
         (place, f"Held back no more: {place}.", 0),
         (place, "is not", 1),
     ):
-        done = CliRunner().invoke(cli, ["restore", words, "--store", user.store], standalone_mode=False)
+        done = CliRunner().invoke(
+            cli, ["restore", words, "--store", user.store], standalone_mode=False
+        )
         assert said in done.output and done.return_value == code
 
 
@@ -84,7 +95,12 @@ def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
 def test_what_is_forgotten_or_taken_back_is_offered_by_nobody(user: Folder) -> None:
     """What waits for its deletion is in its session alone."""
     talk = Transcript(user)
-    for text in ("I like tea.", "My code word is Ravn.", "A turn to forget by its line.", "I hate my job."):
+    for text in (
+        "I like tea.",
+        "My code word is Ravn.",
+        "A turn to forget by its line.",
+        "I hate my job.",
+    ):
         talk.add("Ann", text, AT)
     filemem(user, "forget", f"{talk.path}:{talk.turns()[2].line}", "--yes")
     assert "by its line" not in Path(user.bookkeeping(journal.SAID)).read_text()
@@ -93,11 +109,20 @@ def test_what_is_forgotten_or_taken_back_is_offered_by_nobody(user: Folder) -> N
     assert problems(user) == []
     secret = talk.turns()[-1].line
     journal.hold_back(user, f"{talk.path}:{secret}", [f"{talk.path}:{secret}"], AT)
-    assert not any(b"hate my job" in path.read_bytes() for path in Path(user.bookkeeping()).iterdir())
+    assert not any(
+        b"hate my job" in path.read_bytes()
+        for path in Path(user.bookkeeping()).iterdir()
+    )
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5_000), st.booleans()), min_size=1, max_size=25))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 5_000), st.booleans()),
+        min_size=1,
+        max_size=25,
+    )
+)
 def test_whatever_was_saved_over_comes_back_with_its_day(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[int, int, bool]]
 ) -> None:
@@ -110,9 +135,18 @@ def test_whatever_was_saved_over_comes_back_with_its_day(
         wanted.append((at.date(), f"{at:%H:%M}", f"word {word}\n\nsecond line"))
     place = Path(user.absolute(talk.path))
     lines = place.read_text().split("\n- ")
-    place.write_text("\n- ".join([lines[0], *(line for line, one in zip(lines[1:], said, strict=True) if one[2])]))
+    place.write_text(
+        "\n- ".join(
+            [
+                lines[0],
+                *(line for line, one in zip(lines[1:], said, strict=True) if one[2]),
+            ]
+        )
+    )
     filemem(user, "restore", talk.path)
     found = [(turn.day or wanted[0][0], turn.time, turn.text) for turn in talk.turns()]
     assert sorted(one[1:] for one in found) == sorted(one[1:] for one in wanted)
-    if len({one[1:] for one in wanted}) == len(wanted) and not any(turn[2] for turn in said):
+    if len({one[1:] for one in wanted}) == len(wanted) and not any(
+        turn[2] for turn in said
+    ):
         assert found == wanted

@@ -37,7 +37,10 @@ SAID = "".join(format_turn(who, "09:00", text) for who, text in (
     ("mara", "I moved to Ghent, before."), ("assistant", "Good."), ("mara", "My weasel lives behind the stove."),
     ("assistant", "A weasel keeps mice away. " * 20),  # so long that a summary is shorter
 ))  # fmt: skip
-FILES = {TALK: SAID, FACT: "---\nkind: event\nimportance: 1\n---\n\nAte eels, before.\n"}
+FILES = {
+    TALK: SAID,
+    FACT: "---\nkind: event\nimportance: 1\n---\n\nAte eels, before.\n",
+}
 
 
 def chat(mara: Folder) -> None:
@@ -50,7 +53,9 @@ def chat_at_length(mara: Folder) -> None:
 
 
 def set_a_key(mara: Folder) -> None:
-    mara.edit(FACT, lambda data: set_front(FACT, data, "importance", "7") if data else None)
+    mara.edit(
+        FACT, lambda data: set_front(FACT, data, "importance", "7") if data else None
+    )
 
 
 def consolidate(mara: Folder) -> None:
@@ -72,7 +77,9 @@ def compact(mara: Folder) -> None:
 def import_again(mara: Folder) -> None:
     """A note that changed where it comes from is brought up to date, unless the person has changed it here."""
     (Path(mara.store) / "../source/note.md").write_text("A note, version 2, before.\n")
-    import_file(StoreFolder(mara.store), "markdown", f"{mara.store}/../source", user="mara")
+    import_file(
+        StoreFolder(mara.store), "markdown", f"{mara.store}/../source", user="mara"
+    )
 
 
 def in_place(path: str, data: bytes) -> None:
@@ -93,7 +100,9 @@ def begun(folder: Path) -> Folder:
     mara = Store(folder / "store").user("mara").folder
     for path, text in FILES.items():
         mara.create(path, text)
-    import_file(StoreFolder(mara.store), "markdown", str(folder / "source"), user="mara")
+    import_file(
+        StoreFolder(mara.store), "markdown", str(folder / "source"), user="mara"
+    )
     return mara
 
 
@@ -107,7 +116,10 @@ def begun(folder: Path) -> Folder:
     ids=lambda part: getattr(part, "__name__", ""),
 )  # fmt: skip
 def test_no_save_is_lost_while_a_job_runs(
-    tmp_path: Path, job: Callable[[Folder], None], path: str, save: Callable[[str, bytes], None]
+    tmp_path: Path,
+    job: Callable[[Folder], None],
+    path: str,
+    save: Callable[[str, bytes], None],
 ) -> None:
     begun(tmp_path / "begun")
     saves, lost = 0, list[int]()
@@ -116,12 +128,20 @@ def test_no_save_is_lost_while_a_job_runs(
         mara = Store(copy / "store").user("mara").folder
         window, saved = copy / "window", mara.read(path).replace(b"before", b"after")
 
-        def person(mara: Folder = mara, saved: bytes = saved, window: Path = window) -> None:
+        def person(
+            mara: Folder = mara, saved: bytes = saved, window: Path = window
+        ) -> None:
             place = mara.absolute(path)
             call = sys._getframe(1).f_locals
-            if save is by_rename and call["call"].__name__ == "replace" and call["arguments"][1] == place:
+            if (
+                save is by_rename
+                and call["call"].__name__ == "replace"
+                and call["arguments"][1] == place
+            ):
                 window.touch()
-            elif os.path.exists(place):  # else it is in the archive already, and they save it there
+            elif os.path.exists(
+                place
+            ):  # else it is in the archive already, and they save it there
                 save(place, saved)
             else:
                 save(os.path.join(mara.root, archived(path)), saved)
@@ -129,7 +149,9 @@ def test_no_save_is_lost_while_a_job_runs(
         child = os.fork()
         if not child:
             made = arm(saves + 1, person)
-            with contextlib.suppress(FilememError):  # a file that has just been changed: the person goes first
+            with contextlib.suppress(
+                FilememError
+            ):  # a file that has just been changed: the person goes first
                 job(mara)
             os._exit(made() > saves)
         if not os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):

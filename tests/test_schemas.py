@@ -11,7 +11,14 @@ from typing import Any
 from filemem.files import config, memory
 from filemem.files.config import Config
 
-TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array", type(None): "object"}
+TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    tuple: "array",
+    type(None): "object",
+}
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -22,17 +29,29 @@ def schema(name: str) -> dict[str, Any]:
 
 def test_the_schema_of_the_settings_is_that_of_config() -> None:
     """Every key with its type, default, choices and comment."""
-    said = dict(re.findall(r"^    (\w+): .*?  # (.+)$", inspect.getsource(Config), re.MULTILINE))
+    said = dict(
+        re.findall(r"^    (\w+): .*?  # (.+)$", inspect.getsource(Config), re.MULTILINE)
+    )
     found, rules = schema("settings"), schema("settings")["properties"]
     fields = dataclasses.fields(Config)
-    assert found["additionalProperties"] is False and list(rules) == [field.name for field in fields]
+    assert found["additionalProperties"] is False and list(rules) == [
+        field.name for field in fields
+    ]
     for field in fields:
         rule, kind = rules[field.name], type(field.default)
-        assert rule["description"] == said[field.name] and rule["type"] == [TYPES[kind], "null"], field.name
-        assert rule["default"] == ([] if field.default == () else field.default), field.name
+        assert rule["description"] == said[field.name] and rule["type"] == [
+            TYPES[kind],
+            "null",
+        ], field.name
+        assert rule["default"] == ([] if field.default == () else field.default), (
+            field.name
+        )
         assert rule.get("enum", [None])[:-1] == list(config.CHOICES.get(field.name, ()))
         assert ("exclusiveMinimum" in rule) == (kind in (int, float)), field.name
-    assert tuple(rules["embeddings"]["properties"]) == config.EMBEDDINGS and rules["threshold"]["exclusiveMaximum"] == 1
+    assert (
+        tuple(rules["embeddings"]["properties"]) == config.EMBEDDINGS
+        and rules["threshold"]["exclusiveMaximum"] == 1
+    )
 
 
 def test_every_key_that_means_something_is_in_the_schema_of_front_matter() -> None:

@@ -24,7 +24,11 @@ def run(folder: Path, *args: str) -> Result:
 
 def holding(folder: Path, text: str) -> list[Path]:
     """The files under the folder in which the text stands."""
-    return [path for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and text.encode() in path.read_bytes()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -37,17 +41,25 @@ def holding(folder: Path, text: str) -> list[Path]:
         ("E12345678", "护照号 {}"),
     ],
 )
-def test_neither_a_file_nor_its_name_nor_a_log_tells_it(tmp_path: Path, secret: str, told: str) -> None:
+def test_neither_a_file_nor_its_name_nor_a_log_tells_it(
+    tmp_path: Path, secret: str, told: str
+) -> None:
     """Said in a chat and told to remember."""
     run(tmp_path, "chat", "-m", f"Remember: {told.format(secret)}")
     run(tmp_path, "remember", f"Of the office: {told.format(secret)}")
     run(tmp_path, "maintain")
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert any(b"[redacted: " in path.read_bytes() for path in files)
-    assert not [path for path in files if secret.lower() in path.name.lower() or secret.encode() in path.read_bytes()]
+    assert not [
+        path
+        for path in files
+        if secret.lower() in path.name.lower() or secret.encode() in path.read_bytes()
+    ]
 
 
-def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(tmp_path: Path) -> None:
+def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(
+    tmp_path: Path,
+) -> None:
     error = run(tmp_path, "remember", "ghp_" + "a1B2c3D4e5F6" * 3).exception
     assert isinstance(error, FilememError)
     assert "that is only a secret (token)" in str(error)
@@ -55,17 +67,32 @@ def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(tmp_path
     assert not list((tmp_path / "store").rglob("*.md"))
 
 
-def test_what_is_imported_comes_without_its_secrets_and_the_report_says_so(tmp_path: Path) -> None:
+def test_what_is_imported_comes_without_its_secrets_and_the_report_says_so(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
-    (folder / "router.md").write_bytes(f"# Router\r\nLogin: admin / {SECRET}\r\nIt stands upstairs.\r\n".encode())
+    (folder / "router.md").write_bytes(
+        f"# Router\r\nLogin: admin / {SECRET}\r\nIt stands upstairs.\r\n".encode()
+    )
     (folder / "tea.md").write_bytes(b"Caf\xe9 cr\xe8me at four.")
     talk = tmp_path / "talk.jsonl"
     talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
-    assert "1 secret left out: password" in run(tmp_path, "import", "openai-jsonl", str(talk)).output
+    assert (
+        "1 secret left out: password"
+        in run(tmp_path, "import", "openai-jsonl", str(talk)).output
+    )
     said = run(tmp_path, "import", "markdown", str(folder)).output
-    assert "note: router.md: taken, but 1 secret left out: password; --with-secrets takes all" in said
+    assert (
+        "note: router.md: taken, but 1 secret left out: password; --with-secrets takes all"
+        in said
+    )
     kept = (tmp_path / "store/ann/notes/router.md").read_bytes()
-    assert kept == b"# Router\r\nLogin: admin / [redacted: password]\r\nIt stands upstairs.\r\n"
-    assert (tmp_path / "store/ann/notes/tea.md").read_bytes() == b"Caf\xe9 cr\xe8me at four."
+    assert (
+        kept
+        == b"# Router\r\nLogin: admin / [redacted: password]\r\nIt stands upstairs.\r\n"
+    )
+    assert (
+        tmp_path / "store/ann/notes/tea.md"
+    ).read_bytes() == b"Caf\xe9 cr\xe8me at four."
     assert not holding(tmp_path / "store", SECRET)

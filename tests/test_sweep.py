@@ -38,11 +38,20 @@ def swept(user, at=AT):
 
 
 def test_the_threshold_decides_to_the_day(user):
-    write(user, "facts/2026/2026-04-27-plain.md", EVENT)  # R = exp(-207/90) = 0.1003 today, 0.099 tomorrow
+    write(
+        user, "facts/2026/2026-04-27-plain.md", EVENT
+    )  # R = exp(-207/90) = 0.1003 today, 0.099 tomorrow
     write(user, "facts/2026/2026-04-26-older.md", EVENT)
-    write(user, "facts/2026/2026-04-26-important.md", "---\nkind: event\nimportance: 7\n---\nMoved house.\n")
+    write(
+        user,
+        "facts/2026/2026-04-26-important.md",
+        "---\nkind: event\nimportance: 7\n---\nMoved house.\n",
+    )
     assert going(user) == ["facts/2026/2026-04-26-older.md"]
-    assert going(user, TODAY + dt.timedelta(1)) == ["facts/2026/2026-04-26-older.md", "facts/2026/2026-04-27-plain.md"]
+    assert going(user, TODAY + dt.timedelta(1)) == [
+        "facts/2026/2026-04-26-older.md",
+        "facts/2026/2026-04-27-plain.md",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -50,19 +59,46 @@ def test_the_threshold_decides_to_the_day(user):
     [
         ("profile.md", "Ann.\n"),
         ("facts/2020-01-01-tea.md", EVENT),
-        ("facts/2020-01-01-pinned.md", "---\npinned: true\nkind: event\n---\nThe key is under the pot.\n"),
-        ("facts/2020-01-01-pinned.yaml", "text: The key is under the pot.\npinned: yes\nkind: event\n"),
+        (
+            "facts/2020-01-01-pinned.md",
+            "---\npinned: true\nkind: event\n---\nThe key is under the pot.\n",
+        ),
+        (
+            "facts/2020-01-01-pinned.yaml",
+            "text: The key is under the pot.\npinned: yes\nkind: event\n",
+        ),
         ("facts/undated.md", EVENT),
-        ("summaries/2020/2020-01-conversations.md", "- We met. (sessions/2020/2020-01-01-x.md:1)\n"),
+        (
+            "summaries/2020/2020-01-conversations.md",
+            "- We met. (sessions/2020/2020-01-01-x.md:1)\n",
+        ),
         ("facts/2026-11-14-young.md", "---\nimportance: 1\n---\nA sneeze.\n"),
-        ("facts/2020-01-01-broken.md", "---\nkind: event\nimportance: [\n---\nThe key is under the pot.\n"),
+        (
+            "facts/2020-01-01-broken.md",
+            "---\nkind: event\nimportance: [\n---\nThe key is under the pot.\n",
+        ),
         ("facts/2020-01-01-by-hand.md", "Likes tea.\n"),
         ("facts/2020-01-01-recipe.md", "---\nkind: recipe\n---\nRye bread.\n"),
-        ("facts/2020-01-01-wedding.md", "---\nkind: event\nimportance: 8\n---\nMarried Tom.\n"),
-        ("facts/2020-01-01-home.md", "---\nimportance: 4\nvalid_from: 2020-01-01\n---\nLives in Diss.\n"),
-        ("facts/2020-01-01-tenancy.md", "---\nvalid_until: 2026-11-20\n---\nRents a loft.\n"),
-        ("facts/2020-01-01-lease.md", "---\nvalid_from: 2026-12-01\nvalid_until: 2026-11-01\n---\nRents a barn.\n"),
-        ("facts/2020-01-01-cruise.md", "---\nkind: plan\nvalid_from: 2026-12-20\n---\nGoes on a cruise.\n"),
+        (
+            "facts/2020-01-01-wedding.md",
+            "---\nkind: event\nimportance: 8\n---\nMarried Tom.\n",
+        ),
+        (
+            "facts/2020-01-01-home.md",
+            "---\nimportance: 4\nvalid_from: 2020-01-01\n---\nLives in Diss.\n",
+        ),
+        (
+            "facts/2020-01-01-tenancy.md",
+            "---\nvalid_until: 2026-11-20\n---\nRents a loft.\n",
+        ),
+        (
+            "facts/2020-01-01-lease.md",
+            "---\nvalid_from: 2026-12-01\nvalid_until: 2026-11-01\n---\nRents a barn.\n",
+        ),
+        (
+            "facts/2020-01-01-cruise.md",
+            "---\nkind: plan\nvalid_from: 2026-12-20\n---\nGoes on a cruise.\n",
+        ),
         ("lessons/2020/2020-01-01-short.md", "---\nimportance: 2\n---\nBe brief.\n"),
         ("notes.md", "---\ndate: 2020-01-01\nimportance: 1\n---\nA sneeze.\n"),
         ("sessions/2020/2020-01-01-0930-x.md", "- **Ann** 09:30: I keep bees.\n"),
@@ -100,27 +136,49 @@ def test_what_was_fades_from_the_last_day_that_it_names(user, front, gone):
 
 
 @pytest.mark.parametrize(
-    "source", ["facts/a/2020-01-02-b.md", "facts/a/2020-01-02-b.md:3", "[x.md:1, facts/a/2020-01-02-b.md:3]"]
+    "source",
+    [
+        "facts/a/2020-01-02-b.md",
+        "facts/a/2020-01-02-b.md:3",
+        "[x.md:1, facts/a/2020-01-02-b.md:3]",
+    ],
 )
 def test_a_source_of_what_stays_stays_with_its_own_sources(user, source):
     talk, other = "facts/2020/2020-01-02 a trip.md", "facts/2020/2020-01-04-c.md"
     write(user, "facts/2026-11-19-new.md", f"---\nsource: {source}\n---\nMoved.\n")
-    write(user, "facts/a/2020-01-02-b.md", f'---\nkind: plan\nsource:\n  - "{talk}:7"\n---\nMoves soon.\n')
+    write(
+        user,
+        "facts/a/2020-01-02-b.md",
+        f'---\nkind: plan\nsource:\n  - "{talk}:7"\n---\nMoves soon.\n',
+    )
     write(user, talk, EVENT)
-    write(user, "facts/2020-01-03-other.md", f"---\nkind: event\nsource: {other}:1\n---\nOld.\n")
+    write(
+        user,
+        "facts/2020-01-03-other.md",
+        f"---\nkind: event\nsource: {other}:1\n---\nOld.\n",
+    )
     write(user, other, EVENT)
     assert going(user) == ["facts/2020-01-03-other.md", other]
 
 
 def test_recalls_on_later_days_keep_a_memory_and_those_on_one_day_count_once(user):
     for name in ("never", "once", "spaced"):
-        write(user, f"facts/2026/2026-01-01-{name}.md", "---\nimportance: 2\n---\nLikes tea.\n")
+        write(
+            user,
+            f"facts/2026/2026-01-01-{name}.md",
+            "---\nimportance: 2\n---\nLikes tea.\n",
+        )
     for hour in range(5):
-        journal.note_recall(user, "facts/2026/2026-01-01-once.md", "open", dt.datetime(2026, 2, 1, hour))
+        journal.note_recall(
+            user, "facts/2026/2026-01-01-once.md", "open", dt.datetime(2026, 2, 1, hour)
+        )
     for day in (20, 50, 100, 160):
         when = dt.datetime(2026, 1, 1) + dt.timedelta(day)
         journal.note_recall(user, "facts/2026/2026-01-01-spaced.md", "cited", when)
-    assert going(user) == ["facts/2026/2026-01-01-never.md", "facts/2026/2026-01-01-once.md"]
+    assert going(user) == [
+        "facts/2026/2026-01-01-never.md",
+        "facts/2026/2026-01-01-once.md",
+    ]
 
 
 def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(user):
@@ -128,16 +186,24 @@ def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(user):
     write(user, "facts/2026/2026-01-01-a.md", bees)
     write(user, "facts/2026/2026-01-01-b.md", bees)
     write(user, "archive/facts/2026/2026-01-01-by-hand.md")
-    write(user, "archive/facts/2026/2026-01-01-replaced.md", "---\nsuperseded_by: facts/x.md\n---\nOld.\n")
+    write(
+        user,
+        "archive/facts/2026/2026-01-01-replaced.md",
+        "---\nsuperseded_by: facts/x.md\n---\nOld.\n",
+    )
     swept(user)
     assert not any(swept(user, AT + dt.timedelta(1)).values())
     toolbox = Toolbox(user, lambda: AT + dt.timedelta(days=2))
     for name in ("a", "by-hand", "replaced"):
         toolbox.call("open", {"path": f"facts/2026/2026-01-01-{name}.md"})
-    assert swept(user, AT + dt.timedelta(days=3))["restored"] == ["facts/2026/2026-01-01-a.md"]
+    assert swept(user, AT + dt.timedelta(days=3))["restored"] == [
+        "facts/2026/2026-01-01-a.md"
+    ]
     assert Path(user.root, "facts/2026/2026-01-01-a.md").read_bytes() == bees.encode()
     assert swept(user, AT + dt.timedelta(days=4))["archived"] == []
-    assert swept(user, AT + dt.timedelta(days=400))["archived"] == ["facts/2026/2026-01-01-a.md"]
+    assert swept(user, AT + dt.timedelta(days=400))["archived"] == [
+        "facts/2026/2026-01-01-a.md"
+    ]
 
 
 def test_a_memory_that_exists_in_both_places_with_two_texts_stays_and_is_named(user):
@@ -146,13 +212,19 @@ def test_a_memory_that_exists_in_both_places_with_two_texts_stays_and_is_named(u
     assert "rename one of the two" in swept(user)["notes"][0]
     assert Path(user.root, "facts/2020-01-01-x.md").read_text() == EVENT
     os.unlink(Path(user.root, "archive/facts/2020-01-01-x.md"))
-    os.link(Path(user.root, "facts/2020-01-01-x.md"), Path(user.root, "archive/facts/2020-01-01-x.md"))
+    os.link(
+        Path(user.root, "facts/2020-01-01-x.md"),
+        Path(user.root, "archive/facts/2020-01-01-x.md"),
+    )
     assert swept(user)["notes"] == []  # the two names of a move that was cut off
     assert user.paths() == ["archive/facts/2020-01-01-x.md"]
 
 
 def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user):
-    path, text = "facts/2026/2026-01-01-a.md", "---\nimportance: 1\n---\nKeeps bees.\r\nno last newline"
+    path, text = (
+        "facts/2026/2026-01-01-a.md",
+        "---\nimportance: 1\n---\nKeeps bees.\r\nno last newline",
+    )
     write(user, path, text)
     swept(user)
     assert jobs.restore(user, AT, [path]).said == [f"Restored {path}."]
@@ -168,7 +240,9 @@ def test_restore_fails_where_another_text_is_in_its_place(user, there, code):
     path = "facts/2026/2026-01-01-a.md"
     write(user, path, there), write(user, f"archive/{path}", EVENT)
     done = filemem("restore", f"archive/{path}", "--store", user.store, env=clean())
-    assert done.returncode == code and (f"{path} is another text" in done.stdout) == bool(code), done
+    assert done.returncode == code and (
+        f"{path} is another text" in done.stdout
+    ) == bool(code), done
 
 
 def test_why_tells_the_numbers_and_what_comes(user):
@@ -183,10 +257,16 @@ def test_why_tells_the_numbers_and_what_comes(user):
         "falls under 0.1 in 56 days, about 2027-01-15",
     ):
         assert part in said
-    assert (going(user, dt.date(2027, 1, 14)), going(user, dt.date(2027, 1, 15))) == ([], [path])
+    assert (going(user, dt.date(2027, 1, 14)), going(user, dt.date(2027, 1, 15))) == (
+        [],
+        [path],
+    )
     swept(user, dt.datetime(2027, 1, 15, 3))
     said = " ".join(sweeper.why(user, path, dt.date(2027, 1, 16)))
-    assert "is in the archive. A job archived it on 2027-01-15. As far as is known it is still true." in said
+    assert (
+        "is in the archive. A job archived it on 2027-01-15. As far as is known it is still true."
+        in said
+    )
 
 
 def test_status_counts_every_memory_once(user):
@@ -196,7 +276,12 @@ def test_status_counts_every_memory_once(user):
     write(user, "archive/facts/2026/2026-01-30-c.md", "Liked rum.\n")
     write(user, "profile.md", "Ann.\n")
     found = overview.status(user, AT).facts
-    assert found["kinds"]["facts"] == {"live": 3, "live_bytes": 71, "archived": 1, "archived_bytes": 11}
+    assert found["kinds"]["facts"] == {
+        "live": 3,
+        "live_bytes": 71,
+        "archived": 1,
+        "archived_bytes": 11,
+    }
     assert list(found["kinds"]["profile"].values()) == [1, 5, 0, 0]
     assert found["staying"] == {"profile": 1, "standing": 1}
     assert found["fading"] == [(dt.date(2026, 12, 11), "facts/2026/2026-10-30-b.md")]

@@ -42,7 +42,9 @@ def test_a_run_of_a_million_letters_is_cut_into_tokens() -> None:
     assert max(map(len, terms.tokens("é" * 1_000_000))) <= 64
 
 
-@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=30))
+@given(
+    st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=30)
+)
 def test_a_stem_is_never_empty_nor_longer_than_a_letter_more(token: str) -> None:
     assert 0 < len(terms.stem(token)) <= len(token) + 1
 

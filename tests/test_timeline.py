@@ -13,7 +13,9 @@ from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.files.folder import Folder
 
-UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
+UNSET = dict.fromkeys(
+    name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_"))
+)
 NURSE = "archive/facts/2026/2026-01-05-is-a-nurse.md"
 FILES = {
     "facts/2026/2026-05-09-cat.md": "Nora adopted a cat on 7 May 2026.\n",
@@ -49,24 +51,40 @@ def user(tmp_path: Path) -> Folder:
 
 def timeline(user: Folder, *more: str) -> str:
     """What `filemem timeline` prints, and its exit code."""
-    args = ["timeline", "--store", user.store, "--user", user.name, "--today", "2026-06-15", *more]
+    args = [
+        "timeline",
+        "--store",
+        user.store,
+        "--user",
+        user.name,
+        "--today",
+        "2026-06-15",
+        *more,
+    ]
     done = CliRunner().invoke(cli, args, env=UNSET, standalone_mode=False)
     if done.exception:
         raise done.exception
     return f"{done.output}[{done.return_value}]"
 
 
-def test_facts_in_the_order_of_what_they_tell_from_one_day_to_another(user: Folder) -> None:
+def test_facts_in_the_order_of_what_they_tell_from_one_day_to_another(
+    user: Folder,
+) -> None:
     """A span counts where it touches; other memories are named by a glob; no text can command the terminal."""
     assert timeline(user) == WHOLE
     lines = WHOLE.split("\n")
-    assert timeline(user, "--after", "2026-05", "--before", "yesterday").split("\n") == lines[3:]
+    assert (
+        timeline(user, "--after", "2026-05", "--before", "yesterday").split("\n")
+        == lines[3:]
+    )
     assert timeline(user, "--before", "2011-06-15").split("\n") == [lines[0], "[0]"]
     nothing = "Nothing is of that time; filemem timeline '**', without --after and --before, shows everything."
     assert timeline(user, "--after", "2030").split("\n") == [nothing, "[1]"]
     with pytest.raises(FilememError, match="is not a date"):
         timeline(user, "--after", "soon")
-    assert timeline(user, "sessions/**").startswith("2026-05-08  nora: I adopted a cat on 7 May 2026.  sessions/")
+    assert timeline(user, "sessions/**").startswith(
+        "2026-05-08  nora: I adopted a cat on 7 May 2026.  sessions/"
+    )
     assert timeline(user, "archive/**").split("\n") == [*lines[1:3], "[0]"]
     user.create("facts/2026/2026-07-01-x.md", "Nora \x1b]0;owned\x07 sings.\n")
     assert "\x1b" not in timeline(user)
@@ -84,7 +102,9 @@ def test_facts_in_the_order_of_what_they_tell_from_one_day_to_another(user: Fold
         ("Loves Christmas.", "2026-09-01"),
     ],
 )
-def test_a_plan_is_on_the_day_that_it_is_for(tmp_path: Path, text: str, day: str) -> None:
+def test_a_plan_is_on_the_day_that_it_is_for(
+    tmp_path: Path, text: str, day: str
+) -> None:
     """A date without a year is the nearest one."""
     ben = Store(tmp_path).user("ben")
     ben.remember(text, today=dt.date(2026, 9, 1))

@@ -69,7 +69,10 @@ def numbered(answer: str) -> list[tuple[str, int]]:
 
 
 def test_the_arguments_are_those_of_the_design() -> None:
-    told = {s["function"]["name"]: list(s["function"]["parameters"]["properties"]) for s in Toolbox.schemas}
+    told = {
+        s["function"]["name"]: list(s["function"]["parameters"]["properties"])
+        for s in Toolbox.schemas
+    }
     assert told == {
         "grep": ["pattern", "path", "speaker", "context", "offset"],
         "search_files": ["query", "limit", "path", "speaker", "after", "before"],
@@ -91,7 +94,11 @@ WRONG = [
     ("search_files", {"query": "a", "limit": 0}, "from 1 to 200"),
     ("open", {"path": "profile.md", "line": 10**5000}, "from 1 to"),
     ("open", '{"path": "profile.md", "line": ' + "9" * 5000 + "}", "not valid JSON"),
-    ("grep", {"pattern": "a", "glob": "*"}, "its arguments are pattern, path, speaker, context, offset"),
+    (
+        "grep",
+        {"pattern": "a", "glob": "*"},
+        "its arguments are pattern, path, speaker, context, offset",
+    ),
     ("run_shell", {"command": "ls"}, "the tools are grep, search_files, open, close"),
     ("grep", "{", "not valid JSON"),
     ("grep", "[" * 100_000, "not valid JSON"),
@@ -101,7 +108,11 @@ WRONG = [
     ("grep", {"pattern": "oolong", "offset": 99}, "offset from 0 to 2"),
     ("grep", {"pattern": "tea", "path": "nowhere/**"}, "no file matches nowhere/**"),
     ("search_files", {"query": "tea", "after": "soon"}, "give one such as"),
-    ("search_files", {"query": "tea", "speaker": "Zoe"}, "the speakers are ann, assistant"),
+    (
+        "search_files",
+        {"query": "tea", "speaker": "Zoe"},
+        "the speakers are ann, assistant",
+    ),
     ("open", {"path": "../bob/facts/x.md"}, "a path inside ann's memories"),
     ("open", {"path": "/etc/passwd"}, "a path inside ann's memories"),
     ("open", {"path": "facts\\x.md"}, "a path inside ann's memories"),
@@ -118,7 +129,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("tool", "arguments", "remedy"), WRONG)
-def test_a_wrong_call_gets_one_sentence_with_the_remedy(tools: Toolbox, tool: str, arguments: Any, remedy: str) -> None:
+def test_a_wrong_call_gets_one_sentence_with_the_remedy(
+    tools: Toolbox, tool: str, arguments: Any, remedy: str
+) -> None:
     answer = tools.call(tool, arguments)
     assert answer.startswith("Error: ")
     assert "\n" not in answer
@@ -129,16 +142,51 @@ def test_a_wrong_call_gets_one_sentence_with_the_remedy(tools: Toolbox, tool: st
 
 
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()), st.lists, max_leaves=3
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    st.lists,
+    max_leaves=3,
 )
 NAMES = st.sampled_from(["grep", "search_files", "open", "close"]) | st.text(max_size=5)
-KEYS = st.sampled_from(["pattern", "query", "path", "line", "lines", "context", "offset", "limit", "after", "speaker"])
-PATHS = st.sampled_from([*FILES, "facts", "", "..", "/", "*", "[", "**", "archive/**", "\ud800", "profile.md:2"])
+KEYS = st.sampled_from(
+    [
+        "pattern",
+        "query",
+        "path",
+        "line",
+        "lines",
+        "context",
+        "offset",
+        "limit",
+        "after",
+        "speaker",
+    ]
+)
+PATHS = st.sampled_from(
+    [
+        *FILES,
+        "facts",
+        "",
+        "..",
+        "/",
+        "*",
+        "[",
+        "**",
+        "archive/**",
+        "\ud800",
+        "profile.md:2",
+    ]
+)
 
 
 @settings(max_examples=150, deadline=None)
-@given(NAMES, st.dictionaries(KEYS | st.text(max_size=3), PATHS | ANYTHING, max_size=4) | st.text(max_size=20))
-def test_any_call_is_answered_in_text(tmp_path_factory: pytest.TempPathFactory, name: str, arguments: Any) -> None:
+@given(
+    NAMES,
+    st.dictionaries(KEYS | st.text(max_size=3), PATHS | ANYTHING, max_size=4)
+    | st.text(max_size=20),
+)
+def test_any_call_is_answered_in_text(
+    tmp_path_factory: pytest.TempPathFactory, name: str, arguments: Any
+) -> None:
     root = tmp_path_factory.getbasetemp() / "any"
     if not root.exists():
         write(root, FILES)
@@ -152,7 +200,9 @@ def test_any_call_is_answered_in_text(tmp_path_factory: pytest.TempPathFactory, 
 # -- grep --------------------------------------------------------------------------------------------------------
 
 
-def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tools: Toolbox) -> None:
+def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(
+    tools: Toolbox,
+) -> None:
     assert tools.call("grep", {"pattern": "oolong"}) == (
         "3 lines in 3 of 5 files, 1 of them archived\n"
         f"{FACT}  Fri\n"
@@ -181,24 +231,41 @@ def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tool
         ("Sam:  ", []),
     ],
 )
-def test_grep_matches_a_turn_as_the_tools_show_it(root: Path, tools: Toolbox, pattern: str, lines: list[int]) -> None:
-    said = "- **Sam** 09:30: Hi!\n- **Sam** 2026-07-02 00:10: I went\n- **小美**: 你好\n"
+def test_grep_matches_a_turn_as_the_tools_show_it(
+    root: Path, tools: Toolbox, pattern: str, lines: list[int]
+) -> None:
+    said = (
+        "- **Sam** 09:30: Hi!\n- **Sam** 2026-07-02 00:10: I went\n- **小美**: 你好\n"
+    )
     path = "sessions/2026/2026-07-01-0930-x.md"
     write(root, {path: said})
     found = numbered(tools.call("grep", {"pattern": pattern, "path": path}))
     assert found == [(path, line) for line in lines]
 
 
-def test_of_a_long_line_grep_shows_who_speaks_and_what_stands_around_its_matches(root: Path, tools: Toolbox) -> None:
+def test_of_a_long_line_grep_shows_who_speaks_and_what_stands_around_its_matches(
+    root: Path, tools: Toolbox
+) -> None:
     path = "sessions/2026/2026-07-01-0930-x.md"
-    write(root, {path: f"- **Sam** 09:30: {'one ' * 300}zebra {'two ' * 300}okapi {'three ' * 300}\n"})
+    write(
+        root,
+        {
+            path: f"- **Sam** 09:30: {'one ' * 300}zebra {'two ' * 300}okapi {'three ' * 300}\n"
+        },
+    )
     for pattern in ("zebra|okapi", "Sam: .*?zebra|okapi"):
         line = tools.call("grep", {"pattern": pattern}).split("\n")[2]
         assert line.startswith("   1  - **Sam** 09:30:")
         assert "okapi three" in line and line.count("two") < 60 and len(line) < 900
     assert "one zebra two" in tools.call("grep", {"pattern": "zebra"})
     said = "The quagga " + "and so on, " * 40
-    write(root, {FERRY: f"- **Ann** 09:00: {said}end.\n" + f"- **Ann** 09:01: {said}{said}{said}\n" * 3})
+    write(
+        root,
+        {
+            FERRY: f"- **Ann** 09:00: {said}end.\n"
+            + f"- **Ann** 09:01: {said}{said}{said}\n" * 3
+        },
+    )
     answer = tools.call("grep", {"pattern": "quagga"})
     assert f"{said}end.\n" in answer and answer.count("shows the first whole") == 1
     write(root, {f"notes/{n:02}.md": "tapir\n" * (n + 30) for n in range(20)})
@@ -216,7 +283,9 @@ def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> No
         ("search_files", {"query": "rum"}),
         ("open", {"path": was}),
     ):
-        heading = next(line for line in tools.call(tool, asked).split("\n") if line.startswith(was))
+        heading = next(
+            line for line in tools.call(tool, asked).split("\n") if line.startswith(was)
+        )
         assert heading.startswith(f"{was}  Thu  superseded by {FACT}")
         assert "archived" not in heading
 
@@ -234,7 +303,9 @@ def walk(tools: Toolbox, tool: str, arguments: dict[str, Any]) -> list[tuple[str
     return seen
 
 
-LINE = st.text(string.ascii_letters + ' 茶\x1b\u202e"\\', max_size=12) | st.sampled_from(["tea " * 400, "茶" * 900])
+LINE = st.text(
+    string.ascii_letters + ' 茶\x1b\u202e"\\', max_size=12
+) | st.sampled_from(["tea " * 400, "茶" * 900])
 
 
 @settings(max_examples=40, deadline=None)
@@ -245,20 +316,43 @@ LINE = st.text(string.ascii_letters + ' 茶\x1b\u202e"\\', max_size=12) | st.sam
     st.integers(1, 5),
 )
 def test_the_calls_that_grep_and_open_spell_out_walk_through_everything_exactly_once(
-    tmp_path_factory: pytest.TempPathFactory, contents: list[list[str]], context: int, wanted: int | None, first: int
+    tmp_path_factory: pytest.TempPathFactory,
+    contents: list[list[str]],
+    context: int,
+    wanted: int | None,
+    first: int,
 ) -> None:
     root = tmp_path_factory.mktemp("walk")
-    write(root, {f"facts/{n}.md": "\n".join(lines) + "\n" for n, lines in enumerate(contents)})
+    write(
+        root,
+        {f"facts/{n}.md": "\n".join(lines) + "\n" for n, lines in enumerate(contents)},
+    )
     tools = Toolbox(Store(root).user("ann").folder, lambda: NOW)
-    expected = [(f"facts/{n}.md", m) for n, lines in enumerate(contents) for m, _ in enumerate(lines, 1)]
-    assert sorted(walk(tools, "grep", {"pattern": "^|茶", "context": context})) == expected
+    expected = [
+        (f"facts/{n}.md", m)
+        for n, lines in enumerate(contents)
+        for m, _ in enumerate(lines, 1)
+    ]
+    assert (
+        sorted(walk(tools, "grep", {"pattern": "^|茶", "context": context})) == expected
+    )
     first = min(first, len(contents[0]))
     seen = walk(tools, "open", {"path": "facts/0.md", "line": first, "lines": wanted})
-    assert seen == [one for one in expected if one[0] == "facts/0.md" and one[1] >= first]
+    assert seen == [
+        one for one in expected if one[0] == "facts/0.md" and one[1] >= first
+    ]
 
 
-def test_an_answer_is_bounded_whatever_the_files_hold(root: Path, tools: Toolbox) -> None:
-    write(root, {"facts/wide.md": "zebra " * 200_000, "facts/tall.md": "zebra stripe\n" * 20_000})
+def test_an_answer_is_bounded_whatever_the_files_hold(
+    root: Path, tools: Toolbox
+) -> None:
+    write(
+        root,
+        {
+            "facts/wide.md": "zebra " * 200_000,
+            "facts/tall.md": "zebra stripe\n" * 20_000,
+        },
+    )
     for tool, arguments in [
         ("grep", {"pattern": "zebra", "context": 20}),
         ("search_files", {"query": "zebra stripe"}),
@@ -270,40 +364,67 @@ def test_an_answer_is_bounded_whatever_the_files_hold(root: Path, tools: Toolbox
         assert len(answer) < 40_000, (tool, arguments)
 
 
-def test_a_long_line_is_clipped_with_the_call_that_shows_it_whole(root: Path, tools: Toolbox) -> None:
+def test_a_long_line_is_clipped_with_the_call_that_shows_it_whole(
+    root: Path, tools: Toolbox
+) -> None:
     write(root, {"facts/a.md": "before\n" + "word " * 1000 + "needle\n"})
     answer = tools.call("open", {"path": "facts/a.md"})
     assert "needle" not in answer
     assert "[clipped: 5,006 characters; " in answer
     name, arguments = CALL.findall(answer)[0]
     assert "needle" in tools.call(name, arguments)
-    assert CALL.findall(tools.call("grep", {"pattern": "needle"})) == [(name, arguments)]
+    assert CALL.findall(tools.call("grep", {"pattern": "needle"})) == [
+        (name, arguments)
+    ]
 
 
 # -- search_files ------------------------------------------------------------------------------------------------
 
 
-def test_a_search_heads_its_passages_with_the_date_and_says_how_strong_they_are(tools: Toolbox) -> None:
+def test_a_search_heads_its_passages_with_the_date_and_says_how_strong_they_are(
+    tools: Toolbox,
+) -> None:
     nothing = tools.call("search_files", {"query": "xylophone"})
-    assert nothing.startswith("0 passages in 0 of 5 files") and "Nowhere in memory: xylophone" in nothing
-    answer = tools.call("search_files", {"query": "Who gave me oolong?", "speaker": "ann"})
+    assert (
+        nothing.startswith("0 passages in 0 of 5 files")
+        and "Nowhere in memory: xylophone" in nothing
+    )
+    answer = tools.call(
+        "search_files", {"query": "Who gave me oolong?", "speaker": "ann"}
+    )
     first, heading, *_ = answer.split("\n")
     assert re.match(r"\d+ passages? in \d+ of 5 files.*; strong match", first)
     assert heading == f"{TALK}  Sat"
-    assert "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch." in answer
+    assert (
+        "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch."
+        in answer
+    )
 
 
 # -- open and close ----------------------------------------------------------------------------------------------
 
 
 def test_open_numbers_the_lines_as_an_editor_does(tools: Toolbox) -> None:
-    assert tools.call("open", {"path": "profile.md"}) == "profile.md  3 lines\n   1  # Ann\n   2  \n   3  Engineer."
-    assert tools.call("open", {"path": "./profile.md", "line": 3}).split("\n")[1:] == ["   3  Engineer."]
-    assert numbered(tools.call("open", {"path": f"{TALK}:7"}))[0] == (TALK, 7)  # a citation as it stands
-    assert tools.call("close", {"path": f"{TALK}:7"}) == f"Closed {TALK}; open are profile.md."
+    assert (
+        tools.call("open", {"path": "profile.md"})
+        == "profile.md  3 lines\n   1  # Ann\n   2  \n   3  Engineer."
+    )
+    assert tools.call("open", {"path": "./profile.md", "line": 3}).split("\n")[1:] == [
+        "   3  Engineer."
+    ]
+    assert numbered(tools.call("open", {"path": f"{TALK}:7"}))[0] == (
+        TALK,
+        7,
+    )  # a citation as it stands
+    assert (
+        tools.call("close", {"path": f"{TALK}:7"})
+        == f"Closed {TALK}; open are profile.md."
+    )
 
 
-def test_a_path_that_moved_to_the_archive_opens_and_says_where_it_is(tools: Toolbox) -> None:
+def test_a_path_that_moved_to_the_archive_opens_and_says_where_it_is(
+    tools: Toolbox,
+) -> None:
     was = OLD.removeprefix("archive/")
     answer = tools.call("open", {"path": was})
     assert answer.startswith(f"{OLD}  Sun  archived  moved from {was}  1 line\n")
@@ -311,18 +432,28 @@ def test_a_path_that_moved_to_the_archive_opens_and_says_where_it_is(tools: Tool
     assert tools.call("close", {"path": was}).startswith(f"Closed {OLD}")
 
 
-def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(root: Path, tools: Toolbox) -> None:
+def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(
+    root: Path, tools: Toolbox
+) -> None:
     write(root, {f"facts/{n}.md": f"number {n}\n" for n in range(7)})
     for n in (0, 1, 2, 3, 4, 0):
         assert "Closed" not in tools.call("open", {"path": f"facts/{n}.md"})
     answer = tools.call("open", {"path": "facts/5.md"})
     assert answer.endswith("Closed facts/1.md: at most 5 files are open at once.")
-    assert [path for path, _ in tools.pages()] == [f"facts/{n}.md" for n in (2, 3, 4, 0, 5)]
-    assert "open are facts/2.md, facts/4.md" in tools.call("close", {"path": "facts/3.md"})
-    assert tools.call("close", {"path": "facts/3.md"}).startswith("Error: facts/3.md is not open; open are facts/2.md")
+    assert [path for path, _ in tools.pages()] == [
+        f"facts/{n}.md" for n in (2, 3, 4, 0, 5)
+    ]
+    assert "open are facts/2.md, facts/4.md" in tools.call(
+        "close", {"path": "facts/3.md"}
+    )
+    assert tools.call("close", {"path": "facts/3.md"}).startswith(
+        "Error: facts/3.md is not open; open are facts/2.md"
+    )
 
 
-def test_an_open_is_noted_as_a_recall_and_a_search_is_not(root: Path, tools: Toolbox) -> None:
+def test_an_open_is_noted_as_a_recall_and_a_search_is_not(
+    root: Path, tools: Toolbox
+) -> None:
     tools.call("search_files", {"query": "oolong"})
     tools.call("grep", {"pattern": "oolong"})
     log = root / "ann/.filemem/recalls.log"
@@ -335,24 +466,45 @@ def test_an_open_is_noted_as_a_recall_and_a_search_is_not(root: Path, tools: Too
 
 
 def test_open_and_grep_show_a_line_alike(root: Path, tools: Toolbox) -> None:
-    write(root, {"facts/2026-07-01-mix.md": "tea \x1b[31m yesterday\n\ttea 昨天\ntea" + " x" * 150 + "\n"})
+    write(
+        root,
+        {
+            "facts/2026-07-01-mix.md": "tea \x1b[31m yesterday\n\ttea 昨天\ntea"
+            + " x" * 150
+            + "\n"
+        },
+    )
     for path in (TALK, FACT, "facts/2026-07-01-mix.md"):
         opened = tools.call("open", {"path": path}).split("\n")[1:]
         grepped = tools.call("grep", {"pattern": "^", "path": path}).split("\n")[2:]
         assert opened == grepped
 
 
-def test_relative_dates_are_resolved_in_what_is_shown_and_never_in_the_file(root: Path, tools: Toolbox) -> None:
+def test_relative_dates_are_resolved_in_what_is_shown_and_never_in_the_file(
+    root: Path, tools: Toolbox
+) -> None:
     before = (root / "ann" / TALK).read_bytes()
     query = {"query": "When did I give up coffee?"}
-    for tool, asked in (("open", {"path": TALK}), ("grep", {"pattern": "gave up"}), ("search_files", query)):
+    for tool, asked in (
+        ("open", {"path": TALK}),
+        ("grep", {"pattern": "gave up"}),
+        ("search_files", query),
+    ):
         assert "I gave up coffee yesterday [13 March 2026]." in tools.call(tool, asked)
     assert (root / "ann" / TALK).read_bytes() == before
 
 
-def test_no_control_character_of_a_file_reaches_an_answer(root: Path, tools: Toolbox) -> None:
+def test_no_control_character_of_a_file_reaches_an_answer(
+    root: Path, tools: Toolbox
+) -> None:
     hostile = "tea \x1b]0;title\x07 \x9b31m \u202e backwards \r over\n"
-    write(root, {"facts/hostile.md": hostile, "sessions/2026/2026-07-01-x.md": f"- **a\x1bnn**: {hostile}"})
+    write(
+        root,
+        {
+            "facts/hostile.md": hostile,
+            "sessions/2026/2026-07-01-x.md": f"- **a\x1bnn**: {hostile}",
+        },
+    )
     for tool, arguments in [
         ("open", {"path": "facts/hostile.md"}),
         ("grep", {"pattern": "backwards"}),
@@ -365,23 +517,45 @@ def test_no_control_character_of_a_file_reaches_an_answer(root: Path, tools: Too
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_number(root: Path, end: str) -> None:
+def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_number(
+    root: Path, end: str
+) -> None:
     """Also at the seams of the pieces that it is read in, which fall between bytes of one character here and there."""
-    lines = [f"第{n}行 the tide table of the harbour 乌龙茶{'。' * (n % 7)}" for n in range(230_000)]
-    wanted = {0: "Zeppelin", 229_999: "zeppelin 飞艇", **{n: f"a zeppelin, {n}" for n in range(999, 229_000, 1777)}}
+    lines = [
+        f"第{n}行 the tide table of the harbour 乌龙茶{'。' * (n % 7)}"
+        for n in range(230_000)
+    ]
+    wanted = {
+        0: "Zeppelin",
+        229_999: "zeppelin 飞艇",
+        **{n: f"a zeppelin, {n}" for n in range(999, 229_000, 1777)},
+    }
     for number, text in wanted.items():
         lines[number] = text
     (root / "ann/notes").mkdir()
     (root / "ann/notes/tides.md").write_bytes(end.join(lines).encode())
     user = Store(root).user("ann").folder
-    assert [(match.line - 1, match.text) for match in User(user).grep("zeppelin")] == sorted(wanted.items())
+    assert [
+        (match.line - 1, match.text) for match in User(user).grep("zeppelin")
+    ] == sorted(wanted.items())
     tools = Toolbox(user, lambda: NOW)
     for number in (1, 2, 120_001, 229_999, 230_000):
-        shown = tools.call("open", {"path": "notes/tides.md", "line": number, "lines": 1}).split("\n")
-        assert shown[0].endswith("  230,000 lines") and shown[1].endswith(f"{number}  {lines[number - 1]}")
-    assert "from 1 to 230000" in tools.call("open", {"path": "notes/tides.md", "line": 230_001})
-    around = tools.call("grep", {"pattern": "a zeppelin, 2776", "context": 1}).split("\n")
-    shown = [f"{number}{sign} {lines[number - 1]}" for number, sign in ((2776, "-"), (2777, " "), (2778, "-"))]
+        shown = tools.call(
+            "open", {"path": "notes/tides.md", "line": number, "lines": 1}
+        ).split("\n")
+        assert shown[0].endswith("  230,000 lines") and shown[1].endswith(
+            f"{number}  {lines[number - 1]}"
+        )
+    assert "from 1 to 230000" in tools.call(
+        "open", {"path": "notes/tides.md", "line": 230_001}
+    )
+    around = tools.call("grep", {"pattern": "a zeppelin, 2776", "context": 1}).split(
+        "\n"
+    )
+    shown = [
+        f"{number}{sign} {lines[number - 1]}"
+        for number, sign in ((2776, "-"), (2777, " "), (2778, "-"))
+    ]
     assert [line.strip() for line in around[2:]] == shown
 
 
@@ -396,11 +570,15 @@ TOLD = {
 }
 
 
-def test_grep_shows_a_fact_its_line_in_a_summary_and_its_turn_as_one_entry(root: Path, tools: Toolbox) -> None:
+def test_grep_shows_a_fact_its_line_in_a_summary_and_its_turn_as_one_entry(
+    root: Path, tools: Toolbox
+) -> None:
     write(root, TOLD)
     answer = tools.call("grep", {"pattern": "kayak"})
     assert answer.startswith("4 lines in 3 of ")
-    assert [line for line in answer.split("\n") if "   1  " in line or "   2  " in line] == [
+    assert [
+        line for line in answer.split("\n") if "   1  " in line or "   2  " in line
+    ] == [
         "   1  - **Ann Vole** 09:00: My kayak is called Plover. [also facts/2026/2026-08-03-kayak.md:5, "
         "summaries/2026/2026-08.md:3]"
     ]
@@ -410,25 +588,54 @@ def test_grep_shows_a_fact_its_line_in_a_summary_and_its_turn_as_one_entry(root:
     assert tools.call("grep", {"pattern": "kayak"}).count("Plover") == 2
 
 
-def test_grep_shows_the_words_of_a_fact_and_not_what_only_describes_it(root: Path, tools: Toolbox) -> None:
+def test_grep_shows_the_words_of_a_fact_and_not_what_only_describes_it(
+    root: Path, tools: Toolbox
+) -> None:
     """`source:` and `tags:` match as well, and two lines of one fact are two."""
     fact = "facts/2026/2026-08-03-kayak.md"
-    write(root, {fact: f"---\nsource: {FERRY}:1\ntags: [ferry]\n---\n\nThe ferry.\nThe old ferry.\n"})
+    write(
+        root,
+        {
+            fact: f"---\nsource: {FERRY}:1\ntags: [ferry]\n---\n\nThe ferry.\nThe old ferry.\n"
+        },
+    )
     answer = tools.call("grep", {"pattern": "ferry", "path": "facts/**"}).split("\n")
-    assert answer[2:] == [f"   6  The ferry. [also {fact}:2, {fact}:3]", "   7  The old ferry."]
+    assert answer[2:] == [
+        f"   6  The ferry. [also {fact}:2, {fact}:3]",
+        "   7  The old ferry.",
+    ]
 
 
-def test_grep_finds_what_one_person_said_with_the_further_lines_of_it(root: Path, tools: Toolbox) -> None:
+def test_grep_finds_what_one_person_said_with_the_further_lines_of_it(
+    root: Path, tools: Toolbox
+) -> None:
     write(root, TOLD)
-    assert numbered(tools.call("grep", {"pattern": "plover|ochre", "speaker": "vole"})) == [(FERRY, 1), (FERRY, 2)]
-    assert numbered(tools.call("grep", {"pattern": "plover|ochre", "speaker": "assistant"})) == [(FERRY, 3)]
-    assert "nobody named Zed speaks" in tools.call("grep", {"pattern": "plover", "speaker": "Zed"})
+    assert numbered(
+        tools.call("grep", {"pattern": "plover|ochre", "speaker": "vole"})
+    ) == [(FERRY, 1), (FERRY, 2)]
+    assert numbered(
+        tools.call("grep", {"pattern": "plover|ochre", "speaker": "assistant"})
+    ) == [(FERRY, 3)]
+    assert "nobody named Zed speaks" in tools.call(
+        "grep", {"pattern": "plover", "speaker": "Zed"}
+    )
 
 
-def test_grep_finds_a_day_that_only_the_brackets_name(root: Path, tools: Toolbox) -> None:
+def test_grep_finds_a_day_that_only_the_brackets_name(
+    root: Path, tools: Toolbox
+) -> None:
     """As ISO 8601 writes it and in words, in English and Chinese; of a turn of another day than its file's too."""
-    late, chinese = "sessions/2026/2026-08-04-2350-late.md", "sessions/2026/2026-08-05-0800-划船.md"
-    write(root, {**TOLD, late: "- **Ann Vole** 23:50: Hm.\n- **Ann Vole** 2026-08-05 00:10: We sailed yesterday.\n"})
+    late, chinese = (
+        "sessions/2026/2026-08-04-2350-late.md",
+        "sessions/2026/2026-08-05-0800-划船.md",
+    )
+    write(
+        root,
+        {
+            **TOLD,
+            late: "- **Ann Vole** 23:50: Hm.\n- **Ann Vole** 2026-08-05 00:10: We sailed yesterday.\n",
+        },
+    )
     write(root, {chinese: "- **安** 08:00: 昨天去划船了。\n"})
     for pattern in ("2026-08-04", "4 August", "4 August 2026", r"\b4 August\b"):
         found = numbered(tools.call("grep", {"pattern": pattern}))

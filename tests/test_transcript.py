@@ -31,7 +31,10 @@ def test_the_file_is_created_with_its_first_turn(folder: Folder) -> None:
     line = chat.add("ann", "Shall we go to Kyoto in May?\nI'd love to.", AT)
     assert chat.path == "sessions/2026/2026-11-20-0930-shall-we-go-to-kyoto.md"
     memory = folder.memory(chat.path)
-    assert memory.front == {"date": dt.datetime(2026, 11, 20, 9, 30), "timezone": transcript.zone_name(AT)}
+    assert memory.front == {
+        "date": dt.datetime(2026, 11, 20, 9, 30),
+        "timezone": transcript.zone_name(AT),
+    }
     assert memory.lines[line - 1] == "- **ann** 09:30: Shall we go to Kyoto in May?"
     assert memory.lines[line] == "  I'd love to."
     assert memory.problems == []
@@ -39,20 +42,32 @@ def test_the_file_is_created_with_its_first_turn(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "", "\r\n", "\n\n\n"])
-def test_a_persons_edit_stays_and_the_next_turn_follows_it(folder: Folder, tmp_path: Path, end: str) -> None:
+def test_a_persons_edit_stays_and_the_next_turn_follows_it(
+    folder: Folder, tmp_path: Path, end: str
+) -> None:
     chat = Transcript(folder)
     chat.add("ann", "Kyoto in May?", AT)
     chat.add("assistant", "Gladly.", AT)
     path = tmp_path / "u" / chat.path
-    edited = path.read_bytes().replace(b"May", b"June").rstrip() + b" A note of mine" + end.encode()
+    edited = (
+        path.read_bytes().replace(b"May", b"June").rstrip()
+        + b" A note of mine"
+        + end.encode()
+    )
     path.write_bytes(edited)
     line = chat.add("ann", "Or July?", AT)
     assert path.read_bytes().startswith(edited)
-    assert said(chat) == [("ann", "Kyoto in June?"), ("assistant", "Gladly. A note of mine"), ("ann", "Or July?")]
+    assert said(chat) == [
+        ("ann", "Kyoto in June?"),
+        ("assistant", "Gladly. A note of mine"),
+        ("ann", "Or July?"),
+    ]
     assert chat.turns()[-1].line == line
 
 
-def test_the_conversation_goes_on_in_a_new_file_where_its_own_is_deleted(folder: Folder, tmp_path: Path) -> None:
+def test_the_conversation_goes_on_in_a_new_file_where_its_own_is_deleted(
+    folder: Folder, tmp_path: Path
+) -> None:
     chat = Transcript(folder)
     chat.add("ann", "My secret plan", AT)
     old = chat.path
@@ -79,7 +94,9 @@ def test_the_conversation_follows_its_file_into_the_archive(folder: Folder) -> N
     assert chat.path == old and len(chat.turns()) == 3
 
 
-def test_the_conversation_goes_on_whatever_its_file_has_become(folder: Folder, tmp_path: Path) -> None:
+def test_the_conversation_goes_on_whatever_its_file_has_become(
+    folder: Folder, tmp_path: Path
+) -> None:
     """A picture, UTF-16, a link, a FIFO, a folder: each is left as it is."""
     chat = Transcript(folder)
     for number, change in enumerate(
@@ -101,15 +118,24 @@ def test_the_conversation_goes_on_whatever_its_file_has_become(folder: Folder, t
         assert kept is None or path.read_bytes() == kept
 
 
-def test_of_two_who_talk_at_once_each_is_told_the_line_of_their_own_turn(folder: Folder) -> None:
+def test_of_two_who_talk_at_once_each_is_told_the_line_of_their_own_turn(
+    folder: Folder,
+) -> None:
     first = Transcript(folder)
     first.add("Ann", "Good morning.", AT)
 
     def talk(name: str) -> dict[int, str]:
         chat = Transcript(Folder(folder.root, folder.name), first.path)
-        return {chat.add(name, f"{name} {number}", AT): f"{name} {number}" for number in range(60)}
+        return {
+            chat.add(name, f"{name} {number}", AT): f"{name} {number}"
+            for number in range(60)
+        }
 
     with ThreadPoolExecutor(2) as people:
         told = [*people.map(talk, ("Ann", "Bob"))]
     lines = folder.memory(first.path).lines
-    assert all(lines[line - 1].endswith(f": {text}") for one in told for line, text in one.items())
+    assert all(
+        lines[line - 1].endswith(f": {text}")
+        for one in told
+        for line, text in one.items()
+    )

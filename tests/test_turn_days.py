@@ -34,9 +34,15 @@ def tools(root: Path, files: dict[str, str]) -> Toolbox:
     return Toolbox(Store(root).user("ann").folder, lambda: NOW)
 
 
-def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(tmp_path: Path) -> None:
+def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(
+    tmp_path: Path,
+) -> None:
     chat = Transcript(Folder(str(tmp_path / "ann"), "ann"))
-    for minutes, text in ((0, "It rained today."), (15, "I saw a heron yesterday."), (17, "Good night.")):
+    for minutes, text in (
+        (0, "It rained today."),
+        (15, "I saw a heron yesterday."),
+        (17, "Good night."),
+    ):
         chat.add("Ann", text, EVENING + dt.timedelta(minutes=minutes))
     resumed = Transcript(chat.folder, chat.path)
     resumed.add("Ann", "A whale came by\nyesterday.", dt.datetime(2026, 11, 23, 9))
@@ -44,7 +50,10 @@ def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(tmp_path: 
         "- **Ann** 23:55: It rained today.\n- **Ann** 2026-11-21 00:10: I saw a heron yesterday.\n"
         "- **Ann** 00:12: Good night.\n- **Ann** 2026-11-23 09:00: A whale came by\n  yesterday.\n"
     )
-    assert [turn.day for turn in chat.turns()] == [None, *[dt.date(2026, 11, day) for day in (21, 21, 23)]]
+    assert [turn.day for turn in chat.turns()] == [
+        None,
+        *[dt.date(2026, 11, day) for day in (21, 21, 23)],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,12 +74,24 @@ def test_the_day_of_each_turn(text: str, read: list[str]) -> None:
 
 
 def test_a_fact_that_quotes_is_read_as_its_turns_are() -> None:
-    fact = "---\nsource: a.md:3\n---\n\n- **Nadia**: I can't have gluten.\n  Nor oats.\n"
+    fact = (
+        "---\nsource: a.md:3\n---\n\n- **Nadia**: I can't have gluten.\n  Nor oats.\n"
+    )
     fact += "- **Nadia** 2026-11-22 00:10: Not at all.\n"
     for kind in ("facts", "lessons", "archive/facts"):
-        first, second = Memory(f"{kind}/2026/2026-11-21-gluten.md", fact.encode()).passages
-        assert (first.speaker, first.text, first.day) == ("Nadia", "I can't have gluten.\nNor oats.", None)
-        assert (second.speaker, second.time, second.day) == ("Nadia", "00:10", dt.date(2026, 11, 22))
+        first, second = Memory(
+            f"{kind}/2026/2026-11-21-gluten.md", fact.encode()
+        ).passages
+        assert (first.speaker, first.text, first.day) == (
+            "Nadia",
+            "I can't have gluten.\nNor oats.",
+            None,
+        )
+        assert (second.speaker, second.time, second.day) == (
+            "Nadia",
+            "00:10",
+            dt.date(2026, 11, 22),
+        )
     assert days("Nadia - **Nadia**: no\n", "facts/2026/2026-11-21-gluten.md") == ["-"]
 
 
@@ -79,8 +100,12 @@ DAYS = st.dates(dt.date(2026, 11, 19), dt.date(2026, 11, 24))
 
 
 @given(st.lists(st.tuples(st.none() | DAYS, CLOCKS), max_size=8), st.none() | DAYS)
-def test_what_is_written_is_read_on_the_same_day(said: list[tuple[dt.date | None, str]], day: dt.date | None) -> None:
-    lines = "".join(format_turn("Ann", clock, "x", own) for own, clock in said).split("\n")
+def test_what_is_written_is_read_on_the_same_day(
+    said: list[tuple[dt.date | None, str]], day: dt.date | None
+) -> None:
+    lines = "".join(format_turn("Ann", clock, "x", own) for own, clock in said).split(
+        "\n"
+    )
     told, wanted = day, []
     for own, clock in said:
         told = own or told
@@ -97,18 +122,31 @@ def test_every_tool_shows_the_day_and_counts_from_it(tmp_path: Path) -> None:
         "   4  - **Ann** 2026-11-23 09:00: A whale came by yesterday [22 November 2026].",
     ]
     alone = "   3  - **Ann** 00:12 [2026-11-21]: My sister called yesterday evening [20 November 2026]."
-    assert kit.call("open", {"path": TALK, "line": 3, "lines": 1}).split("\n")[1] == alone
+    assert (
+        kit.call("open", {"path": TALK, "line": 3, "lines": 1}).split("\n")[1] == alone
+    )
     assert kit.call("grep", {"pattern": "sister"}).split("\n")[2] == alone
-    assert "   3  Ann 2026-11-21 00:12: My sister called yesterday evening [20 November 2026]." in kit.call(
-        "search_files", {"query": "Whose sister called?"}
+    assert (
+        "   3  Ann 2026-11-21 00:12: My sister called yesterday evening [20 November 2026]."
+        in kit.call("search_files", {"query": "Whose sister called?"})
     )
 
 
-@pytest.mark.parametrize("body", [RAIN + NEXT + RESUMED, RAIN + NEXT + RESUMED + "- **Zoë** 09:01: ok\n"])
-def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: str) -> None:
+@pytest.mark.parametrize(
+    "body", [RAIN + NEXT + RESUMED, RAIN + NEXT + RESUMED + "- **Zoë** 09:01: ok\n"]
+)
+def test_filters_and_questions_go_by_the_day_of_the_turn(
+    tmp_path: Path, body: str
+) -> None:
     """Whether the index reads the file the shorter way or the longer one."""
     user = Store(tmp_path).user("ann").folder
-    tools(tmp_path, {TALK: body, "sessions/2026/2026-11-20-0900-fog.md": "- **Ann** 09:00: Fog came in.\n"})
+    tools(
+        tmp_path,
+        {
+            TALK: body,
+            "sessions/2026/2026-11-20-0900-fog.md": "- **Ann** 09:00: Fog came in.\n",
+        },
+    )
     asked = "What came by or rained or called, and what did I see?"
     for given_days, texts in (
         ({"before": "2026-11-20"}, {"It rained", "Fog came "}),
@@ -118,5 +156,11 @@ def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: s
     ):
         hits = User(user).search_files(asked, today=NOW.date(), **given_days)
         assert {hit.text[:9] for hit in hits if hit.text != "ok"} == texts
-    first = User(user).search_files("What happened on 23 November 2026?", today=NOW.date())[0]
-    assert (first.text, first.date, first.line) == ("A whale came by yesterday.", dt.date(2026, 11, 23), 4)
+    first = User(user).search_files(
+        "What happened on 23 November 2026?", today=NOW.date()
+    )[0]
+    assert (first.text, first.date, first.line) == (
+        "A whale came by yesterday.",
+        dt.date(2026, 11, 23),
+        4,
+    )

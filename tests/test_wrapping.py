@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 
 from filemem.cli.context import Wrapper, columns, wrapped
 
-WORD = st.text("abcdefg", min_size=1, max_size=12) | st.text("外婆最喜欢茶，。（）", min_size=1, max_size=8)
-SIGN = st.sampled_from([" ", "  ", "\n", "\n\n", "- ", "  - ", "1. ", "e\u0301", "🍵", "```\n"])
+WORD = st.text("abcdefg", min_size=1, max_size=12) | st.text(
+    "外婆最喜欢茶，。（）", min_size=1, max_size=8
+)
+SIGN = st.sampled_from(
+    [" ", "  ", "\n", "\n\n", "- ", "  - ", "1. ", "e\u0301", "🍵", "```\n"]
+)
 TEXT = st.lists(SIGN | WORD, max_size=40).map("".join)
 
 
@@ -29,7 +33,9 @@ def test_words_stay_whole_on_lines_that_fit_whatever_the_pieces(
     assert "".join(shown.split()) == "".join(text.split())
     # The longest that cannot be broken here: a word with the brackets and stops that may not leave it.
     longest = max((columns(word) for word in text.split()), default=0)
-    assert "```" in text or all(columns(line) <= max(width, longest + 12) for line in shown.split("\n"))
+    assert "```" in text or all(
+        columns(line) <= max(width, longest + 12) for line in shown.split("\n")
+    )
     wrapper, out, at, turn = Wrapper(), "", 0, 0
     while at < len(text):
         size = sizes[turn % len(sizes)]
@@ -49,9 +55,14 @@ def test_words_stay_whole_on_lines_that_fit_whatever_the_pieces(
         ("his wife, called [[林晓梅]]", "his wife, called\n[[林晓梅]]"),
         ("a" * 30 + " b", "a" * 30 + "\nb"),
         ("one two three four \nfive", "one two three four \nfive"),
-        ("```python\none two three four five six\n```\n", "```python\none two three four five six\n```\n"),
+        (
+            "```python\none two three four five six\n```\n",
+            "```python\none two three four five six\n```\n",
+        ),
     ],
 )
-def test_examples_at_twenty_columns(monkeypatch: pytest.MonkeyPatch, text: str, shown: str) -> None:
+def test_examples_at_twenty_columns(
+    monkeypatch: pytest.MonkeyPatch, text: str, shown: str
+) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     assert wrapped(text, Tty()) == shown

@@ -69,11 +69,22 @@ def run(given: argparse.Namespace) -> bool:
         raise SystemExit(
             f"Name the data of {given.task} with --data, or take --sample; README.md says where it comes from."
         )
-    judge = given.grader or ("mockllm/rule" if given.model.startswith("mockllm/") else "")
+    judge = given.grader or (
+        "mockllm/rule" if given.model.startswith("mockllm/") else ""
+    )
     if not judge:
-        raise SystemExit("Name the model that judges with --grader; it may be the same as --model.")
-    own: dict[str, Any] = {name: getattr(given, name) for name in ("data", "corrections") if getattr(given, name, "")}
-    todo = [TASKS[given.task](recipe=name, prompts=given.prompts, **own) for name in tested(given.recipe)]
+        raise SystemExit(
+            "Name the model that judges with --grader; it may be the same as --model."
+        )
+    own: dict[str, Any] = {
+        name: getattr(given, name)
+        for name in ("data", "corrections")
+        if getattr(given, name, "")
+    }
+    todo = [
+        TASKS[given.task](recipe=name, prompts=given.prompts, **own)
+        for name in tested(given.recipe)
+    ]
     done, logs = eval_set(
         todo,
         log_dir=given.logs,
@@ -107,29 +118,56 @@ def table(given: argparse.Namespace) -> bool:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    whole = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
+    whole = argparse.ArgumentParser(
+        prog="python -m benchmarks.answers", description=__doc__
+    )
     commands = whole.add_subparsers(dest="task", required=True)
     for name in TASKS:
         one = commands.add_parser(name, help=f"run {name}")
         one.set_defaults(does=run)
-        one.add_argument("--sample", action="store_true", help="the tiny sample that comes with the project")
+        one.add_argument(
+            "--sample",
+            action="store_true",
+            help="the tiny sample that comes with the project",
+        )
         one.add_argument("--data", default="", help="the benchmark's file or folder")
         one.add_argument(
-            "--recipe", action="append", default=[], help=f"{', '.join(RECIPES)}, all, or FILE.py:FUNCTION"
+            "--recipe",
+            action="append",
+            default=[],
+            help=f"{', '.join(RECIPES)}, all, or FILE.py:FUNCTION",
         )
-        one.add_argument("--model", required=True, help="Inspect's name of the model that answers, or mockllm/quotes")
+        one.add_argument(
+            "--model",
+            required=True,
+            help="Inspect's name of the model that answers, or mockllm/quotes",
+        )
         one.add_argument("--grader", default="", help="that of the model that judges")
-        one.add_argument("--limit", type=int, help="so many questions, drawn by the seed")
-        one.add_argument("--questions", default="", help="their ids, separated by commas")
+        one.add_argument(
+            "--limit", type=int, help="so many questions, drawn by the seed"
+        )
+        one.add_argument(
+            "--questions", default="", help="their ids, separated by commas"
+        )
         one.add_argument("--seed", type=int, default=1)
         one.add_argument("--temperature", type=float, default=0.0)
-        one.add_argument("--connections", type=int, default=8, help="questions at a time")
-        one.add_argument("--prompts", default="", help="a file of judges' prompts instead of prompts.yaml")
-        one.add_argument("--logs", default=f"logs/answers/{name}", help="the folder of logs")
+        one.add_argument(
+            "--connections", type=int, default=8, help="questions at a time"
+        )
+        one.add_argument(
+            "--prompts",
+            default="",
+            help="a file of judges' prompts instead of prompts.yaml",
+        )
+        one.add_argument(
+            "--logs", default=f"logs/answers/{name}", help="the folder of logs"
+        )
     commands.choices["locomo"].add_argument(
         "--corrections", default="", help="the audit's file of errors, or its folder"
     )
-    one = commands.add_parser("fetch", help="download a benchmark's file and check its SHA-256")
+    one = commands.add_parser(
+        "fetch", help="download a benchmark's file and check its SHA-256"
+    )
     one.set_defaults(does=fetch)
     one.add_argument("name", choices=PUBLISHED)
     one.add_argument("--out", default="")

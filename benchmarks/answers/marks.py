@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _WIDE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
-_SIGNS = re.compile(f"[{re.escape(string.punctuation)}，。！？、；：“”‘’（）《》【】…—·]")
+_SIGNS = re.compile(
+    f"[{re.escape(string.punctuation)}，。！？、；：“”‘’（）《》【】…—·]"
+)
 _REFUSALS = re.compile(
     r"\b(?:do(?:es)? ?n[o']t|did ?n[o']t|can ?not|can't|could ?n[o']t|unable to|not able to) "
     r"(?:\w+ ){0,2}?(?:know|remember|recall|find|tell|say|mention|answer|determine)"
@@ -29,7 +31,9 @@ _PLAIN, _BRACKETS = re.compile(r"[\W_]+"), re.compile(r"\[[^\]\n]*\]")
 def tokens(text: str) -> list[str]:
     """SQuAD's words: small letters without articles and signs; a Chinese, Japanese or Korean character is a word of its own."""
     text = _SIGNS.sub("", text.lower().replace("-", " "))
-    return [word for word in _WIDE.sub(r" \g<0> ", text).split() if word not in _ARTICLES]
+    return [
+        word for word in _WIDE.sub(r" \g<0> ", text).split() if word not in _ARTICLES
+    ]
 
 
 def refused(answer: str) -> bool:
@@ -40,7 +44,9 @@ def refused(answer: str) -> bool:
 def fits(answer: str, want: Iterable[str], unwanted: Iterable[str]) -> bool:
     """Does the answer say each of `want` and none of `unwanted`, regular expressions in which ^ and $ are a line's?"""
     how = re.IGNORECASE | re.MULTILINE
-    return all(re.search(one, answer, how) for one in want) and not any(re.search(one, answer, how) for one in unwanted)
+    return all(re.search(one, answer, how) for one in want) and not any(
+        re.search(one, answer, how) for one in unwanted
+    )
 
 
 def given(text: str) -> str:
@@ -75,7 +81,9 @@ def verdict(reply: str) -> bool | None:
 
 def blind(answer: str, names: Iterable[str]) -> str:
     """An answer as a judge reads it: without paths, tags and names by which it could tell the system."""
-    answer = re.sub(r"[(\[]?`?\b[\w-]+(?:/[\w.-]+)+\.(?:md|ya?ml|txt)(?::\d+)?`?[)\]]?", "", answer)
+    answer = re.sub(
+        r"[(\[]?`?\b[\w-]+(?:/[\w.-]+)+\.(?:md|ya?ml|txt)(?::\d+)?`?[)\]]?", "", answer
+    )
     for name in names:
         answer = re.sub(re.escape(name), "memory", answer, flags=re.IGNORECASE)
     return answer.replace("<", "‹").replace(">", "›").strip()

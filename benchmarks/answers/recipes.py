@@ -21,7 +21,13 @@ from typing import Any, NamedTuple
 import anyio.from_thread
 import anyio.to_thread
 from inspect_ai.agent import AgentPrompt, AgentState, react
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, get_model, messages_from_openai
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    get_model,
+    messages_from_openai,
+)
 from inspect_ai.tool import ToolDef, ToolInfo
 
 from filemem import Store
@@ -54,11 +60,24 @@ def told(session: Session, turns: list[Turn]) -> str:
     return f"{session.at:%A, %d %B %Y}\n" + "\n".join(lines)
 
 
-async def asked(question: str, at: dt.datetime, how: str, context: str = "", tools: list[ToolDef] | None = None) -> Any:
+async def asked(
+    question: str,
+    at: dt.datetime,
+    how: str,
+    context: str = "",
+    tools: list[ToolDef] | None = None,
+) -> Any:
     """The talk in which the model answers with text in the prompt, or with tools in a loop."""
-    memory = f"<memory>\n{context.replace('</memory', '‹/memory')}\n</memory>\n\n" if context else ""
+    memory = (
+        f"<memory>\n{context.replace('</memory', '‹/memory')}\n</memory>\n\n"
+        if context
+        else ""
+    )
     talk = AgentState(messages=[ChatMessageUser(content=f"{memory}{question}")])
-    said = AgentPrompt(instructions=RULES.format(today=f"{at:%A, %d %B %Y}", how=how), assistant_prompt=None)
+    said = AgentPrompt(
+        instructions=RULES.format(today=f"{at:%A, %d %B %Y}", how=how),
+        assistant_prompt=None,
+    )
     await react(prompt=said, tools=tools or [], submit=False)(talk)
     return talk.messages
 
@@ -74,15 +93,27 @@ class _Bridge:
     def __init__(self) -> None:
         self.talk: list[ChatMessage] = []
 
-    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
+    def ask(
+        self,
+        messages: list[dict[str, Any]],
+        tools: list[dict[str, Any]],
+        on_text: Callable[[str], None],
+    ) -> Reply:
         said = anyio.from_thread.run(self._generate, messages, tools)
         on_text(said.text)
-        calls = (ToolCall(call.id, call.function, json.dumps(call.arguments)) for call in said.tool_calls or ())
+        calls = (
+            ToolCall(call.id, call.function, json.dumps(call.arguments))
+            for call in said.tool_calls or ()
+        )
         return Reply(said.text, tuple(calls), Usage(0, 0), "stop")
 
-    async def _generate(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> ChatMessageAssistant:
+    async def _generate(
+        self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]
+    ) -> ChatMessageAssistant:
         sent = await messages_from_openai(messages)  # type: ignore[arg-type]
-        output = await get_model().generate(sent, [ToolInfo.model_validate(one["function"]) for one in tools])
+        output = await get_model().generate(
+            sent, [ToolInfo.model_validate(one["function"]) for one in tools]
+        )
         self.talk = [*sent, output.message]
         return output.message
 
@@ -92,10 +123,16 @@ def filemem(sessions: list[Session], folder: Path, settings: str = "") -> Answer
     chats = folder / "chats.jsonl"
     chats.write_text("\n".join(map(_exported, sessions)), encoding="utf-8")
     (folder / "store").mkdir()
-    (folder / "store/filemem.yaml").write_text(f"redact: false\n{settings}", encoding="utf-8")
-    import_file(StoreFolder(folder / "store"), "openai-jsonl", str(chats), user="person")
+    (folder / "store/filemem.yaml").write_text(
+        f"redact: false\n{settings}", encoding="utf-8"
+    )
+    import_file(
+        StoreFolder(folder / "store"), "openai-jsonl", str(chats), user="person"
+    )
     user = Store(folder / "store").user("person")
-    user.search_files("what is there?", limit=1)  # the index is made now, and not on the time of the first question
+    user.search_files(
+        "what is there?", limit=1
+    )  # the index is made now, and not on the time of the first question
 
     async def answer(question: str, at: dt.datetime) -> list[ChatMessage]:
         bridge = _Bridge()
@@ -110,10 +147,17 @@ def filemem(sessions: list[Session], folder: Path, settings: str = "") -> Answer
 def _exported(session: Session) -> str:
     """A session as a line that `filemem import openai-jsonl` takes in."""
     messages = [
-        {"role": turn.role, "name": turn.speaker, "content": turn.text, "timestamp": turn.at.isoformat()}
+        {
+            "role": turn.role,
+            "name": turn.speaker,
+            "content": turn.text,
+            "timestamp": turn.at.isoformat(),
+        }
         for turn in session.turns
     ]
-    return json.dumps({"id": session.id, "created_at": session.at.isoformat(), "messages": messages})
+    return json.dumps(
+        {"id": session.id, "created_at": session.at.isoformat(), "messages": messages}
+    )
 
 
 # -- beside it ---------------------------------------------------------------------------------------------------------
@@ -122,7 +166,9 @@ def _exported(session: Session) -> str:
 def whole_history(sessions: list[Session], folder: Path) -> Answer:
     """Everything that was ever said, in order; what does not fit the model's window is an error of that question."""
     whole = "\n\n".join(told(session, session.turns) for session in sessions)
-    return lambda question, at: asked(question, at, "Everything that was said stands in <memory>.", whole)
+    return lambda question, at: asked(
+        question, at, "Everything that was said stands in <memory>.", whole
+    )
 
 
 def nothing(sessions: list[Session], folder: Path) -> Answer:
@@ -157,13 +203,27 @@ def passages(sessions: list[Session], folder: Path) -> Answer:
     def answer(question: str, at: dt.datetime) -> Awaitable[list[ChatMessage]]:
         scores: Counter[int] = Counter()
         for word in set(words(question)):
-            rare = math.log(1 + (len(turns) - len(where.get(word, ())) + 0.5) / (len(where.get(word, ())) + 0.5))
+            rare = math.log(
+                1
+                + (len(turns) - len(where.get(word, ())) + 0.5)
+                / (len(where.get(word, ())) + 0.5)
+            )
             for number in where.get(word, ()):
                 often, size = counts[number][word], counts[number].total()
-                scores[number] += rare * often * (K1 + 1) / (often + K1 * (1 - B + B * size / mean))
+                scores[number] += (
+                    rare * often * (K1 + 1) / (often + K1 * (1 - B + B * size / mean))
+                )
         found = (turns[number] for number, _ in scores.most_common(BEST))
-        shown = "\n".join(f"{session.at:%d %B %Y}, {turn.speaker}: {turn.text}" for session, turn in found)
-        return asked(question, at, "What matches the question best stands in <memory>, the best first.", shown)
+        shown = "\n".join(
+            f"{session.at:%d %B %Y}, {turn.speaker}: {turn.text}"
+            for session, turn in found
+        )
+        return asked(
+            question,
+            at,
+            "What matches the question best stands in <memory>, the best first.",
+            shown,
+        )
 
     return answer
 
@@ -182,7 +242,8 @@ def letta_2025(sessions: list[Session], folder: Path) -> Answer:
     for session in sessions:
         text = "\n".join(f"{turn.speaker}: {turn.text}" for turn in session.turns)
         chunks += [
-            f"[{session.at:%I:%M %p on %d %B, %Y}]\n{text[at : at + CHUNK]}" for at in range(0, len(text), CHUNK)
+            f"[{session.at:%I:%M %p on %d %B, %Y}]\n{text[at : at + CHUNK]}"
+            for at in range(0, len(text), CHUNK)
         ]
     vectors = embed(chunks)
 
@@ -193,7 +254,9 @@ def letta_2025(sessions: list[Session], folder: Path) -> Answer:
             query: what to look for
         """
         likeness = vectors @ embed([query])[0]
-        return "\n\n".join(chunks[number] for number in numpy.argsort(-likeness)[:FOUND])
+        return "\n\n".join(
+            chunks[number] for number in numpy.argsort(-likeness)[:FOUND]
+        )
 
     how = "The conversations are files. First call search_files; call it again in other words until you can answer."
     return lambda question, at: asked(question, at, how, "", [ToolDef(search_files)])
@@ -220,5 +283,7 @@ def recipe(name: str) -> Recipe | Absent:
             return found
         raise SystemExit(f"{path} has no function {function}.")
     if name not in RECIPES:
-        raise SystemExit(f"There is no recipe {name}; there are {', '.join(RECIPES)}, or FILE.py:FUNCTION.")
+        raise SystemExit(
+            f"There is no recipe {name}; there are {', '.join(RECIPES)}, or FILE.py:FUNCTION."
+        )
     return RECIPES[name]

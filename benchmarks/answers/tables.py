@@ -28,13 +28,21 @@ class Run(NamedTuple):
         for one in self.samples:
             if kind in ("", one.metadata["kind"]):
                 score = (one.scores or {}).get(name)
-                value = 0.0 if one.error else score.as_float() if score else float("nan")
-                found |= {str(one.id): value} if value == value else {}  # an unscored one is no number
+                value = (
+                    0.0 if one.error else score.as_float() if score else float("nan")
+                )
+                found |= (
+                    {str(one.id): value} if value == value else {}
+                )  # an unscored one is no number
         return found
 
     def spent(self, name: str) -> float:
         """The mean of one of the sums that `tasks.spent` notes."""
-        values = [one.scores["spent"].as_dict()[name] for one in self.samples if one.scores and "spent" in one.scores]
+        values = [
+            one.scores["spent"].as_dict()[name]
+            for one in self.samples
+            if one.scores and "spent" in one.scores
+        ]
         return sum(map(float, values)) / max(len(values), 1)  # type: ignore[arg-type]
 
 
@@ -45,7 +53,9 @@ def read(file: str) -> Run:
     models = f"{log.eval.model}, judged by {getattr(judge, 'model', '')}"
     recipe = str((log.eval.metadata or {}).get("recipe"))
     about = (log.eval.metadata or {}).get("data") or {}
-    name = log.eval.task.rpartition("/")[2] + (", corrected" if about.get("corrected") else "")
+    name = log.eval.task.rpartition("/")[2] + (
+        ", corrected" if about.get("corrected") else ""
+    )
     return Run(name, recipe, models, log.status, log.samples or [])
 
 
@@ -69,7 +79,10 @@ def interval(values: Iterable[float]) -> str:
     numbers, chance = list(values), random.Random(1)
     if not numbers:
         return ""
-    means = sorted(sum(chance.choices(numbers, k=len(numbers))) / len(numbers) for _ in range(DRAWS))
+    means = sorted(
+        sum(chance.choices(numbers, k=len(numbers))) / len(numbers)
+        for _ in range(DRAWS)
+    )
     return f"{percent(numbers)} ({100 * means[DRAWS // 40]:.0f} – {100 * means[-DRAWS // 40]:.0f})"
 
 
@@ -82,7 +95,9 @@ def agreement(run: Run) -> str:
     same = sum(a == b for a, b in both) / len(both)
     p, q = (sum(column) / len(both) for column in zip(*both, strict=True))
     chance = p * q + (1 - p) * (1 - q)
-    return f"{100 * same:.0f}" + (f" ({(same - chance) / (1 - chance):.2f})" if chance < 1 else "")
+    return f"{100 * same:.0f}" + (
+        f" ({(same - chance) / (1 - chance):.2f})" if chance < 1 else ""
+    )
 
 
 def report(found: list[Run]) -> str:
@@ -93,18 +108,38 @@ def report(found: list[Run]) -> str:
         sums = [f"{run.spent(name):,.1f}" for name in ("requests", "calls")]
         sums += [f"{run.spent(name):,.0f}" for name in ("memory", "read")]
         shown = percent(run.marks("evidence").values())
-        rows.append([run.task, run.recipe, len(run.samples), *right, agreement(run), shown, *sums])
-    head = (
-        "task|recipe|questions|right, paper's rule|right, strict|judges agree, % (kappa)|evidence shown|requests|calls"
-    )
+        rows.append(
+            [
+                run.task,
+                run.recipe,
+                len(run.samples),
+                *right,
+                agreement(run),
+                shown,
+                *sums,
+            ]
+        )
+    head = "task|recipe|questions|right, paper's rule|right, strict|judges agree, % (kappa)|evidence shown|requests|calls"
     parts = [grid(f"{head}|tokens of memory|tokens read", rows)]
     for task in dict.fromkeys(run.task for run in found):
         mine = [run for run in found if run.task == task]
         kinds = sorted({one.metadata["kind"] for run in mine for one in run.samples})
-        by = [[run.recipe, *(percent(run.marks("paper", kind).values()) for kind in kinds)] for run in mine]
+        by = [
+            [
+                run.recipe,
+                *(percent(run.marks("paper", kind).values()) for kind in kinds),
+            ]
+            for run in mine
+        ]
         parts.append(grid("|".join([task, *kinds]), by))
-    parts.append("\n".join(["Every question counts, those too that nothing answers.", *faults(found)]))
-    return f"{'; '.join(sorted({run.models for run in found}))}\n\n" + "\n\n".join(parts)
+    parts.append(
+        "\n".join(
+            ["Every question counts, those too that nothing answers.", *faults(found)]
+        )
+    )
+    return f"{'; '.join(sorted({run.models for run in found}))}\n\n" + "\n\n".join(
+        parts
+    )
 
 
 def faults(found: list[Run]) -> list[str]:
@@ -113,9 +148,16 @@ def faults(found: list[Run]) -> list[str]:
     for run in found:
         failed = sum(one.error is not None for one in run.samples)
         mute = len(run.samples) - min(len(run.marks("paper")), len(run.marks("strict")))
-        for count, what in ((failed, "failed and count as wrong"), (mute, "have no verdict and are left out")):
+        for count, what in (
+            (failed, "failed and count as wrong"),
+            (mute, "have no verdict and are left out"),
+        ):
             if count:
-                said.append(f"- {run.task}, {run.recipe}: {count} of {len(run.samples)} questions {what}.")
+                said.append(
+                    f"- {run.task}, {run.recipe}: {count} of {len(run.samples)} questions {what}."
+                )
         if run.status != "success":
-            said.append(f"- {run.task}, {run.recipe}: the run ended with {run.status}; it is not whole.")
+            said.append(
+                f"- {run.task}, {run.recipe}: the run ended with {run.status}; it is not whole."
+            )
     return said

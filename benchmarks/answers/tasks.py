@@ -34,7 +34,13 @@ HERE = Path(__file__).resolve().parent
 SAMPLES = HERE / "samples"
 VERSION = 2  # of prompts, scorers and loop together: figures of other versions are not to be compared
 METRICS = [mean(), stderr(cluster="history"), grouped(mean(), "kind")]
-LAX = {"locomo": "generous", "lifebench": "generous", "assistant": "generous", "life": "patterns", "beam": "rubric"}
+LAX = {
+    "locomo": "generous",
+    "lifebench": "generous",
+    "assistant": "generous",
+    "life": "patterns",
+    "beam": "rubric",
+}
 
 
 class Shelf:
@@ -77,7 +83,9 @@ def answering(found: Recipe, bench: Bench) -> Solver:
         try:
             answer = await shelf.take(question.history)
             state.messages = await answer(question.text, question.asked)
-            state.output = ModelOutput.from_content(str(state.model), state.messages[-1].text)
+            state.output = ModelOutput.from_content(
+                str(state.model), state.messages[-1].text
+            )
         finally:
             shelf.give_back(question.history)
         return state
@@ -95,16 +103,28 @@ def answering(found: Recipe, bench: Bench) -> Solver:
 def rule_for(task: str, judge: str, kind: str, answerable: bool) -> str:
     """The name of the rule by which a judge, `paper` or `strict`, goes."""
     if judge == "strict":
-        return LAX[task] if task in ("life", "beam") else "strict" if answerable else "strict unanswerable"
+        return (
+            LAX[task]
+            if task in ("life", "beam")
+            else "strict"
+            if answerable
+            else "strict unanswerable"
+        )
     if not answerable:
         return "unanswerable"
     if task == "longmemeval":
-        special = ("temporal-reasoning", "knowledge-update", "single-session-preference")
+        special = (
+            "temporal-reasoning",
+            "knowledge-update",
+            "single-session-preference",
+        )
         return f"longmemeval {kind}" if kind in special else "longmemeval"
     return LAX[task]
 
 
-def judging(prompts: Mapping[str, Any], rule: str, question: str, key: str, answer: str) -> str:
+def judging(
+    prompts: Mapping[str, Any], rule: str, question: str, key: str, answer: str
+) -> str:
     """What a judge is asked: it reads the question, the key and the answer, and nothing else."""
     filled = {"question": question, "key": key, "answer": answer}
     text = str(prompts["rules"][rule]["text"])
@@ -117,13 +137,20 @@ def _judge(name: str, task: str, prompts: Mapping[str, Any]) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         answer = marks.blind(state.output.completion, RECIPES)
         if not answer:
-            return Score(value=float(not state.metadata["answerable"]), explanation="There is no answer.")
-        rule = rule_for(task, name, state.metadata["kind"], state.metadata["answerable"])
+            return Score(
+                value=float(not state.metadata["answerable"]),
+                explanation="There is no answer.",
+            )
+        rule = rule_for(
+            task, name, state.metadata["kind"], state.metadata["answerable"]
+        )
         asked = judging(prompts, rule, state.metadata["question"], target.text, answer)
         reply = (await get_model(role="grader").generate(asked)).completion
         right = marks.verdict(reply)
         if right is None:
-            return Score(value=math.nan, answer=answer, explanation=f"No verdict: {reply}")
+            return Score(
+                value=math.nan, answer=answer, explanation=f"No verdict: {reply}"
+            )
         return Score(value=float(right), answer=answer, explanation=reply)
 
     return score
@@ -148,9 +175,15 @@ def evidence() -> Scorer:
     """The share of the turns with the answer among what the model read, before it answered well or badly."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        read = "\n".join(one.text for one in state.messages[:-1] if one.role != "assistant")
+        read = "\n".join(
+            one.text for one in state.messages[:-1] if one.role != "assistant"
+        )
         share = marks.shown(read, state.metadata["evidence"])
-        return Score(value=math.nan, explanation="no evidence named") if share is None else Score(value=share)
+        return (
+            Score(value=math.nan, explanation="no evidence named")
+            if share is None
+            else Score(value=share)
+        )
 
     return score
 
@@ -181,16 +214,30 @@ def cost(talk: list[ChatMessage]) -> dict[str, float]:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def build(name: str, reader: Callable[..., Bench], data: str, recipe_name: str, prompts: str, **own: str) -> Task:
+def build(
+    name: str,
+    reader: Callable[..., Bench],
+    data: str,
+    recipe_name: str,
+    prompts: str,
+    **own: str,
+) -> Task:
     """A task over a bench, of the sample where no data is named; all that its figures depend on goes into the log."""
-    found, path = recipe(recipe_name), Path(data or next(SAMPLES.glob(f"{name}.*"), SAMPLES / name))
+    found, path = (
+        recipe(recipe_name),
+        Path(data or next(SAMPLES.glob(f"{name}.*"), SAMPLES / name)),
+    )
     if isinstance(found, Absent):
         raise SystemExit(f"{recipe_name} cannot be tested: {found.reason}.")
     if not path.exists():
-        raise SystemExit(f"{path} is not there; README.md says where the data comes from.")
+        raise SystemExit(
+            f"{path} is not there; README.md says where the data comes from."
+        )
     bench = reader(str(path), **own)
     texts = yaml.safe_load((HERE / "prompts.yaml").read_text(encoding="utf-8"))
-    texts |= yaml.safe_load(Path(prompts).read_text(encoding="utf-8")) if prompts else {}
+    texts |= (
+        yaml.safe_load(Path(prompts).read_text(encoding="utf-8")) if prompts else {}
+    )
     digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
     samples = [
         Sample(
@@ -202,7 +249,9 @@ def build(name: str, reader: Callable[..., Bench], data: str, recipe_name: str, 
                 "history": one.history,
                 "kind": one.kind,
                 "answerable": one.answerable,
-                "evidence": [marks.plain(text)[: marks.EVIDENCE] for text in one.evidence],
+                "evidence": [
+                    marks.plain(text)[: marks.EVIDENCE] for text in one.evidence
+                ],
             },
         )
         for one in bench.questions
@@ -226,13 +275,19 @@ def build(name: str, reader: Callable[..., Bench], data: str, recipe_name: str, 
 @functools.cache
 def _versions() -> dict[str, str]:
     """Of Python and of every package that is installed beside."""
-    return {"python": platform.python_version()} | {one.name: one.version for one in distributions()}
+    return {"python": platform.python_version()} | {
+        one.name: one.version for one in distributions()
+    }
 
 
 @task
-def locomo(data: str = "", recipe: str = "four-tools", prompts: str = "", corrections: str = "") -> Task:
+def locomo(
+    data: str = "", recipe: str = "four-tools", prompts: str = "", corrections: str = ""
+) -> Task:
     """LoCoMo, categories 1 to 5; `corrections` is the audit's file or folder."""
-    return build("locomo", readers.locomo, data, recipe, prompts, corrections=corrections)
+    return build(
+        "locomo", readers.locomo, data, recipe, prompts, corrections=corrections
+    )
 
 
 @task
@@ -259,4 +314,10 @@ def life(data: str = "", recipe: str = "four-tools", prompts: str = "") -> Task:
     return build("life", readers.life, data, recipe, prompts)
 
 
-TASKS = {"locomo": locomo, "longmemeval": longmemeval, "lifebench": lifebench, "beam": beam, "life": life}
+TASKS = {
+    "locomo": locomo,
+    "longmemeval": longmemeval,
+    "lifebench": lifebench,
+    "beam": beam,
+    "life": life,
+}

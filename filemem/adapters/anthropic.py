@@ -21,7 +21,11 @@ from filemem.text.redaction import redact
 
 ROOT, NOTES = "/memories", "notes"
 PATHS = ("path", "old_path", "new_path")  # what a command names
-WRITTEN = ("file_text", "new_str", "insert_text")  # what a command brings of a memory's text
+WRITTEN = (
+    "file_text",
+    "new_str",
+    "insert_text",
+)  # what a command brings of a memory's text
 
 
 class NotesMemoryTool(BetaLocalFilesystemMemoryTool):
@@ -47,7 +51,9 @@ class NotesMemoryTool(BetaLocalFilesystemMemoryTool):
         try:
             for key in PATHS:
                 self._inside(getattr(command, key, ROOT))
-            written = {key: getattr(command, key) for key in WRITTEN if hasattr(command, key)}
+            written = {
+                key: getattr(command, key) for key in WRITTEN if hasattr(command, key)
+            }
             if any(len(text.encode()) > LARGEST for text in written.values()):
                 raise ToolError("That is too large for one file; split it.")
             settings = config.of(self._folder)
@@ -56,8 +62,16 @@ class NotesMemoryTool(BetaLocalFilesystemMemoryTool):
             with self._folder.locked():
                 return super().execute(command)
         except OSError as error:
-            raise ToolError(f"{os.strerror(error.errno or 0)}; take another path.") from None
-        except (FilememError, NotImplementedError, AttributeError, TypeError, ValueError) as error:
+            raise ToolError(
+                f"{os.strerror(error.errno or 0)}; take another path."
+            ) from None
+        except (
+            FilememError,
+            NotImplementedError,
+            AttributeError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise ToolError(one_line(str(error), 300)) from None
 
     def _inside(self, name: str) -> None:
@@ -70,7 +84,9 @@ class NotesMemoryTool(BetaLocalFilesystemMemoryTool):
                 raise Refused(path)
             self._folder.absolute(NOTES + path.removeprefix(ROOT))
         except Refused:
-            raise ToolError(f"Path {one_line(name, 200)} would escape {ROOT} directory") from None
+            raise ToolError(
+                f"Path {one_line(name, 200)} would escape {ROOT} directory"
+            ) from None
 
 
 class AsyncNotesMemoryTool(BetaAsyncAbstractMemoryTool):

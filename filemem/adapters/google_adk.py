@@ -6,7 +6,10 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from google.adk.memory.base_memory_service import (
+    BaseMemoryService,
+    SearchMemoryResponse,
+)
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
@@ -28,7 +31,9 @@ class FileMemoryService(BaseMemoryService):
     async def add_session_to_memory(self, session: Any) -> None:
         """Keep what is new of a session."""
         who = {"app_name": session.app_name, "user_id": session.user_id}
-        await self.add_events_to_memory(**who, events=session.events, session_id=session.id)
+        await self.add_events_to_memory(
+            **who, events=session.events, session_id=session.id
+        )
 
     async def add_events_to_memory(
         self,
@@ -44,11 +49,20 @@ class FileMemoryService(BaseMemoryService):
         for one in events:
             if text := _text(one.content):
                 who = "user" if one.author == "user" else "assistant"
-                said.append({"role": who, "content": text, "id": one.id, "timestamp": one.timestamp})
+                said.append(
+                    {
+                        "role": who,
+                        "content": text,
+                        "id": one.id,
+                        "timestamp": one.timestamp,
+                    }
+                )
         id = f"adk:{app_name}:{session_id}" if session_id else ""
         await asyncio.to_thread(self._store.user(user_id).add_conversation, said, id=id)
 
-    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+    async def search_memory(
+        self, *, app_name: str, user_id: str, query: str
+    ) -> SearchMemoryResponse:
         """The passages that answer a query, the best first; `id` is where one stands."""
         found = await asyncio.to_thread(self._found, self._store.user(user_id), query)
         entries = [
@@ -56,7 +70,9 @@ class FileMemoryService(BaseMemoryService):
                 content=types.Content(role="user", parts=[types.Part(text=hit.text)]),
                 id=f"{hit.path}:{hit.line}",
                 author=hit.speaker or None,
-                timestamp=f"{dt.datetime.combine(hit.date, dt.time()):%FT%T}" if hit.date else None,
+                timestamp=f"{dt.datetime.combine(hit.date, dt.time()):%FT%T}"
+                if hit.date
+                else None,
             )
             for hit in found
         ]
@@ -64,7 +80,9 @@ class FileMemoryService(BaseMemoryService):
 
     def _found(self, user: User, query: str) -> list[Hit]:
         today, current = dt.date.today(), added(user, self.current)
-        found = search_files(index.of(user.folder), query, limit=self._most, today=today, current=current)
+        found = search_files(
+            index.of(user.folder), query, limit=self._most, today=today, current=current
+        )
         return sorted(found.hits, key=lambda hit: -hit.score)
 
 
@@ -76,10 +94,17 @@ class RunningSession(BasePlugin):
 
     async def before_run_callback(self, *, invocation_context: Any) -> None:
         """Have the run ask a service that knows its session."""
-        session, service = invocation_context.session, copy.copy(invocation_context.memory_service)
+        session, service = (
+            invocation_context.session,
+            copy.copy(invocation_context.memory_service),
+        )
         service.current = f"adk:{session.app_name}:{session.id}"
         invocation_context.memory_service = service
 
 
 def _text(content: Any) -> str:
-    return "\n".join(part.text for part in (content.parts if content else None) or () if part.text and not part.thought)
+    return "\n".join(
+        part.text
+        for part in (content.parts if content else None) or ()
+        if part.text and not part.thought
+    )

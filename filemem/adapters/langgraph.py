@@ -17,7 +17,16 @@ from urllib.parse import unquote_to_bytes
 import yaml
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
-from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, PutOp, Result, SearchItem, SearchOp
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+)
 from langgraph.store.memory import InMemoryStore
 
 from filemem.adapters.shared import MemoryFunction, added, functions
@@ -51,7 +60,9 @@ class FileStore(BaseStore):
                 case SearchOp():
                     answer = self._search(op)
                 case ListNamespacesOp():
-                    answer = _in_memory({_key(path): {} for path in self._paths(_path(()))}).batch([op])[0]
+                    answer = _in_memory(
+                        {_key(path): {} for path in self._paths(_path(()))}
+                    ).batch([op])[0]
                 case PutOp():
                     puts[op.namespace, op.key] = op
                 case _:
@@ -73,12 +84,19 @@ class FileStore(BaseStore):
                 place = self._folder.locate(path)
             except NotFound:
                 if text:
-                    self._folder.create(path, f"{_MADE}{dt.datetime.now(dt.UTC).isoformat()}\n{text}")
+                    self._folder.create(
+                        path, f"{_MADE}{dt.datetime.now(dt.UTC).isoformat()}\n{text}"
+                    )
                 return
             if place != path:
                 self._folder.move({place: path})
             if text:
-                self._folder.edit(path, lambda data: f"{_made(data.decode('utf-8', 'replace'))}{text}".encode())
+                self._folder.edit(
+                    path,
+                    lambda data: (
+                        f"{_made(data.decode('utf-8', 'replace'))}{text}".encode()
+                    ),
+                )
             else:
                 safe.delete(self._folder.absolute(path))
 
@@ -89,42 +107,75 @@ class FileStore(BaseStore):
         found = [path for path in scores if path in set(paths)] if op.query else paths
         if not op.filter:
             found = found[op.offset : op.offset + op.limit]
-        items = [(item, scores.get(path)) for path in found if (item := self._item(path))]
+        items = [
+            (item, scores.get(path)) for path in found if (item := self._item(path))
+        ]
         if op.filter:
-            kept = _in_memory({(item.namespace, item.key): item.value for item, _ in items})
-            fit = {(one.namespace, one.key) for one in kept.search((), filter=op.filter, limit=len(items))}
-            items = [one for one in items if (one[0].namespace, one[0].key) in fit][op.offset : op.offset + op.limit]
+            kept = _in_memory(
+                {(item.namespace, item.key): item.value for item, _ in items}
+            )
+            fit = {
+                (one.namespace, one.key)
+                for one in kept.search((), filter=op.filter, limit=len(items))
+            }
+            items = [one for one in items if (one[0].namespace, one[0].key) in fit][
+                op.offset : op.offset + op.limit
+            ]
         return [
-            SearchItem(**{name: getattr(item, name) for name in Item.__slots__}, score=score) for item, score in items
+            SearchItem(
+                **{name: getattr(item, name) for name in Item.__slots__}, score=score
+            )
+            for item, score in items
         ]
 
     def _scores(self, op: SearchOp, prefix: str) -> dict[str, float]:
         """The files that answer a query, the best first: as many as a page needs, all for a filter."""
         most = MOST
         while True:
-            hits = self._user.search_files(op.query or "", limit=most, path=f"{prefix}**")
+            hits = self._user.search_files(
+                op.query or "", limit=most, path=f"{prefix}**"
+            )
             scores = {hit.path: hit.score for hit in reversed(hits)}
-            if len(hits) < most or (not op.filter and len(scores) >= op.offset + op.limit):
+            if len(hits) < most or (
+                not op.filter and len(scores) >= op.offset + op.limit
+            ):
                 return dict(reversed(scores.items()))
             most *= 4
 
     def _paths(self, prefix: str) -> list[str]:
         """The store's files in a folder, that which was written last as the last."""
-        stats = [stat for stat in self._folder.files() if stat.path.startswith(prefix) and stat.path.endswith(".yaml")]
-        return [stat.path for stat in sorted(stats, key=lambda stat: (stat.changed, stat.path))]
+        stats = [
+            stat
+            for stat in self._folder.files()
+            if stat.path.startswith(prefix) and stat.path.endswith(".yaml")
+        ]
+        return [
+            stat.path
+            for stat in sorted(stats, key=lambda stat: (stat.changed, stat.path))
+        ]
 
     def _item(self, path: str) -> Item | None:
         """A file as an item, None where it is gone; one whose YAML a person broke has its text as `text`."""
         with contextlib.suppress(NotFound, FileNotFoundError):
             memory = self._folder.memory(path)
-            at = dt.datetime.fromtimestamp(os.lstat(self._folder.absolute(path)).st_mtime, dt.UTC)
+            at = dt.datetime.fromtimestamp(
+                os.lstat(self._folder.absolute(path)).st_mtime, dt.UTC
+            )
             value = front.load(memory.text)[0]
             namespace, key = _key(path)
             value = {"text": memory.text} if value is None else value
             made = at
             with contextlib.suppress(ValueError):
-                made = dt.datetime.fromisoformat(_made(memory.text).removeprefix(_MADE).strip())
-            return Item(value=value, key=key, namespace=namespace, created_at=made, updated_at=at)
+                made = dt.datetime.fromisoformat(
+                    _made(memory.text).removeprefix(_MADE).strip()
+                )
+            return Item(
+                value=value,
+                key=key,
+                namespace=namespace,
+                created_at=made,
+                updated_at=at,
+            )
         return None
 
 
@@ -136,13 +187,20 @@ def tools(user: User) -> list[StructuredTool]:
 
     def made(one: MemoryFunction) -> StructuredTool:
         def run(config: RunnableConfig, **arguments: Any) -> str:
-            return one.call(arguments, added(user, config.get("configurable", {}).get("thread_id", "")))
+            return one.call(
+                arguments,
+                added(user, config.get("configurable", {}).get("thread_id", "")),
+            )
 
         async def arun(config: RunnableConfig, **arguments: Any) -> str:
             return await asyncio.to_thread(run, config, **arguments)
 
         return StructuredTool(
-            func=run, coroutine=arun, name=one.name, description=one.description, args_schema=one.parameters
+            func=run,
+            coroutine=arun,
+            name=one.name,
+            description=one.description,
+            args_schema=one.parameters,
         )
 
     return [made(one) for one in functions(user)]
@@ -156,18 +214,24 @@ def _made(text: str) -> str:
 
 def _in_memory(values: dict[Key, dict[str, Any]]) -> Any:
     store = InMemoryStore()
-    store.batch([PutOp(namespace, key, value) for (namespace, key), value in values.items()])
+    store.batch(
+        [PutOp(namespace, key, value) for (namespace, key), value in values.items()]
+    )
     return store
 
 
 def _written(value: dict[str, Any], path: str) -> str:
     """A value as YAML; raises FilememError for one that would not be read back as it is."""
     with contextlib.suppress(TypeError, ValueError, RecursionError):
-        plain = json.loads(json.dumps(value))  # in which no part stands twice, as YAML would make an anchor of it
+        plain = json.loads(
+            json.dumps(value)
+        )  # in which no part stands twice, as YAML would make an anchor of it
         text: str = yaml.safe_dump(plain, allow_unicode=True, sort_keys=False)
         if front.load(text)[0] == value:
             return text
-    raise FilememError(f"{path} is not written; give it a JSON object of at most 50 levels.")
+    raise FilememError(
+        f"{path} is not written; give it a JSON object of at most 50 levels."
+    )
 
 
 def _path(namespace: tuple[str, ...], key: str | None = None) -> str:
@@ -180,13 +244,19 @@ def _name(label: str) -> str:
     """A label as a file's name: letters and digits of any script, - and _ stay; every other character is %XX of its bytes."""
     plain = unicodedata.is_normalized("NFC", label)
     kept = (
-        c if c in "-_" or (c.isalnum() and (plain or c.isascii())) else f"%{c.encode(*_BYTES).hex('%')}" for c in label
+        c
+        if c in "-_" or (c.isalnum() and (plain or c.isascii()))
+        else f"%{c.encode(*_BYTES).hex('%')}"
+        for c in label
     )
     return "".join(kept) or "%"
 
 
 def _key(path: str) -> Key:
     """The namespace and key of a file."""
-    parts = ["" if part == "%" else part for part in path.removesuffix(".yaml").split("/")[1:]]
+    parts = [
+        "" if part == "%" else part
+        for part in path.removesuffix(".yaml").split("/")[1:]
+    ]
     labels = [unquote_to_bytes(part).decode(*_BYTES) for part in parts]
     return tuple(labels[:-1]), labels[-1]

@@ -24,20 +24,31 @@ class FileMemoryBlock(BaseMemoryBlock[str]):
     name: str = "filemem"
     user: User = Field(exclude=True)
     passage_tokens: int = 1200
-    _kept: KeptSession | None = PrivateAttr(default=None)  # the chat going on, which stands in the prompt already
+    _kept: KeptSession | None = PrivateAttr(
+        default=None
+    )  # the chat going on, which stands in the prompt already
 
-    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+    async def _aget(
+        self, messages: list[ChatMessage] | None = None, **block_kwargs: Any
+    ) -> str:
         return await asyncio.to_thread(
-            self._recalled, next((m.content for m in reversed(messages or []) if m.content), "")
+            self._recalled,
+            next((m.content for m in reversed(messages or []) if m.content), ""),
         )
 
     def _recalled(self, said: str) -> str:
         current = self._kept.current() if self._kept else None
-        return self.user.prompt_context(said, tokens=self.passage_tokens, current=current)
+        return self.user.prompt_context(
+            said, tokens=self.passage_tokens, current=current
+        )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        session = next((str(one.additional_kwargs.get("session_id", "")) for one in messages), "")
-        await asyncio.to_thread(_keep, KeptSession(self.user, "llama-index", session), messages)
+        session = next(
+            (str(one.additional_kwargs.get("session_id", "")) for one in messages), ""
+        )
+        await asyncio.to_thread(
+            _keep, KeptSession(self.user, "llama-index", session), messages
+        )
 
 
 class TranscriptMemory(Memory):
@@ -78,7 +89,10 @@ def memory(user: User, session_id: str, **settings: Any) -> TranscriptMemory:
 def tools(user: User, session_id: str = "") -> list[FunctionTool]:
     """grep, search_files, open and close over one user's memories; a search finds nothing of the session with this id."""
     kept = KeptSession(user, "llama-index", session_id)
-    return [_tool(function) for function in functions(user, kept.current if session_id else lambda: None)]
+    return [
+        _tool(function)
+        for function in functions(user, kept.current if session_id else lambda: None)
+    ]
 
 
 def _tool(function: MemoryFunction) -> FunctionTool:
@@ -87,7 +101,10 @@ def _tool(function: MemoryFunction) -> FunctionTool:
     for name, one in function.parameters["properties"].items():
         kind: Any = _TYPES[one["type"]]
         default = {} if name in needed else {"default": None}
-        fields[name] = (kind if name in needed else kind | None, Field(description=one["description"], **default))
+        fields[name] = (
+            kind if name in needed else kind | None,
+            Field(description=one["description"], **default),
+        )
     schema = create_model(function.name, **fields)
     metadata = ToolMetadata(function.description, function.name, schema)
     return FunctionTool(fn=function.run, async_fn=function.arun, metadata=metadata)
@@ -95,5 +112,8 @@ def _tool(function: MemoryFunction) -> FunctionTool:
 
 def _keep(kept: KeptSession, messages: list[ChatMessage]) -> None:
     for message in messages:
-        if message.role.value in ("user", "assistant") and (message.content or "").strip():
+        if (
+            message.role.value in ("user", "assistant")
+            and (message.content or "").strip()
+        ):
             kept.say(message.role.value, message.content or "")

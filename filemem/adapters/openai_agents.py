@@ -22,7 +22,10 @@ from filemem.files import journal, safe
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import Passage
 
-CALLS, RULES = ("function_call", "function_call_output"), ("system", "developer")  # types and roles of what nobody said
+CALLS, RULES = (
+    ("function_call", "function_call_output"),
+    ("system", "developer"),
+)  # types and roles of what nobody said
 
 
 def tools(user: User, session: "TranscriptSession | None" = None) -> list[FunctionTool]:
@@ -40,18 +43,26 @@ def tools(user: User, session: "TranscriptSession | None" = None) -> list[Functi
             strict_json_schema=False,  # a strict schema lets no argument be left out
         )
 
-    return [made(function) for function in functions(user, session.current if session else lambda: None)]
+    return [
+        made(function)
+        for function in functions(user, session.current if session else lambda: None)
+    ]
 
 
 class TranscriptSession:
     """The SDK's `Session` with this id; any number of processes may have it open. `user` is whose it is, or says it of the id."""
 
     def __init__(
-        self, user: User | Callable[[str], User], session_id: str, session_settings: SessionSettings | None = None
+        self,
+        user: User | Callable[[str], User],
+        session_id: str,
+        session_settings: SessionSettings | None = None,
     ) -> None:
         self.session_id = session_id
         self.session_settings = session_settings or SessionSettings()
-        self._kept = KeptSession(user if isinstance(user, User) else user(session_id), "agents", session_id)
+        self._kept = KeptSession(
+            user if isinstance(user, User) else user(session_id), "agents", session_id
+        )
 
     def current(self) -> CurrentConversation | None:
         """What a model sees of it."""
@@ -85,18 +96,32 @@ class TranscriptSession:
         turns, calls = self._kept.turns(), self._calls()
         items: list[Any] = []
         for number in range(len(turns) + 1):
-            items += [call["item"] for call in calls if min(call["after"], len(turns)) == number]
+            items += [
+                call["item"]
+                for call in calls
+                if min(call["after"], len(turns)) == number
+            ]
             items += [_message(turn) for turn in turns[number : number + 1]]
         halves = Counter(item.get("call_id") for item in items)
-        return [item for item in items if "call_id" not in item or halves[item["call_id"]] == 2]
+        return [
+            item
+            for item in items
+            if "call_id" not in item or halves[item["call_id"]] == 2
+        ]
 
     def _add(self, items: list[Any]) -> None:
         with self._kept.folder.locked():
             for item in items:
                 if item.get("type") in CALLS or item.get("role") in RULES:
                     safe.make_folder(os.path.dirname(self._record))
-                    safe.log(self._record, _line({"after": len(self._kept.turns()), "item": item}))
-                elif item.get("role") in ("user", "assistant") and (text := _text(item["content"])).strip():
+                    safe.log(
+                        self._record,
+                        _line({"after": len(self._kept.turns()), "item": item}),
+                    )
+                elif (
+                    item.get("role") in ("user", "assistant")
+                    and (text := _text(item["content"])).strip()
+                ):
                     self._kept.say(item["role"], text)
 
     def _pop(self) -> Any:
@@ -120,13 +145,20 @@ class TranscriptSession:
         found = []
         for call in journal.values(self._record):
             with contextlib.suppress(TypeError, KeyError, AttributeError):
-                found += [call] if call["after"] >= 0 and (call["item"].get("call_id") or call["item"]["role"]) else []
+                found += (
+                    [call]
+                    if call["after"] >= 0
+                    and (call["item"].get("call_id") or call["item"]["role"])
+                    else []
+                )
         return found
 
 
 def _line(call: dict[str, Any]) -> bytes:
     """A call as the record has it; its own id is left out, as it would ask for the reasoning before it."""
-    item = {key: value for key, value in call["item"].items() if key not in ("id", "status")}
+    item = {
+        key: value for key, value in call["item"].items() if key not in ("id", "status")
+    }
     return journal.line({**call, "item": item})
 
 
@@ -139,4 +171,7 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = [part for part in content if isinstance(part, dict)]
-    return "\n".join(str(one.get("text") or one.get("refusal") or f"[{one.get('type')}, not kept]") for one in parts)
+    return "\n".join(
+        str(one.get("text") or one.get("refusal") or f"[{one.get('type')}, not kept]")
+        for one in parts
+    )

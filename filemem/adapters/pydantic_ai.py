@@ -33,8 +33,15 @@ class MemoryToolset(FunctionToolset[AgentDepsT]):
         """The toolset of one run, with the user of its dependencies."""
         user = self._of if isinstance(self._of, User) else self._of(ctx.deps)
         four = functions(user, lambda: added(user, self._chat(ctx.deps)))
-        made = [Tool.from_schema(one.arun, one.name, one.description, one.parameters) for one in four]
+        made = [
+            Tool.from_schema(one.arun, one.name, one.description, one.parameters)
+            for one in four
+        ]
         how = prompt.template("tools").strip()
         return FunctionToolset[AgentDepsT](
-            made, id=self.id, instructions=lambda: "\n\n".join(filter(None, [how, user.prompt_context()]))
+            made,
+            id=self.id,
+            instructions=lambda: "\n\n".join(
+                filter(None, [how, user.prompt_context()])
+            ),
         )

@@ -31,7 +31,11 @@ class KeptSession:
     def turns(self) -> list[Passage]:
         """What has been said, oldest first."""
         session = self._session()
-        return [passage for passage in session.passages if passage.speaker] if session else []
+        return (
+            [passage for passage in session.passages if passage.speaker]
+            if session
+            else []
+        )
 
     def current(self, most: int | None = None) -> CurrentConversation | None:
         """The session as the conversation going on: all of it, or what its last `most` turns are."""
@@ -47,13 +51,19 @@ class KeptSession:
         text = redact(text)[0] if settings.redact else text
         with self.folder.locked():
             session = self._session()
-            day = at.date() if session and transcript.last_day(session) != at.date() else None
+            day = (
+                at.date()
+                if session and transcript.last_day(session) != at.date()
+                else None
+            )
             turn = format_turn(speaker, f"{at:%H:%M}", text, day)
             if session:
                 self.folder.append(session.path, turn)
             else:
                 name = slug(text) or "conversation"
-                self._path = transcript.create(self.folder, name, at, [turn], origin=quoted(self._origin))
+                self._path = transcript.create(
+                    self.folder, name, at, [turn], origin=quoted(self._origin)
+                )
 
     def take_back(self, turn: Passage) -> None:
         """Take a turn's lines out of the transcript."""
@@ -66,7 +76,10 @@ class KeptSession:
 
     def end(self) -> None:
         """Begin a new transcript with the next turn; this one stays in memory."""
-        old, new = (f"origin: {quoted(text)}".encode() for text in (self._origin, ENDED + self._origin))
+        old, new = (
+            f"origin: {quoted(text)}".encode()
+            for text in (self._origin, ENDED + self._origin)
+        )
         self._edit(lambda data: data.replace(old, new, 1))
         self._path = ""
 
@@ -79,8 +92,16 @@ class KeptSession:
         """The transcript, wherever it lies now; None if there is none yet, or no longer."""
         memory = self.folder.find(self._path)
         if memory is None or memory.front.get("origin") != self._origin:
-            sessions = (path for path in reversed(self.folder.paths()) if "sessions" in path.split("/")[:2])
-            found = (path for path in sessions if journal.origin_of(self.folder, path) == self._origin)
+            sessions = (
+                path
+                for path in reversed(self.folder.paths())
+                if "sessions" in path.split("/")[:2]
+            )
+            found = (
+                path
+                for path in sessions
+                if journal.origin_of(self.folder, path) == self._origin
+            )
             memory = self.folder.find(next(found, ""))
         self._path = memory.path if memory else ""
         return memory
@@ -115,17 +136,26 @@ def added(user: User, id: str) -> CurrentConversation | None:
     return CurrentConversation(path, 1) if path else None
 
 
-def functions(user: User, current: Callable[[], CurrentConversation | None] = lambda: None) -> list[MemoryFunction]:
+def functions(
+    user: User, current: Callable[[], CurrentConversation | None] = lambda: None
+) -> list[MemoryFunction]:
     """The four tools over one user's memories; they may be called from several threads, and share the open files.
 
     `current` is asked for the conversation going on, which a search leaves out.
     """
     toolbox, lock = user.tools(), threading.Lock()
 
-    def call(name: str, arguments: str | dict[str, Any], now: CurrentConversation | None = None) -> str:
+    def call(
+        name: str,
+        arguments: str | dict[str, Any],
+        now: CurrentConversation | None = None,
+    ) -> str:
         with lock:
             toolbox.current = now or current()
             return toolbox.call(name, arguments)
 
     tools = (schema["function"] for schema in toolbox.schemas)
-    return [MemoryFunction(**one, call=functools.partial(call, one["name"])) for one in tools]
+    return [
+        MemoryFunction(**one, call=functools.partial(call, one["name"]))
+        for one in tools
+    ]

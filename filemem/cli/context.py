@@ -29,8 +29,12 @@ class Context:
     store = user = scheduler = ""
     today: dt.datetime | None = None
     as_of: dt.datetime | None = None
-    trust = json = new = all_users = told = False  # told: of what is not trusted, in this call
-    talking: Folder | None = None  # the user of a chat, whose commands are for nobody else
+    trust = json = new = all_users = told = (
+        False  # told: of what is not trusted, in this call
+    )
+    talking: Folder | None = (
+        None  # the user of a chat, whose commands are for nobody else
+    )
     renamed: dict[str, str] = {}  # paths that a deletion has given another name
     remembered = ""  # the path of what a command has kept
 
@@ -41,28 +45,42 @@ class Context:
 
     def folder_of_store(self) -> str:
         """Where the store is: as named, ./memory_store where there is one, else the platform's data folder."""
-        return self.named_store or ("memory_store" if os.path.isdir("memory_store") else data_folder())
+        return self.named_store or (
+            "memory_store" if os.path.isdir("memory_store") else data_folder()
+        )
 
     @functools.cached_property
     def answers(self) -> Trust:
         """What the person has agreed to."""
         return Trust(given=self.trust)
 
-    def open_store(self, *, begins: bool = False, must_exist: bool = False) -> StoreFolder:
+    def open_store(
+        self, *, begins: bool = False, must_exist: bool = False
+    ) -> StoreFolder:
         """The store of this call; raises FilememError where its place is taken by a file. One that `begins`, as others will write
         to it, was not named by a slip: that is asked about on a terminal, else it takes --new."""
         store = StoreFolder(self.folder_of_store(), self.answers)
         if os.path.lexists(store.root) and not os.path.isdir(store.root):
-            raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
+            raise FilememError(
+                f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE."
+            )
         if must_exist and not os.path.isdir(store.root):
-            raise FilememError(f"there is no store {store.root}; name another --store, or make it with filemem init.")
+            raise FilememError(
+                f"there is no store {store.root}; name another --store, or make it with filemem init."
+            )
         new = begins and not self.new and not os.path.isdir(store.root)
-        if new and not confirmed(f"Begin a new store in {store.root}?", default=not self.named_store):
-            raise FilememError(f"there is no store {store.root}; make it with filemem init, or add --new.")
+        if new and not confirmed(
+            f"Begin a new store in {store.root}?", default=not self.named_store
+        ):
+            raise FilememError(
+                f"there is no store {store.root}; make it with filemem init, or add --new."
+            )
         if self.trust:
             from filemem.files import config  # noqa: PLC0415  loads YAML
 
-            with contextlib.suppress(FilememError):  # settings that are broken say so where they are used
+            with contextlib.suppress(
+                FilememError
+            ):  # settings that are broken say so where they are used
                 if asked := config.asked(store.root):
                     self.answers.settle(config.place(store.root), asked)
         return store
@@ -71,50 +89,87 @@ class Context:
         """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
         if self.talking:
             return self.talking
-        store, named = self.open_store(must_exist=must_exist), self.user or os.environ.get("FILEMEM_USER")
+        store, named = (
+            self.open_store(must_exist=must_exist),
+            self.user or os.environ.get("FILEMEM_USER"),
+        )
         names = store.users()
-        name = named or (names[0] if len(names) == 1 else os.environ.get("LOGNAME") or os.environ.get("USER") or "me")
+        name = named or (
+            names[0]
+            if len(names) == 1
+            else os.environ.get("LOGNAME") or os.environ.get("USER") or "me"
+        )
         if names and name not in names and not named:
-            raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
+            raise FilememError(
+                f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}."
+            )
         user = store.folder(name)
         if must_exist and not user.exists():
             known = f"which has {first_few(names, 8) or 'nobody'}; name another --user or --store, or begin a chat"
-            raise FilememError(f"there is no user {user.name} in {store.root}, {known}.")
+            raise FilememError(
+                f"there is no user {user.name} in {store.root}, {known}."
+            )
         if (at := self.as_of) is None:
             return user
         from filemem.history import as_of  # noqa: PLC0415  loads what runs git
 
         past = as_of(user, at if at.time() != dt.time() else at.date())
-        say_dim(f"As of {past.commit.at:%Y-%m-%d %H:%M}, commit {past.commit.commit[:8]}: {past.commit.subject}")
+        say_dim(
+            f"As of {past.commit.at:%Y-%m-%d %H:%M}, commit {past.commit.commit[:8]}: {past.commit.subject}"
+        )
         return past
 
     def writer(self, *, begins: bool = True) -> Folder:
         """The user of this call, who may be new, in a store that may be new, which is said if it `begins` now. FilememError tells
         of a name that is a slip away from another's, and of a new store that was not agreed to."""
         user = self.the_user(must_exist=False)
-        if near := "" if self.new or user.exists() else mistyped(user.name, self.open_store().users()):
-            raise FilememError(f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one.")
+        if (
+            near := ""
+            if self.new or user.exists()
+            else mistyped(user.name, self.open_store().users())
+        ):
+            raise FilememError(
+                f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one."
+            )
         if begins and not user.exists():
             self.open_store(begins=True)
             user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
             say_dim(f"New user {user.name} in {user.store}.")
         return user
 
-    def model(self, folder: Folder, name: str | None) -> Any:  # an OpenAIModel, whose module loads YAML
+    def model(
+        self, folder: Folder, name: str | None
+    ) -> Any:  # an OpenAIModel, whose module loads YAML
         """The model that the person has named, or the settings; None, too, where the store names an endpoint that they have not
         agreed to: no other was meant. What of the settings they have not agreed to is said once."""
         from filemem.files import config  # noqa: PLC0415  loads YAML
         from filemem.models.offline import chosen_model  # noqa: PLC0415
 
-        where, held = config.place(folder.store), config.withheld(folder.store, trust=folder.trust)
+        where, held = (
+            config.place(folder.store),
+            config.withheld(folder.store, trust=folder.trust),
+        )
         if held:
-            says = ", ".join(f"{key}: {config.spelt(value)}" for key, value in held.items())
-            self.say_unused(where, config.asked(folder.store), f"{says} in {one_line(where)}", folder)
+            says = ", ".join(
+                f"{key}: {config.spelt(value)}" for key, value in held.items()
+            )
+            self.say_unused(
+                where,
+                config.asked(folder.store),
+                f"{says} in {one_line(where)}",
+                folder,
+            )
         return chosen_model(folder, name) if "base_url" not in held else None
 
-    def say_unused(self, where: str, content: Content, what: str, folder: Folder) -> None:
+    def say_unused(
+        self, where: str, content: Content, what: str, folder: Folder
+    ) -> None:
         """Say once, in one line, what is not used as the person has not agreed to it, the repository too, and how to agree."""
-        if self.answers.settle(where, content) or not self.answers.first(where, content) or self.told:
+        if (
+            self.answers.settle(where, content)
+            or not self.answers.first(where, content)
+            or self.told
+        ):
             return
         from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
 
@@ -141,7 +196,9 @@ class Context:
         self.open_store(must_exist=True)
         every = self.all_users or bool(self.scheduler)
         if every and self.user:
-            raise FilememError("--user and --all-users exclude each other; give one of them.")
+            raise FilememError(
+                "--user and --all-users exclude each other; give one of them."
+            )
         return every
 
 
@@ -175,8 +232,12 @@ def sentence(error: Exception) -> str:
 
 def _day(value: str) -> dt.datetime:
     """A day as people write it, or a day and time: `2026-11-20T09:30`, `2026-05`, `Oct 7`, `last week`, 上周五."""
-    if re.match(r"0\d{3}|9999", value):  # a file is named by no such year, or no zone has all of its days
-        raise click.BadParameter(f"{value} is out of reach; name a day of the years 1000 to 9998")
+    if re.match(
+        r"0\d{3}|9999", value
+    ):  # a file is named by no such year, or no zone has all of its days
+        raise click.BadParameter(
+            f"{value} is out of reach; name a day of the years 1000 to 9998"
+        )
     with contextlib.suppress(ValueError):
         return dt.datetime.fromisoformat(value)
     from filemem.text.dates import parse_bound  # noqa: PLC0415  rarely needed, and slow to load
@@ -192,35 +253,99 @@ def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
     """An option that no command gets as an argument: the Context has its value."""
 
     def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-        if value is not None and not str(value).strip():  # a script's unset variable, which must not mean the default
-            raise click.UsageError(f"--{param.name} is empty; give it a value, or leave it out.")
+        if (
+            value is not None and not str(value).strip()
+        ):  # a script's unset variable, which must not mean the default
+            raise click.UsageError(
+                f"--{param.name} is empty; give it a value, or leave it out."
+            )
         if value is not None:
             setattr(ctx.ensure_object(Context), str(param.name), value)
 
-    return click.option(*names, expose_value=False, callback=keep, **{"default": None, **how})
+    return click.option(
+        *names, expose_value=False, callback=keep, **{"default": None, **how}
+    )
 
 
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
-OPTIONS: dict[str, Callable[[Any], Any]] = {  # what all commands take, and several, by name
-    "--store": _shared("--store", metavar="FOLDER", help=f"The store [FILEMEM_STORE, ./memory_store, {data_folder()}]"),
-    "--user": _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user]."),
-    "--today": _shared("--today", type=_day, is_eager=True, metavar="DATE", help="Take this day, or moment, as now."),
-    "--trust": _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
+OPTIONS: dict[
+    str, Callable[[Any], Any]
+] = {  # what all commands take, and several, by name
+    "--store": _shared(
+        "--store",
+        metavar="FOLDER",
+        help=f"The store [FILEMEM_STORE, ./memory_store, {data_folder()}]",
+    ),
+    "--user": _shared(
+        "--user",
+        metavar="NAME",
+        help="Whose memories [FILEMEM_USER, else the only user].",
+    ),
+    "--today": _shared(
+        "--today",
+        type=_day,
+        is_eager=True,
+        metavar="DATE",
+        help="Take this day, or moment, as now.",
+    ),
+    "--trust": _shared(
+        "--trust",
+        is_flag=True,
+        help="Trust the store's settings and git repository from now on.",
+    ),
     "PATH": click.argument("path", type=click.Path()),
     "[PATH]": click.argument("path", type=click.Path(), required=False),
-    "--limit": click.option("--limit", "-n", type=click.IntRange(1, 10**9), help="Show at most this many."),
+    "--limit": click.option(
+        "--limit", "-n", type=click.IntRange(1, 10**9), help="Show at most this many."
+    ),
     "--json": _shared("--json", is_flag=True, help="One JSON object a line."),
-    "--as-of": _shared("--as-of", type=_day, metavar="DATE", help="What the files said at that day's end, from git."),
-    "--new": _shared("--new", is_flag=True, help="Create a new store or user, even if its name is close to another's."),
-    "--all-users": _shared("--all-users", is_flag=True, help="Every user of the store."),
-    "--scheduler": _shared("--scheduler", metavar="URL", help="All users on this Dask cluster: tcp://10.0.0.5:8786."),
-    "--dry-run": click.option("--dry-run", "dry", is_flag=True, help="Show what would be done, and do nothing."),
-    "--with-secrets": click.option("--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."),
-    "--model": click.option("--model", metavar="NAME", help="The model [FILEMEM_MODEL, else model in filemem.yaml]."),
-    "--path": click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'."),
-    "--speaker": click.option("--speaker", metavar="NAME", help="Only what this person said."),
-    "--after": click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'."),
+    "--as-of": _shared(
+        "--as-of",
+        type=_day,
+        metavar="DATE",
+        help="What the files said at that day's end, from git.",
+    ),
+    "--new": _shared(
+        "--new",
+        is_flag=True,
+        help="Create a new store or user, even if its name is close to another's.",
+    ),
+    "--all-users": _shared(
+        "--all-users", is_flag=True, help="Every user of the store."
+    ),
+    "--scheduler": _shared(
+        "--scheduler",
+        metavar="URL",
+        help="All users on this Dask cluster: tcp://10.0.0.5:8786.",
+    ),
+    "--dry-run": click.option(
+        "--dry-run",
+        "dry",
+        is_flag=True,
+        help="Show what would be done, and do nothing.",
+    ),
+    "--with-secrets": click.option(
+        "--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."
+    ),
+    "--model": click.option(
+        "--model",
+        metavar="NAME",
+        help="The model [FILEMEM_MODEL, else model in filemem.yaml].",
+    ),
+    "--path": click.option(
+        "--path",
+        metavar="GLOB",
+        help="Only these files, e.g. 'facts/**', 'archive/**'.",
+    ),
+    "--speaker": click.option(
+        "--speaker", metavar="NAME", help="Only what this person said."
+    ),
+    "--after": click.option(
+        "--after",
+        metavar="DATE",
+        help="Only from this day on: 2026-05-08, 2026-05, 'last week'.",
+    ),
     "--before": click.option("--before", metavar="DATE", help="Only up to this day."),
 }
 
@@ -235,7 +360,9 @@ def with_shared_options(command: click.Command) -> click.Command:
     return command
 
 
-def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = click) -> Callable[[Any], Any]:
+def command(
+    name: str, *parameters: str | Callable[[Any], Any], within: Any = click
+) -> Callable[[Any], Any]:
     """A command, or one `within` a group: a function of its Context and parameters, some by their name in OPTIONS, that yields
     what there is to tell, to a person or with --json as JSON, and returns the exit code or None."""
 
@@ -243,11 +370,19 @@ def command(name: str, *parameters: str | Callable[[Any], Any], within: Any = cl
         @pass_call
         @functools.wraps(function)
         def run(call: Context, *given: Any, **options: Any) -> int:
-            return show(function(call, *given, **options), as_json=call.json, talking=call.talking is not None)
+            return show(
+                function(call, *given, **options),
+                as_json=call.json,
+                talking=call.talking is not None,
+            )
 
         built: Any = run
         for some in reversed(parameters):
-            for one in [OPTIONS[word] for word in reversed(some.split())] if isinstance(some, str) else [some]:
+            for one in (
+                [OPTIONS[word] for word in reversed(some.split())]
+                if isinstance(some, str)
+                else [some]
+            ):
                 built = one(built)
         return within.command(name)(built)
 
@@ -268,8 +403,12 @@ class Row(NamedTuple):
     lines: Iterable[str]
 
 
-Line = str | Row  # what a command tells: a line for a person only, or facts with the lines that say them
-Output = Generator[Line, None, Any]  # all that a command tells, and its exit code in the end
+Line = (
+    str | Row
+)  # what a command tells: a line for a person only, or facts with the lines that say them
+Output = Generator[
+    Line, None, Any
+]  # all that a command tells, and its exit code in the end
 
 
 def show(told: Iterator[Line], *, as_json: bool, talking: bool = False) -> int:
@@ -279,17 +418,32 @@ def show(told: Iterator[Line], *, as_json: bool, talking: bool = False) -> int:
             one = next(told)
         except StopIteration as end:
             return int(end.value or 0)
-        row = one if isinstance(one, Row) else Row({"event": "notice", "text": one} if talking else {}, [one])
+        row = (
+            one
+            if isinstance(one, Row)
+            else Row({"event": "notice", "text": one} if talking else {}, [one])
+        )
         if not as_json:  # a page, of several lines, stays as it is
-            say(*(one if isinstance(one, Safe) or "\n" in one else wrapped(one, sys.stdout) for one in row.lines))
+            say(
+                *(
+                    one
+                    if isinstance(one, Safe) or "\n" in one
+                    else wrapped(one, sys.stdout)
+                    for one in row.lines
+                )
+            )
         elif row.facts:
-            click.echo(json_visible(json.dumps(row.facts, ensure_ascii=False, default=str)))
+            click.echo(
+                json_visible(json.dumps(row.facts, ensure_ascii=False, default=str))
+            )
 
 
 def say(*lines: str, err: bool = False, nl: bool = True) -> None:
     """Print lines of memory text, with anything that could control the terminal spelt out."""
     for line in lines:
-        click.echo(line if isinstance(line, Safe) else escape_controls(line), err=err, nl=nl)
+        click.echo(
+            line if isinstance(line, Safe) else escape_controls(line), err=err, nl=nl
+        )
 
 
 def say_dim(*notes: str) -> None:
@@ -300,7 +454,11 @@ def say_dim(*notes: str) -> None:
 
 def confirmed(question: str, default: bool = False) -> bool:
     """Ask for a yes, on a terminal, again after what is neither yes nor no; an interrupt ends the command."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(question, default=default, err=True)
+    return (
+        sys.stdin.isatty()
+        and sys.stderr.isatty()
+        and click.confirm(question, default=default, err=True)
+    )
 
 
 def choose(question: str) -> str:
@@ -324,8 +482,15 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         def show(done: int, total: int) -> None:
             nonlocal drawn, began
             began = began or time.monotonic()
-            if drawn is None and sys.stderr.isatty() and done < total and time.monotonic() - began > 0.5:
-                made: Any = click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
+            if (
+                drawn is None
+                and sys.stderr.isatty()
+                and done < total
+                and time.monotonic() - began > 0.5
+            ):
+                made: Any = click.progressbar(
+                    length=total, label=label, show_pos=True, file=sys.stderr
+                )
                 drawn = shown.enter_context(made)
             if drawn is not None:
                 drawn.update(done - drawn.pos)
@@ -336,13 +501,15 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-_WIDE = (
-    "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0003ffff"
-)
-_COLUMNS = re.compile(f"([{_WIDE}])|[\u0300-\u036f\u200d\ufe0f]")  # two of a wide character, none of one that combines
+_WIDE = "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0003ffff"
+_COLUMNS = re.compile(
+    f"([{_WIDE}])|[\u0300-\u036f\u200d\ufe0f]"
+)  # two of a wide character, none of one that combines
 _STOPS = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u0300-\u036f"  # open no line, as brackets end none
 # A word with the blanks before it; up to where a word or clause has ended.
-_WORD = re.compile(f"\n|[^\\S\n]*(?:[（「『【《〈“‘(\\[]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+")
+_WORD = re.compile(
+    f"\n|[^\\S\n]*(?:[（「『【《〈“‘(\\[]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_STOPS}]*|[^\\S\n]+"
+)
 _WHOLE = re.compile(f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_STOPS}]))")
 
 
@@ -364,7 +531,9 @@ class Wrapper:
 
     def feed(self, text: str, *, end: bool = False) -> str:
         """What of the text so far may be shown now; a word, and the blanks behind one, wait until more has come or its `end`."""
-        came = self._last + text  # of what waits, the last character alone may end a word now
+        came = (
+            self._last + text
+        )  # of what waits, the last character alone may end a word now
         found = _WHOLE.match(came)
         self._waiting.append(text)
         self._last = came[-1:]
@@ -372,8 +541,12 @@ class Wrapper:
             return ""
         rest = "" if end or not found else came[found.end() :]
         whole, self._waiting = "".join(self._waiting).removesuffix(rest), [rest]
-        width = shutil.get_terminal_size().columns  # asked anew, as a window may change its size
-        return "".join(self._placed(word, width) for word in _WORD.findall(self._change(whole)))
+        width = (
+            shutil.get_terminal_size().columns
+        )  # asked anew, as a window may change its size
+        return "".join(
+            self._placed(word, width) for word in _WORD.findall(self._change(whole))
+        )
 
     def _placed(self, word: str, width: int) -> str:
         if word == "\n":

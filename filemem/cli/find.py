@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from filemem.cli.context import Context, Output, Row, Safe, command, progress, say_dim, split_line
+from filemem.cli.context import (
+    Context,
+    Output,
+    Row,
+    Safe,
+    command,
+    progress,
+    say_dim,
+    split_line,
+)
 from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import Folder, Stat
@@ -22,10 +31,14 @@ _SHOWN = "path line end_line date score text archived speaker time strength note
     "search",
     click.argument("query", nargs=-1, required=True),
     "--limit --path --speaker --after --before",
-    click.option("--explain", is_flag=True, help="Show what made each passage's score."),
+    click.option(
+        "--explain", is_flag=True, help="Show what made each passage's score."
+    ),
     "--json --as-of",
 )
-def search_command(call: Context, query: tuple[str, ...], explain: bool, **filters: Any) -> Output:
+def search_command(
+    call: Context, query: tuple[str, ...], explain: bool, **filters: Any
+) -> Output:
     """Find the passages that best answer a question.
 
     --as-of DATE asks what the files said on a day; --today DATE what was true that day, by what is known now.
@@ -39,10 +52,14 @@ def search_command(call: Context, query: tuple[str, ...], explain: bool, **filte
     with progress("indexing") as show:
         index.of(user).corpus(show)
     anchor = call.today.date() if call.today else None
-    found = search_files(index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters)
+    found = search_files(
+        index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters
+    )
     for hit in found.hits:
         facts = {key: getattr(hit, key) for key in _SHOWN}
-        yield Row({**facts, "superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}, [])
+        yield Row(
+            {**facts, "superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}, []
+        )
     yield answers.searched(found, shell=True)
     if explain:
         yield f"\n{found.certainty:.0%} certain"
@@ -70,8 +87,16 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
     "grep",
     click.argument("pattern"),
     "--path --speaker",
-    click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match."),
-    click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many matches."),
+    click.option(
+        "--context",
+        "-C",
+        type=click.IntRange(0, 20),
+        default=0,
+        help="Lines to show around each match.",
+    ),
+    click.option(
+        "--offset", type=click.IntRange(0), default=0, help="Skip this many matches."
+    ),
     "--json --as-of",
 )
 def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
@@ -88,22 +113,43 @@ def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Outp
 
         said_by = question.said_by(index.of(user).corpus(), asked["speaker"])
     page = 200 if sys.stdout.isatty() and not call.json else 10**9
-    found = grep(user, pattern, said_by=said_by, page=page, path=asked["path"], context=asked["context"], offset=offset)
+    found = grep(
+        user,
+        pattern,
+        said_by=said_by,
+        page=page,
+        path=asked["path"],
+        context=asked["context"],
+        offset=offset,
+    )
     for line in found.lines if call.json else ():
         if line.matches:
-            yield Row({key: getattr(line, key) for key in ("path", "line", "text", "archived")}, [])
+            yield Row(
+                {
+                    key: getattr(line, key)
+                    for key in ("path", "line", "text", "archived")
+                },
+                [],
+            )
     if not call.json:
-        given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
+        given = {
+            "pattern": pattern,
+            **{key: value for key, value in asked.items() if value},
+        }
         yield answers.grepped(user, found, given, whole=True)
     elif found.next_offset:
-        say_dim(f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next.")
+        say_dim(
+            f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next."
+        )
     return 0 if found.total else 1
 
 
 @command(
     "open",
     "PATH",
-    click.option("--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."),
+    click.option(
+        "--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."
+    ),
     "--as-of",
 )
 def open_command(call: Context, path: str, lines: int) -> Output:
@@ -113,7 +159,9 @@ def open_command(call: Context, path: str, lines: int) -> Output:
 
     Example: filemem open profile.md"""
     name, line = split_line(user := call.the_user(), path)
-    yield answers.page(user, user.locate(name), line or 1, lines, 10**9, moved_from=name, whole=True)
+    yield answers.page(
+        user, user.locate(name), line or 1, lines, 10**9, moved_from=name, whole=True
+    )
 
 
 @command("list", click.argument("glob", required=False), "--limit --json --as-of")
@@ -124,7 +172,9 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
 
     Example: filemem list 'facts/**'"""
     user, wanted = call.the_user(), globs.matcher(glob or "**")
-    stats = sorted((stat for stat in user.files() if wanted(stat.path)), key=newest_first)
+    stats = sorted(
+        (stat for stat in user.files() if wanted(stat.path)), key=newest_first
+    )
     shown = filter(None, (_row(user, stat, asked=bool(glob)) for stat in stats))
     for row in itertools.islice(shown, limit):
         yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])
@@ -141,8 +191,15 @@ def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
         if not asked and only_asked(memory):
             return {}
         said = next((one.text for one in memory.passages), "")
-        title = (memory.titles[0] if memory.kind == "sessions" else "") or said.split("\n")[0]
+        title = (memory.titles[0] if memory.kind == "sessions" else "") or said.split(
+            "\n"
+        )[0]
     except FilememError as error:
         title = str(error)
-    about = {"path": stat.path, "kind": kind_of(stat.path), "date": when.date if when else None, "size": stat.size}
+    about = {
+        "path": stat.path,
+        "kind": kind_of(stat.path),
+        "date": when.date if when else None,
+        "size": stat.size,
+    }
     return {**about, "archived": is_archived(stat.path), "title": title}

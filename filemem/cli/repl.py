@@ -14,9 +14,30 @@ from typing import Any
 import click
 
 from filemem import index
-from filemem.chat import CITED, Conversation, Event, Notice, Prompt, Text, ToolCalled, day_of, preferences
+from filemem.chat import (
+    CITED,
+    Conversation,
+    Event,
+    Notice,
+    Prompt,
+    Text,
+    ToolCalled,
+    day_of,
+    preferences,
+)
 from filemem.cli import context
-from filemem.cli.context import Context, Output, Row, Safe, Wrapper, command, say, say_dim, sentence, split_line
+from filemem.cli.context import (
+    Context,
+    Output,
+    Row,
+    Safe,
+    Wrapper,
+    command,
+    say,
+    say_dim,
+    sentence,
+    split_line,
+)
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
@@ -28,7 +49,13 @@ from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, said_to
 from filemem.remembering import sessions
 from filemem.search import semantic
 from filemem.text import terms
-from filemem.text.plain import count_tokens, counted, escape_controls, first_few, one_line
+from filemem.text.plain import (
+    count_tokens,
+    counted,
+    escape_controls,
+    first_few,
+    one_line,
+)
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline  # noqa: F401  lines are edited and called back, and what is pasted stays whole
@@ -59,18 +86,38 @@ HELP_IN_CHINESE = """\
 /quit            結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
-COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # that a chat has under their own names
-WORKING, WORKED = ("looking …", "在查 …"), f"\r{' ' * 9}\r"  # a sign of work until the answer begins, and its end
-OFF = ("From here on nothing is kept; what was said before is.", "從現在起什麼都不保存；之前說的還在。")
+COMMANDS = (
+    "search",
+    "open",
+    "remember",
+    "forget",
+    "edit",
+    "list",
+)  # that a chat has under their own names
+WORKING, WORKED = (
+    ("looking …", "在查 …"),
+    f"\r{' ' * 9}\r",
+)  # a sign of work until the answer begins, and its end
+OFF = (
+    "From here on nothing is kept; what was said before is.",
+    "從現在起什麼都不保存；之前說的還在。",
+)
 KEPT = ("The conversation is in {}. ", "對話保存在 {}。")
-KNOWN = ("Facts: {}; conversations that wait for a model: {}.", "事實：{}條；等待模型閱讀的對話：{}段。")
+KNOWN = (
+    "Facts: {}; conversations that wait for a model: {}.",
+    "事實：{}條；等待模型閱讀的對話：{}段。",
+)
 UNSHOWN = ("(the model was not shown this)", "（模型沒有看到這一行）")
 LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
-_SLASH = re.compile(r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL)  # blanks of Chinese width and line ends, too
+_SLASH = re.compile(
+    r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL
+)  # blanks of Chinese width and line ends, too
 _OF_FILES = re.compile(r"([\d,]+) files?\b")
 # Brackets about a citation, as its number has some of its own.
-_QUOTED = re.compile(rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])")
+_QUOTED = re.compile(
+    rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])"
+)
 
 
 class Chat:
@@ -82,7 +129,9 @@ class Chat:
         self._message = ""  # the last one, whose language the answers are in
         self._at_work = False  # does the terminal show the sign of work?
         self._calls: list[ToolCalled] = []  # not told of yet
-        self._behind: list[str] = []  # what was read in the background, and not told of yet
+        self._behind: list[
+            str
+        ] = []  # what was read in the background, and not told of yet
         self._numbers: dict[str, int] = {}  # of the places that the answer cites
         self._streams = False  # is the cursor behind a piece of the answer?
         self._wrapper = Wrapper(self._numbered)
@@ -90,7 +139,9 @@ class Chat:
     def once(self, message: str) -> int:
         """Answer one message; exit code 2 where there was no whole answer."""
         if not message.strip():
-            raise FilememError("the message is empty; say something, as in: filemem chat -m 'What tea do I like?'")
+            raise FilememError(
+                "the message is empty; say something, as in: filemem chat -m 'What tea do I like?'"
+            )
         self._say_if_offline(again=not transcript.newest(self._talk.user))
         return self._take(message.strip())
 
@@ -98,19 +149,30 @@ class Chat:
         """Read and answer until Ctrl-D or /quit."""
         talk, turns = self._talk, self._talk.transcript.turns()
         talk.command = "/"
-        place = min(os.path.relpath(talk.user.root), talk.user.root, key=lambda place: place[:2] == "..")
+        place = min(
+            os.path.relpath(talk.user.root),
+            talk.user.root,
+            key=lambda place: place[:2] == "..",
+        )
         self._aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
         self._say_if_offline(again=True)
         if not talk.kept:
             self._aside(OFF[0])
         if turns:
-            self._aside(f"Going on with {talk.transcript.path}, {counted(len(turns), 'turn')}.")
+            self._aside(
+                f"Going on with {talk.transcript.path}, {counted(len(turns), 'turn')}."
+            )
         for turn in turns[-LAST_TURNS:]:
             self._aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
         self._aside("/help (帮助) lists the commands, Ctrl-D ends.")
         reads = not talk.offline and config.of(talk.user).consolidate
-        if reads and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
-            threading.Thread(target=self._read_earlier, args=[talk.model], daemon=True).start()
+        if (
+            reads
+            and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING
+        ):
+            threading.Thread(
+                target=self._read_earlier, args=[talk.model], daemon=True
+            ).start()
         for message in self._messages():
             if message.lower() in ENDS:
                 break
@@ -120,16 +182,24 @@ class Chat:
                 self._aside(self._behind.pop(0))
         if talk.user.exists():
             path, entries = talk.transcript.path, index.of(talk.user).corpus().entries()
-            facts = sum(entry.kind == "facts" and not entry.archived for entry in entries)
-            told = said_to(self._message, KNOWN).format(facts, sessions.waiting(talk.user)[0])
-            self._aside(said_to(self._message, KEPT).format(path) + told if path else told)
+            facts = sum(
+                entry.kind == "facts" and not entry.archived for entry in entries
+            )
+            told = said_to(self._message, KNOWN).format(
+                facts, sessions.waiting(talk.user)[0]
+            )
+            self._aside(
+                said_to(self._message, KEPT).format(path) + told if path else told
+            )
             semantic.catch_up(index.of(talk.user))
         return 0
 
     def _say_if_offline(self, *, again: bool) -> None:
         """Say why answers are quotes; that no model is configured only where it is to be said `again`."""
         if self._talk.offline and not self._call.told:
-            if {"model", "base_url"} & {*config.withheld(self._talk.user.store, trust=self._talk.user.trust)}:
+            if {"model", "base_url"} & {
+                *config.withheld(self._talk.user.store, trust=self._talk.user.trust)
+            }:
                 self._aside(NOT_TRUSTED)
             elif again:
                 self._aside(NOTICE)
@@ -158,9 +228,15 @@ class Chat:
             message = "/help"
         slash = _SLASH.fullmatch(message)
         try:
-            return self._command(slash[1].lower(), slash[2] or "") if slash else self._answer(message)
+            return (
+                self._command(slash[1].lower(), slash[2] or "")
+                if slash
+                else self._answer(message)
+            )
         except (KeyboardInterrupt, click.Abort) as stop:  # the latter at a question
-            self._failed("Stopped." if isinstance(stop, KeyboardInterrupt) else "\nStopped.")
+            self._failed(
+                "Stopped." if isinstance(stop, KeyboardInterrupt) else "\nStopped."
+            )
             return 130
         except (click.ClickException, FilememError, OSError) as error:
             self._failed(sentence(error))
@@ -170,7 +246,14 @@ class Chat:
         self._stream("", end=True)
         if not self._tell("error", text=text):
             self._put("")
-            say(Safe(click.style(context.wrapped(escape_controls(text), sys.stderr), fg="red")), err=True)
+            say(
+                Safe(
+                    click.style(
+                        context.wrapped(escape_controls(text), sys.stderr), fg="red"
+                    )
+                ),
+                err=True,
+            )
 
     def _answer(self, message: str) -> int:
         self._message = message
@@ -182,18 +265,27 @@ class Chat:
                 self._at_work = True
             said = self._talk.say(message, self._hear)
         self._stream("", end=True)
-        if not (self._live or self._tell("answer", text=said, session=self._talk.transcript.path)):
+        if not (
+            self._live
+            or self._tell("answer", text=said, session=self._talk.transcript.path)
+        ):
             say(said)
         for place, number in self._numbers.items():
             when = when_of(place.rpartition(":")[0])
             day = f"{day_of(when, self._message)}  " if when else ""
-            doubt = "" if self._talk.was_shown(place) else f"  {said_to(self._message, UNSHOWN)}"
+            doubt = (
+                ""
+                if self._talk.was_shown(place)
+                else f"  {said_to(self._message, UNSHOWN)}"
+            )
             self._aside(f"[{number}] {day}{place}{doubt}")
         return 0
 
     def _tell(self, event: str, **facts: Any) -> bool:
         """Print an event for a script; is it one that listens?"""
-        context.show(iter([Row({"event": event, **facts}, [])]), as_json=self._call.json)
+        context.show(
+            iter([Row({"event": event, **facts}, [])]), as_json=self._call.json
+        )
         return self._call.json
 
     def _aside(self, text: str) -> None:
@@ -208,10 +300,23 @@ class Chat:
             return
         if isinstance(event, Text):
             if self._calls and event.text.strip():
-                counts = [int(one.replace(",", "")) for call in self._calls for one in _OF_FILES.findall(call.brief)]
-                opened = {one.arguments for one in self._calls if one.name == "open" and one.brief[:6] != "Error:"}
+                counts = [
+                    int(one.replace(",", ""))
+                    for call in self._calls
+                    for one in _OF_FILES.findall(call.brief)
+                ]
+                opened = {
+                    one.arguments
+                    for one in self._calls
+                    if one.name == "open" and one.brief[:6] != "Error:"
+                }
                 most, self._calls = max([*counts, len(opened)]), []
-                self._aside(said_to(self._message, (f"searched {counted(most, 'file')}", f"查了{most:,}個文件")))
+                self._aside(
+                    said_to(
+                        self._message,
+                        (f"searched {counted(most, 'file')}", f"查了{most:,}個文件"),
+                    )
+                )
             if self._live:
                 self._stream(event.text)
         else:
@@ -219,7 +324,9 @@ class Chat:
             if isinstance(event, Notice):
                 self._aside(event.text)
             elif self._verbose:
-                self._aside(f"{one_line(f'{event.name} {event.arguments}', 100)} -> {event.brief}")
+                self._aside(
+                    f"{one_line(f'{event.name} {event.arguments}', 100)} -> {event.brief}"
+                )
             else:
                 self._calls.append(event)
 
@@ -255,24 +362,41 @@ class Chat:
             name, rest, options = "list", "sessions/**", ["--limit=10"]
         if name in COMMANDS:
             if not rest:
-                raise FilememError(f"say what, behind /{name}; /help has what each takes.")
+                raise FilememError(
+                    f"say what, behind /{name}; /help has what each takes."
+                )
             root = click.get_current_context().find_root()
             self._call.talking = talk.user
             found = root.command.get_command(root, name)  # type: ignore[attr-defined]
-            with found.make_context(f"/{name}", [*options, "--", rest], obj=self._call) as made:
+            with found.make_context(
+                f"/{name}", [*options, "--", rest], obj=self._call
+            ) as made:
                 code: int = found.invoke(made)
-            talk.transcript.path = self._call.renamed.get(talk.transcript.path, talk.transcript.path)
-            talk.remembered, self._call.remembered = self._call.remembered or talk.remembered, ""
+            talk.transcript.path = self._call.renamed.get(
+                talk.transcript.path, talk.transcript.path
+            )
+            talk.remembered, self._call.remembered = (
+                self._call.remembered or talk.remembered,
+                "",
+            )
             return code
         if name == "memory":
-            parts = [*_sections(talk.view()), *talk.tools.pages()]  # the open files stand beside the message
+            parts = [
+                *_sections(talk.view()),
+                *talk.tools.pages(),
+            ]  # the open files stand beside the message
             word = said_to(self._message, ("tokens", "個詞元"))
-            said = "\n".join(f"{count_tokens(text):>6,} {word}  {name}" for name, text in parts)
+            said = "\n".join(
+                f"{count_tokens(text):>6,} {word}  {name}" for name, text in parts
+            )
         elif name == "model":
             if rest:
                 talk.model = self._call.model(talk.user, rest) or OfflineModel()
                 self._say_if_offline(again=True)
-            said = said_to(self._message, (f"{talk.model.name} answers.", f"由 {talk.model.name} 回答。"))
+            said = said_to(
+                self._message,
+                (f"{talk.model.name} answers.", f"由 {talk.model.name} 回答。"),
+            )
         elif name == "off":
             talk.go_off_the_record()
             said = said_to(self._message, OFF)
@@ -288,7 +412,9 @@ class Chat:
         """Have earlier conversations read, in a thread of its own: the chat shows what came of it, and never waits."""
         talk = self._talk
         try:
-            for done in consolidated(talk.user, talk.now(), model, besides=talk.transcript.path):
+            for done in consolidated(
+                talk.user, talk.now(), model, besides=talk.transcript.path
+            ):
                 self._behind += done.lines()
         except Busy:
             return  # another job is at it
@@ -298,7 +424,10 @@ class Chat:
 
 def _sections(seen: Prompt) -> list[tuple[str, str]]:
     """The sections of a prompt and its turns, in their order."""
-    turns = [("assistant" if turn.speaker == ASSISTANT else "user", turn.text) for turn in seen.turns]
+    turns = [
+        ("assistant" if turn.speaker == ASSISTANT else "user", turn.text)
+        for turn in seen.turns
+    ]
     return [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
 
 
@@ -306,14 +435,22 @@ def resumed(folder: Folder, name: str) -> Transcript:
     """The session to go on with, by its path or a part of its name, the latest for ""; raises FilememError if several fit."""
     paths, (path, _) = transcript.newest(folder), split_line(folder, name.strip())
     if not paths:
-        raise NotFound(f"{folder.name} has no session yet; start one with: filemem chat.")
+        raise NotFound(
+            f"{folder.name} has no session yet; start one with: filemem chat."
+        )
     part = path.removesuffix(".md").casefold()
-    found = [path] if path in paths else [one for one in paths if part in one.casefold()]
+    found = (
+        [path] if path in paths else [one for one in paths if part in one.casefold()]
+    )
     found = [one for one in found if not is_archived(one)] or found
     if not found:
-        raise NotFound(f"{folder.name} has no session {one_line(name, 80)}; the latest are {first_few(paths)}.")
+        raise NotFound(
+            f"{folder.name} has no session {one_line(name, 80)}; the latest are {first_few(paths)}."
+        )
     if path and len(found) > 1:
-        raise FilememError(f"{one_line(name, 80)} matches {len(found)} sessions; say which: {first_few(found, 5)}.")
+        raise FilememError(
+            f"{one_line(name, 80)} matches {len(found)} sessions; say which: {first_few(found, 5)}."
+        )
     return Transcript(folder, found[0])
 
 
@@ -332,14 +469,35 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     click.argument("text", metavar="[MESSAGE]", required=False),
     click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE."),
     "--model",
-    click.option("--resume", is_flag=False, flag_value="", metavar="[SESSION]", help="Go on with that, or the last."),
-    click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this chat: no turn, no recall."),
-    click.option("--prompt", is_flag=True, help="Print what the model would see, with its tokens, and exit."),
-    click.option("--log", metavar="FILE", help="Add every request with its reply to FILE, one JSON object a line."),
+    click.option(
+        "--resume",
+        is_flag=False,
+        flag_value="",
+        metavar="[SESSION]",
+        help="Go on with that, or the last.",
+    ),
+    click.option(
+        "--off-the-record",
+        "off",
+        is_flag=True,
+        help="Keep nothing of this chat: no turn, no recall.",
+    ),
+    click.option(
+        "--prompt",
+        is_flag=True,
+        help="Print what the model would see, with its tokens, and exit.",
+    ),
+    click.option(
+        "--log",
+        metavar="FILE",
+        help="Add every request with its reply to FILE, one JSON object a line.",
+    ),
     click.option("-v", "--verbose", is_flag=True, help="Show each tool call."),
     "--json --new",
 )
-def chat_command(call: Context, text: str | None, message: str | None, resume: str | None, **how: Any) -> Output:
+def chat_command(
+    call: Context, text: str | None, message: str | None, resume: str | None, **how: Any
+) -> Output:
     """Talk with an assistant that remembers.
 
     Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds. Input that is piped in is one
@@ -348,25 +506,49 @@ def chat_command(call: Context, text: str | None, message: str | None, resume: s
     Example: filemem chat -m 'What tea does Mara like?'"""
     message = text if message is None else message
     if how["off"] and how["log"]:
-        raise FilememError("--log keeps what is said, --off-the-record does not; use one of them.")
-    user = call.writer() if resume is None and not how["prompt"] else call.the_user(must_exist=not how["prompt"])
+        raise FilememError(
+            "--log keeps what is said, --off-the-record does not; use one of them."
+        )
+    user = (
+        call.writer()
+        if resume is None and not how["prompt"]
+        else call.the_user(must_exist=not how["prompt"])
+    )
     going_on = resumed(user, resume) if resume is not None else None
     if not (going_on or how["off"] or how["prompt"]):
         going_on = unanswered(user, call.clock().date())
-    talk = Conversation(user, call.model(user, how["model"]) or OfflineModel(), call.clock, going_on, ASKED)
+    talk = Conversation(
+        user,
+        call.model(user, how["model"]) or OfflineModel(),
+        call.clock,
+        going_on,
+        ASKED,
+    )
     if how["prompt"]:
         yield _prompt(talk, message or "")
         return 0
     if how["off"]:
         talk.go_off_the_record()
-    where, asks = trust.wishes(user.root), talk.model.name != OfflineModel.name and user.exists()
+    where, asks = (
+        trust.wishes(user.root),
+        talk.model.name != OfflineModel.name and user.exists(),
+    )
     if asks and preferences(user, talk.now().date()):
-        call.say_unused(where, trust.WISHES, f"what {one_line(where)} says on how to talk with you", user)
+        call.say_unused(
+            where,
+            trust.WISHES,
+            f"what {one_line(where)} says on how to talk with you",
+            user,
+        )
     with _recorded(talk, how["log"]):
         chat = Chat(call, talk, verbose=how["verbose"])
         if message is None and sys.stdin.isatty():
             return chat.run()
-        return chat.once(sys.stdin.buffer.read().decode(errors="replace") if message is None else message)
+        return chat.once(
+            sys.stdin.buffer.read().decode(errors="replace")
+            if message is None
+            else message
+        )
 
 
 def _prompt(talk: Conversation, message: str) -> Row:
@@ -374,9 +556,13 @@ def _prompt(talk: Conversation, message: str) -> Row:
     seen = talk.view(message)
     parts = [(name, text, count_tokens(text)) for name, text in _sections(seen)]
     told = [f"== {name} ({size} tokens)\n{text}\n" for name, text, size in parts]
-    told.append(f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)")
+    told.append(
+        f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)"
+    )
     sizes = {name: count_tokens(text) for name, text in [*seen.system, *seen.beside]}
-    return Row({"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}, told)
+    return Row(
+        {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}, told
+    )
 
 
 @contextlib.contextmanager
@@ -384,11 +570,20 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
     """Keep the requests of a conversation in a file that only its owner can read; commit it when it ends."""
     kept, place = talk.transcript, os.devnull if log is None else log
     opened = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with open(opened, "a", 1, "utf-8", "replace") as file, job(talk.user, "chat", talk.now(), alone=False) as commit:
+    with (
+        open(opened, "a", 1, "utf-8", "replace") as file,
+        job(talk.user, "chat", talk.now(), alone=False) as commit,
+    ):
         if log is not None:
-            talk.log = lambda step: file.write(json.dumps(step, ensure_ascii=False, default=str) + "\n")
+            talk.log = lambda step: file.write(
+                json.dumps(step, ensure_ascii=False, default=str) + "\n"
+            )
         try:
             yield
         finally:
             if kept.path and kept.turns():
-                say_dim(*commit(kept.subject(), [kept.path, *talk.written], Session=kept.path))
+                say_dim(
+                    *commit(
+                        kept.subject(), [kept.path, *talk.written], Session=kept.path
+                    )
+                )

@@ -11,7 +11,17 @@ import sys
 
 import click
 
-from filemem.cli.context import OPTIONS, Context, Output, Safe, command, confirmed, pass_call, say, say_dim
+from filemem.cli.context import (
+    OPTIONS,
+    Context,
+    Output,
+    Safe,
+    command,
+    confirmed,
+    pass_call,
+    say,
+    say_dim,
+)
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.files.folder import StoreFolder
 from filemem.mcp import clients, hooks, server
@@ -19,29 +29,64 @@ from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
 from filemem.text.plain import one_line
 
-HOOKS = {"claude-code": "~/.claude/settings.json", "codex": "$CODEX_HOME/hooks.json"}  # where a client's are set
+HOOKS = {
+    "claude-code": "~/.claude/settings.json",
+    "codex": "$CODEX_HOME/hooks.json",
+}  # where a client's are set
 LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 PATIENCE = 0.7  # seconds of a hook; to begin and to end takes the rest of one
-_write_option = click.option("--write", is_flag=True, help="Also offer tools that write: remember, update, forget.")
-_host_option = click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="The address to listen on.")
+_write_option = click.option(
+    "--write",
+    is_flag=True,
+    help="Also offer tools that write: remember, update, forget.",
+)
+_host_option = click.option(
+    "--host",
+    default=keys.LOOPBACK[0],
+    show_default=True,
+    help="The address to listen on.",
+)
 _PORT = click.IntRange(0, 65535)
 
 
 def program() -> str:
     """Where this program is, for another one to call it."""
-    beside = os.path.join(os.path.dirname(sys.executable), "filemem")  # which python -m filemem runs, too
-    return shutil.which(sys.argv[0]) or shutil.which(beside) or shutil.which("filemem") or os.path.abspath(sys.argv[0])
+    beside = os.path.join(
+        os.path.dirname(sys.executable), "filemem"
+    )  # which python -m filemem runs, too
+    return (
+        shutil.which(sys.argv[0])
+        or shutil.which(beside)
+        or shutil.which("filemem")
+        or os.path.abspath(sys.argv[0])
+    )
 
 
 @click.group("mcp", invoke_without_command=True)
-@click.option("--http", is_flag=True, help="Serve over HTTP those who have a key, instead of one client over a pipe.")
+@click.option(
+    "--http",
+    is_flag=True,
+    help="Serve over HTTP those who have a key, instead of one client over a pipe.",
+)
 @_host_option
-@click.option("--port", default=8365, show_default=True, type=_PORT, help="The port; 0 takes a free one.")
-@click.option("--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, not the four tools.")
+@click.option(
+    "--port",
+    default=8365,
+    show_default=True,
+    type=_PORT,
+    help="The port; 0 takes a free one.",
+)
+@click.option(
+    "--connector",
+    is_flag=True,
+    help="Offer search and fetch, as ChatGPT wants them, not the four tools.",
+)
 @_write_option
 @OPTIONS["--new"]
 @pass_call
-def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool, write: bool) -> None:
+def mcp_command(
+    call: Context, http: bool, host: str, port: int, connector: bool, write: bool
+) -> None:
     """Serve an agent that speaks MCP, or set up a client.
 
     Your client starts this itself once you have run filemem mcp install. It gets the four tools, the memories as
@@ -55,9 +100,13 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     if not http:
         name = call.writer(begins=False).name
         if sys.stdin.isatty():
-            say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
+            say_dim(
+                "This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT."
+            )
         wire = os.fdopen(os.dup(0), "rb")
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nothing started from here may read what is meant for the server
+        os.dup2(
+            os.open(os.devnull, os.O_RDONLY), 0
+        )  # nothing started from here may read what is meant for the server
         server.over_pipe(users, name, wire, sys.stdout.buffer)
         return
     try:
@@ -65,15 +114,26 @@ def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "mcp") from None
     if not keys.of(store.root):
-        raise FilememError(f"nobody has a key for {store.root} yet; make one with: filemem serve keys add NAME")
+        raise FilememError(
+            f"nobody has a key for {store.root} yet; make one with: filemem serve keys add NAME"
+        )
     say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
-    over_http.serve(users, store.root, call.user, host, port, lambda at: say_dim(f"Serving at {at}; Ctrl-C ends."))
+    over_http.serve(
+        users,
+        store.root,
+        call.user,
+        host,
+        port,
+        lambda at: say_dim(f"Serving at {at}; Ctrl-C ends."),
+    )
 
 
 @command(
     "hook",
     click.argument("client", type=click.Choice(list(HOOKS))),
-    click.option("--wait", is_flag=True, help="End once the session is imported, and not before."),
+    click.option(
+        "--wait", is_flag=True, help="End once the session is imported, and not before."
+    ),
     "--new",
     within=mcp_command,
 )
@@ -88,7 +148,10 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     Example: filemem mcp hook claude-code"""
     try:
         said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
-        asks, user = str(said["hook_event_name"]) in hooks.CLIENTS[client][:2], call.writer()
+        asks, user = (
+            str(said["hook_event_name"]) in hooks.CLIENTS[client][:2],
+            call.writer(),
+        )
         if asks and not wait:
             signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
             signal.setitimer(signal.ITIMER_REAL, PATIENCE)
@@ -103,11 +166,20 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
             yield from filter(None, [Safe(hooks.answer(user, client, said, call.now))])
             signal.setitimer(signal.ITIMER_REAL, 0)
         else:
-            hooks.take_in(StoreFolder(user.store, user.trust), user.name, client, said["transcript_path"], call.now)
+            hooks.take_in(
+                StoreFolder(user.store, user.trust),
+                user.name,
+                client,
+                said["transcript_path"],
+                call.now,
+            )
     except Exception as error:  # noqa: BLE001  an agent's session must not end because of it, as with 2 it would
         why = "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check tries it."
         wrong = isinstance(error, ValueError | KeyError | TypeError | RecursionError)
-        say(f"filemem: {why if wrong else one_line(in_words(error) or repr(error))}", err=True)
+        say(
+            f"filemem: {why if wrong else one_line(in_words(error) or repr(error))}",
+            err=True,
+        )
         return 1
     return 0
 
@@ -120,7 +192,9 @@ def check_command(call: Context) -> Output:
     user, failed = call.writer(), 0
     shared = ["--store", user.store, "--user", user.name]
     for client in hooks.CLIENTS:
-        for one in hooks.tried(client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]):
+        for one in hooks.tried(
+            client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]
+        ):
             failed += bool(one.failed)
             what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
             yield f"{client} {one.event}: {what}, {one.seconds:.2f} s"
@@ -130,14 +204,22 @@ def check_command(call: Context) -> Output:
 @command(
     "install",
     click.argument("client", type=click.Choice(list(clients.CLIENTS))),
-    click.option("--name", default="filemem", show_default=True, help="What the client calls it."),
+    click.option(
+        "--name", default="filemem", show_default=True, help="What the client calls it."
+    ),
     click.option("--yes", is_flag=True, help="Write without asking."),
-    click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known."),
+    click.option(
+        "--sessions",
+        is_flag=True,
+        help="Print the hooks that import sessions, and tell of what is known.",
+    ),
     _write_option,
     "--new",
     within=mcp_command,
 )
-def install_command(call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool) -> Output:
+def install_command(
+    call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool
+) -> Output:
     """Add this server to a client's settings.
 
     The entry is shown, and written if you agree; nothing else changes, and a copy of the settings is kept beside
@@ -151,13 +233,24 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
     shared = ["--store", user.store, "--user", user.name]
     if sessions:
         if client not in hooks.CLIENTS:
-            raise FilememError(f"{client} has no hooks that import sessions; {' and '.join(HOOKS)} have.")
+            raise FilememError(
+                f"{client} has no hooks that import sessions; {' and '.join(HOOKS)} have."
+            )
         say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
-        yield hooks.settings(client, shlex.join([program(), "mcp", "hook", client, *shared, "--new"]))
+        yield hooks.settings(
+            client, shlex.join([program(), "mcp", "hook", client, *shared, "--new"])
+        )
         return
-    where, options = clients.expanded(kind.path), [*["--write"] * write, *["--new"] * begins]
+    where, options = (
+        clients.expanded(kind.path),
+        [*["--write"] * write, *["--new"] * begins],
+    )
     others = client == "project"  # which others share: each has a store of their own
-    started = ["filemem", "mcp", *options] if others else [program(), "mcp", *shared, *options]
+    started = (
+        ["filemem", "mcp", *options]
+        if others
+        else [program(), "mcp", *shared, *options]
+    )
     yield clients.entry(kind, name, started).rstrip("\n")
     if not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
@@ -174,12 +267,26 @@ def install_command(call: Context, client: str, name: str, yes: bool, sessions: 
 
 @click.group("serve", invoke_without_command=True)
 @_host_option
-@click.option("--port", default=8765, show_default=True, type=_PORT, help="The port; 0 takes a free one.")
-@click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may use it (CORS).")
+@click.option(
+    "--port",
+    default=8765,
+    show_default=True,
+    type=_PORT,
+    help="The port; 0 takes a free one.",
+)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="A site whose pages may use it (CORS).",
+)
 @OPTIONS["--model"]
 @OPTIONS["--new"]
 @pass_call
-def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
+def serve_command(
+    call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None
+) -> None:
     """Give any chat client a memory: an OpenAI endpoint.
 
     It is at http://HOST:PORT/v1. Each user has a key (`filemem serve keys add NAME`). With --user, on this machine
@@ -191,9 +298,13 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
     store = call.open_store(begins=bool(call.named_store))
     user = call.writer(begins=False).name if call.user else ""
     if user and host not in keys.LOOPBACK:
-        raise FilememError(f"--user serves without a key, so not on {host}; leave one of them out.")
+        raise FilememError(
+            f"--user serves without a key, so not on {host}; leave one of them out."
+        )
     if not user and not keys.of(store.root):
-        raise FilememError("nobody has a key yet; make one with filemem serve keys add NAME, or serve --user NAME.")
+        raise FilememError(
+            "nobody has a key yet; make one with filemem serve keys add NAME, or serve --user NAME."
+        )
     try:
         from filemem.serve import app, chats, running  # noqa: PLC0415  only this command needs what the extra installs
     except ModuleNotFoundError as error:
@@ -208,7 +319,14 @@ def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...],
         say_dim(NOTICE if isinstance(asked, OfflineModel) else "")
         who = f"{user} without a key" if user else "whoever has a key"
         say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
-        made = app.Service(store, talks, asked.name, lambda line: say_dim(f"{call.clock():%T} {line}"), user, origins)
+        made = app.Service(
+            store,
+            talks,
+            asked.name,
+            lambda line: say_dim(f"{call.clock():%T} {line}"),
+            user,
+            origins,
+        )
         running.server(made.app()).run(sockets=[listening])
 
 
@@ -220,7 +338,13 @@ def keys_group() -> None:
 @command(
     "add",
     click.argument("name"),
-    click.option("--program", "programs", multiple=True, metavar="TEXT", help="A program's prompt begins so."),
+    click.option(
+        "--program",
+        "programs",
+        multiple=True,
+        metavar="TEXT",
+        help="A program's prompt begins so.",
+    ),
     "--new",
     within=keys_group,
 )
@@ -233,14 +357,19 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Output:
     store = call.open_store(begins=bool(call.named_store))
     call.user = name
     user = call.writer(begins=False).name
-    yield keys.add(store.root, user, call.now, [text for text in programs if text.strip()])
+    yield keys.add(
+        store.root, user, call.now, [text for text in programs if text.strip()]
+    )
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
 @command("list", within=keys_group)
 def list_command(call: Context) -> Output:
     """Show who has a key, and since when."""
-    for one in sorted(keys.of(call.open_store().root).values(), key=lambda one: (one["user"], one["made"])):
+    for one in sorted(
+        keys.of(call.open_store().root).values(),
+        key=lambda one: (one["user"], one["made"]),
+    ):
         yield f"{one['user']}  since {one['made']}"
 
 
@@ -249,5 +378,7 @@ def remove_command(call: Context, name: str) -> Output:
     """Take all keys of a user away, from the next request on."""
     gone = keys.remove(call.open_store().root, name)
     if not gone:
-        raise NotFound(f"{name} has no key here; filemem serve keys list shows who has.")
+        raise NotFound(
+            f"{name} has no key here; filemem serve keys list shows who has."
+        )
     yield f"Took {gone} key{'s' * (gone != 1)} of {name} away."

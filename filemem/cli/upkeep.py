@@ -17,7 +17,18 @@ import click
 
 from filemem import jobs, overview
 from filemem.cli import context
-from filemem.cli.context import Context, Output, Row, Safe, command, confirmed, progress, say, say_dim, split_line
+from filemem.cli.context import (
+    Context,
+    Output,
+    Row,
+    Safe,
+    command,
+    confirmed,
+    progress,
+    say,
+    say_dim,
+    split_line,
+)
 from filemem.errors import FilememError, NotFound, Problem
 from filemem.files import config, globs, safe
 from filemem.files.folder import Folder, StoreFolder
@@ -40,9 +51,17 @@ ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 @command(
     "remember",
     click.argument("text", nargs=-1, required=True),
-    click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 8 by default."),
+    click.option(
+        "--importance", type=click.IntRange(1, 10), help="From 1 to 10; 8 by default."
+    ),
     click.option("--pinned", is_flag=True, help="Never fades."),
-    click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times."),
+    click.option(
+        "--tag",
+        "tags",
+        multiple=True,
+        metavar="TAG",
+        help="May be given several times.",
+    ),
     "--with-secrets --new",
 )
 def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output:
@@ -57,7 +76,13 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output
     yield from consolidation.said(done)
 
 
-@command("review", click.option("--accept-all", is_flag=True, help="Accept every proposal without asking."), "--json")
+@command(
+    "review",
+    click.option(
+        "--accept-all", is_flag=True, help="Accept every proposal without asking."
+    ),
+    "--json",
+)
 def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
 
@@ -82,7 +107,12 @@ def review_command(call: Context, accept_all: bool) -> Output:
                 if answer != "l":
                     yield _proposal(found, f"\n{number} of {len(waiting)}")
                     while (answer := context.choose(ASK)) == "e":
-                        text = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
+                        text = " ".join(
+                            (
+                                click.edit(found.claim.text + "\n", extension=".md")
+                                or ""
+                            ).split()
+                        )
                         if text not in ("", found.claim.text):
                             break
                         say("The text is unchanged.")
@@ -104,20 +134,45 @@ def review_command(call: Context, accept_all: bool) -> Output:
 
 def _proposal(found: Proposal, place: str) -> Row:
     """A proposal beside what it would change and the turns that it comes from."""
-    claim, turns = found.claim, [dict(zip(("source", "speaker", "text"), turn, strict=True)) for turn in found.turns]
-    said = [f"{place}, {'a lesson' if claim.kind == 'lessons' else 'new' if not found.instead_of else 'a change'}"]
+    claim, turns = (
+        found.claim,
+        [
+            dict(zip(("source", "speaker", "text"), turn, strict=True))
+            for turn in found.turns
+        ],
+    )
+    said = [
+        f"{place}, {'a lesson' if claim.kind == 'lessons' else 'new' if not found.instead_of else 'a change'}"
+    ]
     said.append(f"  {claim.text}")
     if found.instead_of:
         how = "supersedes" if claim.action == SUPERSEDE else "updates"
         said.append(f"  {how} {claim.target}: {one_line(found.instead_of, 200)}")
     said += [f"  refused: {found.because}"] * bool(found.because)
     for source, speaker, text in found.turns:
-        said.append(context.dim(f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}"))
-    facts = {key: getattr(claim, key) for key in ("text", "kind", "importance", "confidence", "target")}
-    return Row({"action": claim.action.lower(), **facts, "because": found.because, "turns": turns}, said)
+        said.append(
+            context.dim(
+                f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}"
+            )
+        )
+    facts = {
+        key: getattr(claim, key)
+        for key in ("text", "kind", "importance", "confidence", "target")
+    }
+    return Row(
+        {
+            "action": claim.action.lower(),
+            **facts,
+            "because": found.because,
+            "turns": turns,
+        },
+        said,
+    )
 
 
-_PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
+_PLUS = frozenset(
+    "vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split()
+)  # +12 FILE
 
 
 @command("edit", "PATH")
@@ -133,15 +188,21 @@ def edit_command(call: Context, path: str) -> Output:
     if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
         user.create(PROFILE, "")
     where = user.locate(name)
-    editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"
+    editor = (
+        os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    ).strip() or "vi"
     while True:
-        user.read(where, 1)  # refuses what is not a regular file, on which an editor could hang
+        user.read(
+            where, 1
+        )  # refuses what is not a regular file, on which an editor could hang
         try:
             words = shlex.split(editor)
             at = [f"+{line}"] if line and os.path.basename(words[0]) in _PLUS else []
             subprocess.run([*words, *at, user.absolute(where)], check=False)
         except (ValueError, OSError) as error:
-            raise FilememError(f"{editor} cannot be started ({error}); set EDITOR to an editor of yours.") from None
+            raise FilememError(
+                f"{editor} cannot be started ({error}); set EDITOR to an editor of yours."
+            ) from None
         problems = Memory(where, user.read(where)).problems
         if not problems:
             return 0
@@ -154,13 +215,27 @@ def edit_command(call: Context, path: str) -> Output:
 @command(
     "forget",
     click.argument("what", type=click.Path(), required=False),
-    click.option("--about", metavar="WORDS", help="All that contains all these words, even if they look like a path."),
-    click.option("--yes", is_flag=True, help="Delete without asking, and list what else holds the words."),
+    click.option(
+        "--about",
+        metavar="WORDS",
+        help="All that contains all these words, even if they look like a path.",
+    ),
+    click.option(
+        "--yes",
+        is_flag=True,
+        help="Delete without asking, and list what else holds the words.",
+    ),
     "--dry-run",
-    click.option("--purge-history", is_flag=True, help="Also have git filter-repo rewrite the repository without it."),
+    click.option(
+        "--purge-history",
+        is_flag=True,
+        help="Also have git filter-repo rewrite the repository without it.",
+    ),
     "--json",
 )
-def forget_command(call: Context, what: str | None, about: str | None, **how: bool) -> Output:
+def forget_command(
+    call: Context, what: str | None, about: str | None, **how: bool
+) -> Output:
     """Delete something for good, with what derives from it.
 
     That is a memory, a PATH:LINE, or everything that contains some words. The turns that it came from go too (their
@@ -169,12 +244,23 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     lists what still contains the words. Exit code 1 if nothing was found or deleted, or something could not be.
 
     Example: filemem forget Bergen --dry-run"""
-    given, purges = [words for words in (what, about) if words is not None], how["purge_history"]
+    given, purges = (
+        [words for words in (what, about) if words is not None],
+        how["purge_history"],
+    )
     # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
-    if len(given) > 1 or not all(words.strip() for words in given) or not (given or call.user):
-        raise FilememError("name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME.")
+    if (
+        len(given) > 1
+        or not all(words.strip() for words in given)
+        or not (given or call.user)
+    ):
+        raise FilememError(
+            "name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME."
+        )
     if not (how["yes"] or how["dry"] or (sys.stdin.isatty() and not call.json)):
-        raise FilememError("forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look.")
+        raise FilememError(
+            "forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look."
+        )
     user = call.the_user(must_exist=not purges)
     finished, begun = None, None if how["dry"] else deletion.unfinished(user)
     if begun is not None:
@@ -183,7 +269,9 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     owns_git = os.path.lexists(os.path.join(user.root, ".git"))
     if rewrites := purges and (given or not owns_git):
         purge.require(History(user))
-    found = _to_delete(user, what or "", about or "", known=finished is not None or purges)._replace(purge=purges)
+    found = _to_delete(
+        user, what or "", about or "", known=finished is not None or purges
+    )._replace(purge=purges)
     there = user.exists() if found.everything else bool(found)
     past = purge.remembers(History(user), found) if purges and not there else []
     if not there and not past:
@@ -191,9 +279,16 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         yield from map(str, found.left)
         return 1 if finished is None else finished
     yield from past
-    yield from (Row({"event": "plan", "path": one.path, "line": one.line, "text": one.text}, []) for one in found.items)
+    yield from (
+        Row({"event": "plan", "path": one.path, "line": one.line, "text": one.text}, [])
+        for one in found.items
+    )
     if found.everything and there:
-        git = (", and its git repository" if purges else "; its git repository stays") if owns_git else ""
+        git = (
+            (", and its git repository" if purges else "; its git repository stays")
+            if owns_git
+            else ""
+        )
         count, where = len(found.items), user.root
         yield f"{counted(count, 'memory', 'memories')} of {user.name} in {where}, with archive, recalls, traces and index{git}."
     else:
@@ -202,7 +297,9 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         return 0
     if not how["yes"]:
         others = [one for one in found.left if one.line]
-        if others and confirmed(f"Delete {counted(len(others), 'other line')} that hold it, too?"):
+        if others and confirmed(
+            f"Delete {counted(len(others), 'other line')} that hold it, too?"
+        ):
             found = deletion.with_left(user, found)
         if rewrites:
             yield "Commits get new names; the reflog is emptied, and unreferenced objects are pruned."
@@ -219,7 +316,12 @@ def _to_delete(user: Folder, what: str, about: str, *, known: bool) -> DeletionP
     name, line = split_line(user, what) if what else ("", None)
     try:
         with progress("looking") as show:
-            return deletion.plan(user, f"{name}:{line}" if line is not None else name, about=about, progress=show)
+            return deletion.plan(
+                user,
+                f"{name}:{line}" if line is not None else name,
+                about=about,
+                progress=show,
+            )
     except NotFound:
         if not known or line is not None:
             raise
@@ -238,17 +340,36 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
         held = purge.search(history, found)
         said += [f"Git still says it: {line}" for line in held]
         if not held and found.matcher:
-            said.append("Nothing of this user's in git says it any more: every object and every file was read.")
+            said.append(
+                "Nothing of this user's in git says it any more: every object and every file was read."
+            )
     else:
         said = purge.remembers(history, found)
-        said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
-    others = deletion.search_under(folder.store, found.matcher, but=(folder.name, ".git"))
+        said += [
+            "The same command with --purge-history rewrites this repository's own history."
+        ] * bool(said)
+    others = deletion.search_under(
+        folder.store, found.matcher, but=(folder.name, ".git")
+    )
     deletion.end(folder, found)
     if others:
         places = ", ".join(one_line(one.place) for one in others)
-        said.append(f"Outside this user's folder, and untouched, the words are in: {places}.")
-    said, stayed = [*done.said, *said, "Backups, where there are any, have it too."], done.facts["stayed"]
-    yield Row({"event": "done", "deleted": done.facts["deleted"], "stayed": stayed, "said": said}, said)
+        said.append(
+            f"Outside this user's folder, and untouched, the words are in: {places}."
+        )
+    said, stayed = (
+        [*done.said, *said, "Backups, where there are any, have it too."],
+        done.facts["stayed"],
+    )
+    yield Row(
+        {
+            "event": "done",
+            "deleted": done.facts["deleted"],
+            "stayed": stayed,
+            "said": said,
+        },
+        said,
+    )
     say_dim(*done.facts["notes"])
     return int(bool(stayed or held))
 
@@ -256,34 +377,54 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
 def _run(call: Context, task: Job, **options: Any) -> Output:
     """Do a job for the user of this call, or with --all-users for each; exit code 1 where it failed for one of these."""
     many, store = call.many(), call.open_store()
-    if "model" in options:  # for many its name is settled here, once, as that can travel to a cluster
-        model = call.model(store.folder("all") if many else call.the_user(), options["model"])
+    if (
+        "model" in options
+    ):  # for many its name is settled here, once, as that can travel to a cluster
+        model = call.model(
+            store.folder("all") if many else call.the_user(), options["model"]
+        )
         options["model"] = model.name if many and model else model
     if many:
-        failed = yield from _for_each(call, task, users := store.users(), ": ", **options)
+        failed = yield from _for_each(
+            call, task, users := store.users(), ": ", **options
+        )
         yield f"{len(users) - failed:,} of {len(users):,} users done."
         return int(failed > 0)
     user = call.the_user()
     if options.get("model") and not options["dry"]:
         cost = consolidation.cost(user, options["model"])
         say_dim(*cost.said)
-        options |= {"requests": cost.facts["requests"]} if task is jobs.consolidate else {}
+        options |= (
+            {"requests": cost.facts["requests"]} if task is jobs.consolidate else {}
+        )
     with progress(f"{task.__name__} {user.name}") as show:
         told = jobs.do(task, user, call.now, show, **options)
-    yield from (Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told)
+    yield from (
+        Row({"user": user.name, "job": one.job, **one.facts}, one.said) for one in told
+    )
     return 0
 
 
-def _for_each(call: Context, task: Job, users: list[str], mark: str, **options: Any) -> Generator[Row, None, int]:
+def _for_each(
+    call: Context, task: Job, users: list[str], mark: str, **options: Any
+) -> Generator[Row, None, int]:
     """What a job tells for many users, with lines for what is news, the name and a mark before each; for how many it failed."""
     failed = 0
     with progress(task.__name__) as show:
-        told = jobs.for_each(users, call.scheduler, task, call.open_store(), call.now, options)
+        told = jobs.for_each(
+            users, call.scheduler, task, call.open_store(), call.now, options
+        )
         for done, (user, all_of_it) in enumerate(told, 1):
             for one in all_of_it:
-                wrong, news = one.facts.get("error"), one.paths or one.facts.get("notes") or not one.job
+                wrong, news = (
+                    one.facts.get("error"),
+                    one.paths or one.facts.get("notes") or not one.job,
+                )
                 failed += bool(wrong)
-                say(*[f"filemem: {user}: {wrong}"] if wrong and not call.json else [], err=True)
+                say(
+                    *[f"filemem: {user}: {wrong}"] if wrong and not call.json else [],
+                    err=True,
+                )
                 said = [f"{user}{mark}{line}" for line in one.said if news]
                 yield Row({"user": user, "job": one.job, **one.facts}, said)
             show(done, len(users))
@@ -292,7 +433,11 @@ def _for_each(call: Context, task: Job, users: list[str], mark: str, **options: 
 
 @command(
     "consolidate",
-    click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each."),
+    click.option(
+        "--review",
+        is_flag=True,
+        help="Only propose; filemem review then asks you about each.",
+    ),
     "--model --scheduler --all-users --dry-run --json",
 )
 def consolidate_command(call: Context, **options: Any) -> Output:
@@ -307,7 +452,12 @@ def consolidate_command(call: Context, **options: Any) -> Output:
 
 @command(
     "compact",
-    click.option("--older-than", "days", type=click.IntRange(0), help="Sessions that old [30, or as set]."),
+    click.option(
+        "--older-than",
+        "days",
+        type=click.IntRange(0),
+        help="Sessions that old [30, or as set].",
+    ),
     "--scheduler --all-users --dry-run --json",
 )
 def compact_command(call: Context, **options: Any) -> Output:
@@ -340,7 +490,12 @@ def maintain_command(call: Context, **options: Any) -> Output:
     return _run(call, jobs.maintain, **options)
 
 
-@command("restore", click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()))
+@command(
+    "restore",
+    click.argument(
+        "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()
+    ),
+)
 def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
     """Bring memories back from the archive.
 
@@ -351,7 +506,9 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"""
     user = call.the_user()
     asked = [split_line(user, path) for path in paths]
-    done = jobs.restore(user, call.now, [f"{path}:{line}" if line else path for path, line in asked])
+    done = jobs.restore(
+        user, call.now, [f"{path}:{line}" if line else path for path, line in asked]
+    )
     yield from done.said
     return int(done.facts["failed"])
 
@@ -366,7 +523,9 @@ def status_command(call: Context, path: str | None) -> Output:
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md"""
     if path is None:
         return (yield from _run(call, overview.status, brief=call.many()))
-    said = sweeper.why(call.the_user(), split_line(call.the_user(), path)[0], call.now.date())
+    said = sweeper.why(
+        call.the_user(), split_line(call.the_user(), path)[0], call.now.date()
+    )
     yield Row({"path": path, "said": said}, said)
     return 0
 
@@ -383,19 +542,36 @@ def check_command(call: Context) -> Output:
     names = [call.the_user().name] if named else store.users()
     try:
         unused = config.withheld(store.root, trust=store.trust)
-        wrong = [Problem(config.NAME, 1, f"{key} is not used, as you have not agreed to it", REMEDY) for key in unused]
+        wrong = [
+            Problem(
+                config.NAME,
+                1,
+                f"{key} is not used, as you have not agreed to it",
+                REMEDY,
+            )
+            for key in unused
+        ]
     except config.ConfigError as error:
         wrong = [error.problem._replace(path=config.NAME)]
     found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in wrong]
     found += _for_each(call, jobs.check, names, "/")
     yield from found
-    problems, files = sum("what" in row.facts for row in found), sum(len(store.folder(name).paths()) for name in names)
+    problems, files = (
+        sum("what" in row.facts for row in found),
+        sum(len(store.folder(name).paths()) for name in names),
+    )
     yield f"{counted(files, 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."
     return 1 if problems or any("error" in row.facts for row in found) else 0
 
 
-@command("timeline", click.argument("glob", default="facts/**"), "--after --before --json --as-of")
-def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
+@command(
+    "timeline",
+    click.argument("glob", default="facts/**"),
+    "--after --before --json --as-of",
+)
+def timeline_command(
+    call: Context, glob: str, after: str | None, before: str | None
+) -> Output:
     """Show what happened when, oldest first.
 
     A fact is listed on the day it is about, or else on its own date; one that has ended says when. GLOB names other
@@ -404,17 +580,32 @@ def timeline_command(call: Context, glob: str, after: str | None, before: str | 
     Example: filemem timeline --after 2026-05"""
     user, wanted = call.the_user(), globs.matcher(glob)
     days = question.bounds(after, before, call.now.date())
-    events = overview.timeline(user, lambda path: wanted(path) or wanted(live(path)), days)
+    events = overview.timeline(
+        user, lambda path: wanted(path) or wanted(live(path)), days
+    )
     for one in events:
-        ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
+        ended = (
+            f" (until {one.until})"
+            if one.until
+            else " (archived)"
+            if one.archived
+            else ""
+        )
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
         yield Row(one._asdict(), [Safe(said + context.dim(f"{one.path}:{one.line}"))])
     nothing = "Nothing is of that time; filemem timeline '**', without --after and --before, shows everything."
-    say_dim("" if events or call.json else nothing if days else str(user.no_match(glob)))
+    say_dim(
+        "" if events or call.json else nothing if days else str(user.no_match(glob))
+    )
     return 0 if events else 1
 
 
-@command("report", click.option("--output", "-o", metavar="FILE", help="Write the page there, and open nothing."))
+@command(
+    "report",
+    click.option(
+        "--output", "-o", metavar="FILE", help="Write the page there, and open nothing."
+    ),
+)
 def report_command(call: Context, output: str | None) -> Output:
     """Open one page to read, with what fades and why.
 
@@ -423,11 +614,19 @@ def report_command(call: Context, output: str | None) -> Output:
 
     Example: filemem report -o report.html"""
     user = call.the_user()
-    where = os.path.abspath(output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html"))
-    if f"{os.path.realpath(os.path.dirname(where))}{os.sep}".startswith(user.store + os.sep):
-        raise FilememError(f"{one_line(where)} is inside the memories and would become one; name a place outside them.")
+    where = os.path.abspath(
+        output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html")
+    )
+    if f"{os.path.realpath(os.path.dirname(where))}{os.sep}".startswith(
+        user.store + os.sep
+    ):
+        raise FilememError(
+            f"{one_line(where)} is inside the memories and would become one; name a place outside them."
+        )
     if os.path.lexists(where) and not overview.is_our_page(where):
-        raise FilememError(f"{one_line(where)} is not a filemem report; name another file.")
+        raise FilememError(
+            f"{one_line(where)} is not a filemem report; name another file."
+        )
     with progress("looking") as show:
         text, memories = overview.page(user, call.now, show)
     safe.write(where, text.encode())
@@ -444,7 +643,9 @@ def log_command(call: Context, path: str | None, limit: int | None) -> Output:
 
     Example: filemem log profile.md"""
     user = call.the_user()
-    found = log(History(user), split_line(user, path.rstrip("/"))[0] if path else "", limit or 0)
+    found = log(
+        History(user), split_line(user, path.rstrip("/"))[0] if path else "", limit or 0
+    )
     for commit in found:
         yield Row({**commit._asdict(), "who": commit.who}, [_line(commit)])
     say_dim("" if found else "There is no such commit.")
@@ -484,7 +685,12 @@ def sync_command(call: Context, remote: str | None) -> Output:
 @command(
     "init",
     click.argument("folder", required=False, type=click.Path()),
-    click.option("--git", "with_git", is_flag=True, help="Keep the memories in git: a repository of theirs, or this."),
+    click.option(
+        "--git",
+        "with_git",
+        is_flag=True,
+        help="Keep the memories in git: a repository of theirs, or this.",
+    ),
 )
 def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     """Create a store.
@@ -494,15 +700,29 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
 
     Example: filemem init ~/memories --git"""
     used = call.folder_of_store()
-    place = folder or (used if call.named_store or (with_git and os.path.isdir(used)) else "memory_store")
+    place = folder or (
+        used
+        if call.named_store or (with_git and os.path.isdir(used))
+        else "memory_store"
+    )
     root = StoreFolder(place).root
     settings = os.path.join(root, config.NAME)
     if begins := not os.path.lexists(settings):
-        schema = json.loads((resources.files("filemem") / "schemas" / "settings.schema.json").read_text("utf-8"))
-        examples = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
+        schema = json.loads(
+            (resources.files("filemem") / "schemas" / "settings.schema.json").read_text(
+                "utf-8"
+            )
+        )
+        examples = {
+            "model": "gpt-4o-mini",
+            "base_url": "http://localhost:8080/v1",
+        }  # where the default is empty
         text = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
         for key, told in schema["properties"].items():
-            says, value = told["description"], examples.get(key) or json.dumps(told["default"])
+            says, value = (
+                told["description"],
+                examples.get(key) or json.dumps(told["default"]),
+            )
             text += f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n"
         safe.make_folder(root)
         safe.create(settings, text.encode())
@@ -514,9 +734,15 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
         yield f"{root} is a store already; nothing was changed."
     if with_git:
         names = StoreFolder(root).users()
-        homes = [home for name in names if os.path.lexists(os.path.join(home := os.path.join(root, name), ".git"))]
+        homes = [
+            home
+            for name in names
+            if os.path.lexists(os.path.join(home := os.path.join(root, name), ".git"))
+        ]
         if not homes or os.path.lexists(os.path.join(root, ".git")):
-            homes.append(root)  # users' own repositories; the store's where it is one, or no user's is
+            homes.append(
+                root
+            )  # users' own repositories; the store's where it is one, or no user's is
         for home in homes:
             yield from set_up(home, (names or ["me"])[0], call.now, call.answers)
     if begins:
@@ -534,7 +760,10 @@ def users_command(call: Context) -> Output:
         yield f"There is nobody in {store.root} yet; start with: filemem chat"
     for name in names:
         count = sum(1 for _ in store.folder(name).files())
-        yield Row({"user": name, "memories": count}, [f"{name}  {counted(count, 'memory', 'memories')}"])
+        yield Row(
+            {"user": name, "memories": count},
+            [f"{name}  {counted(count, 'memory', 'memories')}"],
+        )
 
 
 @command(
@@ -543,7 +772,9 @@ def users_command(call: Context) -> Output:
     click.argument("file", type=click.Path(exists=True)),
     "--dry-run --with-secrets --json --new",
 )
-def import_command(call: Context, format_: str, file: str, dry: bool, with_secrets: bool) -> Output:
+def import_command(
+    call: Context, format_: str, file: str, dry: bool, with_secrets: bool
+) -> Output:
     """Import conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is chatgpt or claude (the export as it came: zip, folder or
@@ -555,22 +786,50 @@ def import_command(call: Context, format_: str, file: str, dry: bool, with_secre
     store = call.open_store()
     user = call.the_user(must_exist=False) if dry else call.writer()
     say_dim("Reading the export …" if sys.stderr.isatty() else "")
-    taken, notes = jobs.imported(store, format_, file, call.now, user.name, dry_run=dry, with_secrets=with_secrets)
-    yield Row({name: [entry._asdict() for entry in entries] for name, entries in taken._asdict().items()}, [])
+    taken, notes = jobs.imported(
+        store,
+        format_,
+        file,
+        call.now,
+        user.name,
+        dry_run=dry,
+        with_secrets=with_secrets,
+    )
+    yield Row(
+        {
+            name: [entry._asdict() for entry in entries]
+            for name, entries in taken._asdict().items()
+        },
+        [],
+    )
     came: list[ImportedMemory] = [*taken.added, *taken.updated]
     words = ("would add", "would update") if dry else ("added", "updated")
-    lists: list[Sequence[ImportedMemory | Skipped]] = [taken.added, taken.updated, taken.skipped]
+    lists: list[Sequence[ImportedMemory | Skipped]] = [
+        taken.added,
+        taken.updated,
+        taken.skipped,
+    ]
     for word, entries in zip((*words, "note:"), lists, strict=True):
         for one in entries[:10]:
-            turns = f", {counted(one.turns, 'turn')}" if isinstance(one, ImportedMemory) and one.turns else ""
-            what = f"{one.what}: {one.why}" if isinstance(one, Skipped) else f"{one.user}/{one.path}"
+            turns = (
+                f", {counted(one.turns, 'turn')}"
+                if isinstance(one, ImportedMemory) and one.turns
+                else ""
+            )
+            what = (
+                f"{one.what}: {one.why}"
+                if isinstance(one, Skipped)
+                else f"{one.user}/{one.path}"
+            )
             yield f"{word} {what}{turns}"
         if len(entries) > 10:
             yield f"{word} {len(entries) - 10:,} more; --json lists them all"
     counts = f"{len(taken.added):,} added, {len(taken.updated):,} updated, {len(taken.unchanged):,} unchanged"
     yield f"{'Nothing was written: ' if dry else ''}{counts}, {counted(sum(one.turns for one in came), 'turn')}."
     if not dry and not call.json and any(one.turns for one in came):
-        say_dim("Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision.")
+        say_dim(
+            "Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision."
+        )
     nothing = "There was nothing of it; filemem import --help has the formats."
     say_dim(*notes, "" if any(taken) or call.json else nothing)
     return 0 if came or taken.unchanged else 1

@@ -62,11 +62,22 @@ def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
         if memory.lines and memory.lines[0].rstrip() == "---":
             raise ValueError("the front matter is never closed")
         fence = f"---{newline}"
-        return (text[:start] + fence + replaced("", key, value, newline) + fence + text[start:]).encode(encoding)
+        return (
+            text[:start]
+            + fence
+            + replaced("", key, value, newline)
+            + fence
+            + text[start:]
+        ).encode(encoding)
     if not memory.is_yaml:
         lines = text.split("\n")
-        start, end = (sum(len(line) + 1 for line in lines[:count]) for count in (1, memory.front_end - 1))
-    return (text[:start] + replaced(text[start:end], key, value, newline) + text[end:]).encode(encoding)
+        start, end = (
+            sum(len(line) + 1 for line in lines[:count])
+            for count in (1, memory.front_end - 1)
+        )
+    return (
+        text[:start] + replaced(text[start:end], key, value, newline) + text[end:]
+    ).encode(encoding)
 
 
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
@@ -76,7 +87,11 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
     if after != before:
         data = set_front(path, data, "source", reference(after))
     given = Memory(path, data).particular("confidence")
-    return set_front(path, data, "confidence", f"{confidence:g}") if given is not None and given < confidence else data
+    return (
+        set_front(path, data, "confidence", f"{confidence:g}")
+        if given is not None and given < confidence
+        else data
+    )
 
 
 def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
@@ -85,4 +100,8 @@ def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
     if memory.particular("superseded_by") != by:
         data = set_front(path, data, "superseded_by", reference([by]))
     ended = memory.particular("valid_until")
-    return data if ended and ended <= until else set_front(path, data, "valid_until", str(until))
+    return (
+        data
+        if ended and ended <= until
+        else set_front(path, data, "valid_until", str(until))
+    )

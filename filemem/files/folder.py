@@ -70,7 +70,9 @@ class Folder:
 
     def __init__(self, root: str, name: str, trust: Trust | None = None) -> None:
         above, last = os.path.split(os.path.abspath(root))
-        self.store = os.path.realpath(above)  # the folder that has the settings, whatever links lead there
+        self.store = os.path.realpath(
+            above
+        )  # the folder that has the settings, whatever links lead there
         self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
         self.trust = trust or Trust()
@@ -100,23 +102,42 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is not a memory, though it may look like one: links, devices, unreadable folders."""
-        inside = walk(self.root, lambda path, entry: path == BOOKKEEPING or enters(path, entry))
+        inside = walk(
+            self.root, lambda path, entry: path == BOOKKEEPING or enters(path, entry)
+        )
         for path, entry in inside:
-            ours, deeper = path.split("/")[0] == BOOKKEEPING, entry.is_dir(follow_symlinks=False)
-            if entry.name.startswith(safe.TEMPORARY):  # the next job deletes it where it is the program's own
+            ours, deeper = (
+                path.split("/")[0] == BOOKKEEPING,
+                entry.is_dir(follow_symlinks=False),
+            )
+            if entry.name.startswith(
+                safe.TEMPORARY
+            ):  # the next job deletes it where it is the program's own
                 fault = "left by a write that was cut off", "look at it, then delete it"
             elif entry.is_symlink() and (ours or entry.name[0] != "."):
-                fault = "a symbolic link, not followed", "put the file itself here, or delete the link"
+                fault = (
+                    "a symbolic link, not followed",
+                    "put the file itself here, or delete the link",
+                )
             elif ours or entry.name[0] == ".":
                 continue
             elif is_unprintable(entry.name):
-                fault = "its name holds a backslash, control characters or no UTF-8, so it is not read", "rename it"
+                fault = (
+                    "its name holds a backslash, control characters or no UTF-8, so it is not read",
+                    "rename it",
+                )
             elif deeper and too_far(path):
-                fault = f"more than {DEEPEST} folders deep or too long a path, and not read", "move it"
+                fault = (
+                    f"more than {DEEPEST} folders deep or too long a path, and not read",
+                    "move it",
+                )
             elif not deeper and not entry.is_file(follow_symlinks=False):
                 fault = "no plain file", "delete it"
             elif not os.access(entry.path, os.R_OK):
-                fault = "not readable", "give its owner the right to read it (chmod u+r)"
+                fault = (
+                    "not readable",
+                    "give its owner the right to read it (chmod u+r)",
+                )
             else:
                 continue
             yield Problem(one_line(path), 1, *fault)
@@ -127,7 +148,9 @@ class Folder:
         """The place on disk of a bookkeeping file, or of the folder that holds them; raises Refused where a link leads there."""
         where = f"{self.root}/{BOOKKEEPING}"
         if name and safe.through_link(where := f"{where}/{name}"):
-            raise Refused(f"the path to {where} goes through a symbolic link, which is not followed; delete that link.")
+            raise Refused(
+                f"the path to {where} goes through a symbolic link, which is not followed; delete that link."
+            )
         return where
 
     def absolute(self, path: str) -> str:
@@ -143,10 +166,16 @@ class Folder:
         parts, shown = path.split("/"), one_line(path, 80) or "an empty path"
         if not {"..", ".", ""}.isdisjoint(parts) or is_unprintable(path):
             like = "name it like facts/2026/2026-11-20-tea.md"
-            raise Refused(f"{shown} is not a path inside {self.name}'s memories; {like}.")
+            raise Refused(
+                f"{shown} is not a path inside {self.name}'s memories; {like}."
+            )
         if any(part[0] == "." for part in parts):
-            raise Refused(f"{shown} is hidden, so it cannot be a memory; choose a name without a dot in front.")
-        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far("/".join(parts[:-1])):
+            raise Refused(
+                f"{shown} is hidden, so it cannot be a memory; choose a name without a dot in front."
+            )
+        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far(
+            "/".join(parts[:-1])
+        ):
             raise Refused(f"{shown} is too long for a memory's path; shorten it.")
         return f"{self.root}/{path}"
 
@@ -157,21 +186,34 @@ class Folder:
         for candidate in named:
             where = self.absolute(candidate)
             if os.path.isdir(where):
-                inside = [name for name in self.paths() if name.startswith(path.rstrip("/") + "/")][:3]
+                inside = [
+                    name
+                    for name in self.paths()
+                    if name.startswith(path.rstrip("/") + "/")
+                ][:3]
                 examples = f", such as {', '.join(inside)}" if inside else ""
-                raise Refused(f"{one_line(path)} is a folder; name a file in it{examples}.")
+                raise Refused(
+                    f"{one_line(path)} is a folder; name a file in it{examples}."
+                )
             if os.path.lexists(where):
                 return candidate
-        paths, wanted = self.paths(), {unicodedata.normalize("NFC", candidate) for candidate in named}
+        paths, wanted = (
+            self.paths(),
+            {unicodedata.normalize("NFC", candidate) for candidate in named},
+        )
         for candidate in paths if not path.isascii() else ():
             if unicodedata.normalize("NFC", candidate) in wanted:
                 return candidate
-        hint = self._nearest(path) or ("list or search for it" if paths else "there is no memory yet")
+        hint = self._nearest(path) or (
+            "list or search for it" if paths else "there is no memory yet"
+        )
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
     def no_match(self, glob: str) -> NotFound:
         """The error for a glob that names no file."""
-        hint = self._nearest(glob) or "facts/** and sessions/2026/** are examples of globs"
+        hint = (
+            self._nearest(glob) or "facts/** and sessions/2026/** are examples of globs"
+        )
         return NotFound(f"no file matches {one_line(glob)}; {hint}.")
 
     def standing(self, path: str) -> Iterator[str]:
@@ -184,8 +226,12 @@ class Folder:
     def _nearest(self, path: str) -> str:
         """The existing paths most like a wrong one, best first, said as a remedy; empty where none is."""
         words = [word for word in re.split(r"[/\W_]+", path.lower()) if len(word) > 2]
-        likely = sorted(self.paths(), key=lambda p: -sum(word in p.lower() for word in words))[:300]
-        close = nearest(path, likely, 3, 0.5) or [p for p in likely[:3] if any(word in p.lower() for word in words)]
+        likely = sorted(
+            self.paths(), key=lambda p: -sum(word in p.lower() for word in words)
+        )[:300]
+        close = nearest(path, likely, 3, 0.5) or [
+            p for p in likely[:3] if any(word in p.lower() for word in words)
+        ]
         return f"nearest: {', '.join(close)}" if close else ""
 
     # -- reading and writing -------------------------------------------------------------------------------------
@@ -196,7 +242,9 @@ class Folder:
         try:
             yield
         except NotFound:
-            raise NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.") from None
+            raise NotFound(
+                f"{one_line(path)} has moved; it is {self.locate(path)} now."
+            ) from None
         except Refused as error:
             raise Refused(str(error).replace(f"{self.root}/", "")) from None
 
@@ -209,7 +257,9 @@ class Folder:
         """The memory at `path`, as it is on disk now; raises Refused also where it is larger than LARGEST."""
         data = self.read(path, LARGEST + 1)
         if len(data) > LARGEST:
-            raise Refused(f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB; split it into smaller files.")
+            raise Refused(
+                f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB; split it into smaller files."
+            )
         return Memory(path, data)
 
     def find(self, path: str) -> Memory | None:
@@ -247,22 +297,37 @@ class Folder:
             try:
                 held.enter_context(safe.lock(self.bookkeeping("job.lock"), wait))
             except Busy:
-                raise Busy(f"another job is running on {self.name}'s memories; try again when it is done.") from None
+                raise Busy(
+                    f"another job is running on {self.name}'s memories; try again when it is done."
+                ) from None
             self._at_work = threading.get_ident()
             held.callback(setattr, self, "_at_work", 0)
             with contextlib.suppress(FilememError, OSError):
-                for path, entry in walk(self.root, lambda path, entry: entry.name != ".git"):
-                    ours = entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}")
-                    if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF:
+                for path, entry in walk(
+                    self.root, lambda path, entry: entry.name != ".git"
+                ):
+                    ours = entry.name.startswith(safe.OURS) or path.startswith(
+                        f"{BOOKKEEPING}/{safe.TEMPORARY}"
+                    )
+                    if (
+                        ours
+                        and time.time() - entry.stat(follow_symlinks=False).st_mtime
+                        > safe.CUT_OFF
+                    ):
                         with self.locked():
                             safe.delete(f"{self.root}/{path}")
             yield
 
-    def move(self, targets: Mapping[str, str], progress: Progress = no_progress) -> dict[str, str]:
+    def move(
+        self, targets: Mapping[str, str], progress: Progress = no_progress
+    ) -> dict[str, str]:
         """Move memories, each to the path that it has there; a sentence for each that stayed. The names are made durable once for
         each folder, those that files went to first."""
         stayed = dict[str, str]()
-        came, left = dict[str, None](), dict[str, None]()  # the folders to which files went, and from which
+        came, left = (
+            dict[str, None](),
+            dict[str, None](),
+        )  # the folders to which files went, and from which
         for done, (source, target) in enumerate(targets.items()):
             if done % 500 == 0:
                 progress(done, len(targets))
@@ -275,11 +340,17 @@ class Folder:
                     came[os.path.dirname(goal)] = left[os.path.dirname(origin)] = None
                 except FileNotFoundError:
                     stayed[source] = f"{source} is gone; nothing was moved."
-                except FileExistsError:  # where both are the same text, one of them goes
-                    if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(goal):
+                except (
+                    FileExistsError
+                ):  # where both are the same text, one of them goes
+                    if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(
+                        goal
+                    ):
                         safe.delete(origin)
                     else:
-                        stayed[source] = f"{source} stays: {target} is another text; rename one of the two."
+                        stayed[source] = (
+                            f"{source} stays: {target} is another text; rename one of the two."
+                        )
                 except FilememError as error:
                     stayed[source] = str(error)
         for place in came | left:
@@ -292,15 +363,22 @@ class Folder:
         with self.locked():
             for candidate in itertools.islice(numbered(path), 9_999):
                 # One name means one memory, wherever it lies.
-                if any(os.path.lexists(self._named(name)) for name in (live(candidate), archived(candidate))):
+                if any(
+                    os.path.lexists(self._named(name))
+                    for name in (live(candidate), archived(candidate))
+                ):
                     continue
                 where = self.absolute(candidate)
-                data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+                data = (
+                    text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+                )
                 safe.make_folder(os.path.dirname(where))
                 with contextlib.suppress(FileExistsError):
                     safe.create(where, data)
                     return candidate
-        raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
+        raise Refused(
+            f"{one_line(path)} and 9,999 names like it are taken; choose another."
+        )
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably; in its own encoding where a person has saved it so that UTF-8 is none there."""
@@ -322,22 +400,35 @@ class Folder:
 def is_temporary_name(name: str) -> bool:
     """Is this an editor's or a download's temporary file, never a memory?"""
     lower = name.lower()
-    if name[0] == "." or lower.endswith(_LEFT) or lower in _NAMED or lower.startswith("~$"):
+    if (
+        name[0] == "."
+        or lower.endswith(_LEFT)
+        or lower in _NAMED
+        or lower.startswith("~$")
+    ):
         return True
     if lower.endswith((".md", ".txt", ".yaml", ".yml")):
         return False
-    return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(_SAVES, lower) is not None
+    return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(
+        _SAVES, lower
+    ) is not None
 
 
 def is_unprintable(name: str) -> bool:
     """Is this a file name that nobody can type or print: with control characters, or bytes that are not UTF-8?"""
-    odd = not name.isprintable() and (escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name))
+    odd = not name.isprintable() and (
+        escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name)
+    )
     return odd or "\\" in name
 
 
 def is_memory(entry: "os.DirEntry[str]") -> bool:
     """Is this a memory's file?"""
-    odd = entry.name[0] == "." or is_unprintable(entry.name) or is_temporary_name(entry.name)
+    odd = (
+        entry.name[0] == "."
+        or is_unprintable(entry.name)
+        or is_temporary_name(entry.name)
+    )
     return not odd and entry.is_file(follow_symlinks=False)
 
 
@@ -355,30 +446,60 @@ def numbered(path: str) -> Iterator[str]:
 
 # -- the folder of a store: its users, which names they may have, and each one's folder ----------------------------------
 
-_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
+_RESERVED = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)),
+}
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
     """The known user whose name is nearly so: in another case, with other accents, or in small letters a letter apart; or ''."""
 
     def plain(name: str) -> str:
-        return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
+        return "".join(
+            c
+            for c in unicodedata.normalize("NFD", name.casefold())
+            if not unicodedata.combining(c)
+        )
 
-    spelt, wanted = {plain(other): other for other in known if other != name}, plain(name)
-    near = nearest(wanted, spelt, 1, 0.74 if wanted.islower() and len(wanted) > 2 else 1)
+    spelt, wanted = (
+        {plain(other): other for other in known if other != name},
+        plain(name),
+    )
+    near = nearest(
+        wanted, spelt, 1, 0.74 if wanted.islower() and len(wanted) > 2 else 1
+    )
     return spelt[near[0]] if near else ""
 
 
 def _wrong_name(name: str) -> str:
     """What is wrong with a user's name, as the end of a sentence; empty if nothing is."""
-    bad = [c for c in name if unicodedata.category(c)[0] not in "LMN" and c not in "-_."]
+    bad = [
+        c for c in name if unicodedata.category(c)[0] not in "LMN" and c not in "-_."
+    ]
     tests = (
         (not name, "it is empty"),
-        (name[:1] in ".-" or name[-1:] == ".", "it may not start with a dot or hyphen, nor end with a dot"),
-        (bad, f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(''.join(bad)[:1]))}"),
+        (
+            name[:1] in ".-" or name[-1:] == ".",
+            "it may not start with a dot or hyphen, nor end with a dot",
+        ),
+        (
+            bad,
+            f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(''.join(bad)[:1]))}",
+        ),
         (len(name.encode("utf-8", "replace")) > 200, "it is longer than 200 bytes"),
-        (name.lower().partition(".")[0] in _RESERVED or name.lower() == "filemem.yaml", "that name is reserved"),
-        (unicodedata.normalize("NFC", name) != name, "it is not in Unicode's normal form NFC"),
+        (
+            name.lower().partition(".")[0] in _RESERVED
+            or name.lower() == "filemem.yaml",
+            "that name is reserved",
+        ),
+        (
+            unicodedata.normalize("NFC", name) != name,
+            "it is not in Unicode's normal form NFC",
+        ),
     )
     return next((what for wrong, what in tests if wrong), "")
 
@@ -386,27 +507,46 @@ def _wrong_name(name: str) -> str:
 class StoreFolder:
     """A folder with one folder per user; `trust` has a person's answers on what its settings and repository may decide."""
 
-    def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], trust: Trust | None = None
+    ) -> None:
         self.root = os.path.realpath(os.path.expanduser(root))
         self.trust = trust or Trust()
 
     def users(self) -> list[str]:
         """The names of everyone who has a folder here."""
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.root) as entries:
-            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and not _wrong_name(e.name))
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError),
+            os.scandir(self.root) as entries,
+        ):
+            return sorted(
+                e.name
+                for e in entries
+                if e.is_dir(follow_symlinks=False) and not _wrong_name(e.name)
+            )
         return []
 
     def folder(self, name: str) -> Folder:
         """One user's folder; raises Refused for a name that could lead elsewhere. Nothing is created."""
         name = unicodedata.normalize("NFC", name)
         if wrong := _wrong_name(name):
-            raise Refused(f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}.")
+            raise Refused(
+                f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}."
+            )
         place = os.path.join(self.root, name)
-        if os.path.exists(os.path.join(self.root, name.swapcase())) and name not in (known := self.users()):
+        if os.path.exists(os.path.join(self.root, name.swapcase())) and name not in (
+            known := self.users()
+        ):
             # Another user, or a system for which the two are one name: then the one on disk counts.
             for other in known:
-                if os.path.exists(place) and os.path.samefile(os.path.join(self.root, other), place):
+                if os.path.exists(place) and os.path.samefile(
+                    os.path.join(self.root, other), place
+                ):
                     place, name = os.path.join(self.root, other), other
-        if os.path.islink(place) or (os.path.exists(place) and not os.path.isdir(place)):
-            raise Refused(f"{name} cannot be a user: {name} in the store is not a folder of its own; rename it.")
+        if os.path.islink(place) or (
+            os.path.exists(place) and not os.path.isdir(place)
+        ):
+            raise Refused(
+                f"{name} cannot be a user: {name} in the store is not a folder of its own; rename it."
+            )
         return Folder(place, name, self.trust)

@@ -40,11 +40,15 @@ def values(place: str) -> Iterator[Any]:
 def rows(folder: Folder, name: str) -> Iterator[list[str]]:
     """The fields of a log's lines, which tabs separate. Raises FilememError where it cannot be read."""
     with contextlib.suppress(NotFound):
-        for text in safe.read(folder.bookkeeping(name)).decode(errors="replace").split("\n"):
+        for text in (
+            safe.read(folder.bookkeeping(name)).decode(errors="replace").split("\n")
+        ):
             yield text.split("\t")
 
 
-def add_rows(folder: Folder, name: str, entries: Iterable[Iterable[str]], wait: float = 10.0) -> None:
+def add_rows(
+    folder: Folder, name: str, entries: Iterable[Iterable[str]], wait: float = 10.0
+) -> None:
     """Add such lines in one write."""
     if text := "".join("\t".join(entry) + "\n" for entry in entries):
         with folder.locked(wait):
@@ -69,9 +73,13 @@ def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
         note_recalls(folder, [path], how, at, wait=1.0)
 
 
-def note_recalls(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0) -> None:
+def note_recalls(
+    folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0
+) -> None:
     """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
-    add_rows(folder, RECALLS, ((f"{at:{MINUTE}}", how, live(path)) for path in paths), wait)
+    add_rows(
+        folder, RECALLS, ((f"{at:{MINUTE}}", how, live(path)) for path in paths), wait
+    )
 
 
 def recalled(folder: Folder) -> dict[str, RecallHistory]:
@@ -80,7 +88,9 @@ def recalled(folder: Folder) -> dict[str, RecallHistory]:
     known: dict[str, dt.date] = {}  # one object for each day, however often it is named
     for at, how, path in (row[:3] for row in rows(folder, RECALLS) if len(row) > 2):
         try:
-            day = known.get(at[:10]) or known.setdefault(at[:10], dt.date.fromisoformat(at[:10]))
+            day = known.get(at[:10]) or known.setdefault(
+                at[:10], dt.date.fromisoformat(at[:10])
+            )
         except ValueError:
             continue
         trail = found.get(path) or found.setdefault(path, RecallHistory())
@@ -104,7 +114,12 @@ def note_turn(folder: Folder, session: str, turn: str) -> None:
     """Note a turn that was just kept; where that fails the turn is kept all the same. Called under the user's lock."""
     place = folder.bookkeeping(SAID)
     with contextlib.suppress(OSError, FilememError):
-        if safe.log(place, line({"session": live(session), "turn": turn}), durably=False) > MOST_SAID:
+        if (
+            safe.log(
+                place, line({"session": live(session), "turn": turn}), durably=False
+            )
+            > MOST_SAID
+        ):
             safe.write(place, safe.read(place)[-MOST_SAID // 2 :].partition(b"\n")[2])
 
 
@@ -137,7 +152,9 @@ def _held(folder: Folder) -> dict[str, list[str]]:
     """What is withheld now, by the turn that asked for it; a note that cannot be read withholds nothing."""
     found: dict[str, list[str]] = {}
     with contextlib.suppress(FilememError, OSError):
-        for how, by, *place in (row[1:4] for row in rows(folder, PENDING) if len(row) > 2):
+        for how, by, *place in (
+            row[1:4] for row in rows(folder, PENDING) if len(row) > 2
+        ):
             if how == MARK and any(place):
                 found.setdefault(by, []).extend(place)
             else:
@@ -147,11 +164,25 @@ def _held(folder: Folder) -> dict[str, list[str]]:
 
 def pending_deletions(folder: Folder) -> PendingDeletion:
     """What is withheld now, with the lines of summaries that stand for it."""
-    held = PendingDeletion(place for places in _held(folder).values() for place in places)
+    held = PendingDeletion(
+        place for places in _held(folder).values() for place in places
+    )
     summaries = {one.summary for one in compacted(folder).values()} if held else ()
-    lines = ((path, *line) for path in summaries if (one := folder.find(path)) for line in enumerate(one.lines, 1))
-    told = ((f"{path}:{number}", sections.parse(said, path, number)) for path, number, said in lines)
-    hidden = (place for place, one in told if one and any(held.hides(one.path, line) for line in one.lines))
+    lines = (
+        (path, *line)
+        for path in summaries
+        if (one := folder.find(path))
+        for line in enumerate(one.lines, 1)
+    )
+    told = (
+        (f"{path}:{number}", sections.parse(said, path, number))
+        for path, number, said in lines
+    )
+    hidden = (
+        place
+        for place, one in told
+        if one and any(held.hides(one.path, line) for line in one.lines)
+    )
     return PendingDeletion([*held, *hidden])
 
 
@@ -163,7 +194,12 @@ def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -
     with folder.locked():
         said = noted_turns(folder)
         if gone & {*said}:
-            kept = ({"session": path, "turn": turn} for path in said if path not in gone for turn in said[path])
+            kept = (
+                {"session": path, "turn": turn}
+                for path in said
+                if path not in gone
+                for turn in said[path]
+            )
             safe.write(folder.bookkeeping(SAID), b"".join(map(line, kept)))
 
 
@@ -202,11 +238,17 @@ class Origins:
     def of(self, origin: str) -> Imported | None:
         """What has been imported from `origin`; None where nothing has. Another process may have imported, too."""
         where = self.folder.bookkeeping(IMPORTS)
-        if (size := os.path.getsize(where) if os.path.lexists(where) else 0) != self._read:
+        if (
+            size := os.path.getsize(where) if os.path.lexists(where) else 0
+        ) != self._read:
             self._imported, self._read = {}, size
             for entry in values(where):
                 with contextlib.suppress(KeyError, TypeError):
-                    self._note(entry["origin"], str(entry["path"]), list(map(str, entry["parts"])))
+                    self._note(
+                        entry["origin"],
+                        str(entry["path"]),
+                        list(map(str, entry["parts"])),
+                    )
         return self._imported.get(origin)
 
     def _note(self, origin: str, path: str, parts: list[str]) -> None:
@@ -220,12 +262,18 @@ class Origins:
         self._note(origin, path, parts)
         entry = {"origin": origin, "path": path, "parts": parts}
         if not self.dry:
-            self._read = safe.log(self.folder.bookkeeping(IMPORTS), line(entry), durably=False)
+            self._read = safe.log(
+                self.folder.bookkeeping(IMPORTS), line(entry), durably=False
+            )
 
     def recorded(self, origin: str) -> str | None:
         """Where the session from `origin` lies as recorded; None where nothing is, or a person has moved it."""
         imported = self.of(origin)
-        return next(self.folder.standing(imported.path), None) if imported and imported.path else None
+        return (
+            next(self.folder.standing(imported.path), None)
+            if imported and imported.path
+            else None
+        )
 
     def session(self, origin: str) -> str | None:
         """Where the session from `origin` lies now, as recorded, or by its front matter among those at no recorded place, to
@@ -235,8 +283,16 @@ class Origins:
             return path
         if self._sessions is None:
             known = {one.path for one in self._imported.values()}
-            paths = [path for path in self.folder.paths() if "sessions" in path.split("/")[:2]]
-            self._sessions = {origin_of(self.folder, path): path for path in paths if live(path) not in known}
+            paths = [
+                path
+                for path in self.folder.paths()
+                if "sessions" in path.split("/")[:2]
+            ]
+            self._sessions = {
+                origin_of(self.folder, path): path
+                for path in paths
+                if live(path) not in known
+            }
         return self._sessions.get(origin)
 
 
@@ -247,7 +303,12 @@ def origin_of(folder: Folder, path: str) -> str:
     return ""
 
 
-def archive(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:
+def archive(
+    folder: Folder,
+    paths: Iterable[str],
+    at: dt.datetime,
+    progress: Progress = no_progress,
+) -> dict[str, str]:
     """Move live memories to the archive, having noted it in the log of recalls; a sentence for each path that stayed. A kill
     leaves every file under one of its two names."""
     wanted = list(paths)

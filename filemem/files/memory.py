@@ -24,7 +24,9 @@ NAMELESS = "forgotten"  # in the place of a name
 SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
 PROFILE = "profile.md"
 IMPORTANCE = 5  # of a memory that does not say
-LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
+LARGEST = (
+    10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
+)
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 # Front matter that describes the memory and says nothing to search for.
 METADATA_KEYS = frozenset(
@@ -32,7 +34,9 @@ METADATA_KEYS = frozenset(
     "origin assistant records actions".split()
 )
 
-NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
+NAMING = frozenset(
+    "title aliases tags".split()
+)  # front matter that names what the memory is about
 
 # The same, of what the program writes into facts and lessons.
 OF_FACTS = ("kind", "day", "retold_by", "said_by", "tool", "calls", "success")
@@ -55,14 +59,19 @@ _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 ASSISTANT = "assistant"
 NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
-_TURN = re.compile(rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE)
+_TURN = re.compile(
+    rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE
+)
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _SENTENCE = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
 WHOLE = 400  # characters of a passage up to which it is one window; a longer one is cut
 PAUSE = 45  # minutes after which what is said no longer replies to what was said before
-SHORTEST, LONGEST = 150, 300  # characters of a window: up to the first end of a sentence between
+SHORTEST, LONGEST = (
+    150,
+    300,
+)  # characters of a window: up to the first end of a sentence between
 
 
 class Passage(NamedTuple):
@@ -84,11 +93,15 @@ def as_shown(line: str) -> list[str]:
     if not match:
         return []
     name, day, clock = match.groups()
-    ends = dict.fromkeys(("", clock and f" {clock}", day and f" {day}{f' {clock}' if clock else ''}"))
+    ends = dict.fromkeys(
+        ("", clock and f" {clock}", day and f" {day}{f' {clock}' if clock else ''}")
+    )
     return [f"{name}{end}:{line[match.end() :]}" for end in ends if end is not None]
 
 
-def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[Passage]:
+def turns(
+    lines: list[str], after: int = 0, day: dt.date | None = None
+) -> list[Passage]:
     """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
     into paragraphs. Nothing without a turn. A turn without a date is of the day of the one before it."""
     found: list[Passage] = []
@@ -96,7 +109,11 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
     for match in _TURN.finditer(whole):
         about = ""
         if match.start() > end + 1:
-            about = " ".join(line.strip("# ") for line in whole[end : match.start()].split("\n") if line.strip())
+            about = " ".join(
+                line.strip("# ")
+                for line in whole[end : match.start()].split("\n")
+                if line.strip()
+            )
         head += whole.count("\n", start, match.start())
         start, end = match.span()
         speaker, date, time, text, more = match.groups("")
@@ -105,7 +122,9 @@ def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[
             text = (text + "\n".join(rows)).rstrip("\n")
         if date and (named := _day(date)):
             own = None if named == day else named
-        found.append(Passage(head, head + text.count("\n"), speaker, time, text, about, own))
+        found.append(
+            Passage(head, head + text.count("\n"), speaker, time, text, about, own)
+        )
     if found and end < len(whole):
         found += paragraphs(lines, head + whole.count("\n", start, end))
     return found
@@ -115,9 +134,13 @@ def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) 
     """One turn as a list item, with its last newline; `turns` reads it back, but for outer white space and controls. `day` is
     given where it is another than that of the turn before."""
     name = " ".join(printable(speaker).replace("*", " ").split()) or "unknown"
-    first, *rest = printable(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
+    first, *rest = (
+        printable(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
+    )
     body = "".join(f"  {line}\n" if line else "\n" for line in rest)
-    said_at = "".join(f" {part}" for part in (day.isoformat() if day else "", time) if part)
+    said_at = "".join(
+        f" {part}" for part in (day.isoformat() if day else "", time) if part
+    )
     return f"- **{name}**{said_at}: {first}\n{body}"
 
 
@@ -141,7 +164,14 @@ def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
     for number, line in enumerate([*lines[after:], "#  end"], after + 1):
         starts_new = _ITEM.match(line) or _HEADING.match(line)
         if start and (starts_new or not line.strip()):
-            yield Passage(start, start + len(said) - 1, "", "", "\n".join(said), heading[1] if heading else "")
+            yield Passage(
+                start,
+                start + len(said) - 1,
+                "",
+                "",
+                "\n".join(said),
+                heading[1] if heading else "",
+            )
             start, used = 0, True
         if _HEADING.match(line):
             if heading and not used:
@@ -156,8 +186,15 @@ def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
 def pauses(times: Sequence[str]) -> list[bool]:
     """Whether each turn, by its clock, comes PAUSE minutes or longer after the one before it, or earlier in the day."""
     clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
-    known = [*itertools.accumulate(times, lambda last, time: clocks.get(time, last), initial=-1)]
-    return [last >= 0 and not 0 <= clock - last < PAUSE for last, clock in itertools.pairwise(known)]
+    known = [
+        *itertools.accumulate(
+            times, lambda last, time: clocks.get(time, last), initial=-1
+        )
+    ]
+    return [
+        last >= 0 and not 0 <= clock - last < PAUSE
+        for last, clock in itertools.pairwise(known)
+    ]
 
 
 def windows(text: str) -> list[tuple[int, int]]:
@@ -191,7 +228,9 @@ class Memory:
         self.data = data
         self.kind = kind_of(path)  # `profile` for profile.md, `notes` at the top
         self.archived = is_archived(path)
-        self.is_yaml = path.endswith((".yaml", ".yml"))  # the whole file is one YAML mapping
+        self.is_yaml = path.endswith(
+            (".yaml", ".yml")
+        )  # the whole file is one YAML mapping
 
     def __repr__(self) -> str:
         first = next((passage.text for passage in self.passages), "")
@@ -203,7 +242,10 @@ class Memory:
         if named := when_of(self.path):
             return named
         value = _moment(self.front.get("date") or self.front.get("created"))
-        day, time = _day(value), f"{value:%H:%M}" if isinstance(value, dt.datetime) else ""
+        day, time = (
+            _day(value),
+            f"{value:%H:%M}" if isinstance(value, dt.datetime) else "",
+        )
         return FileDate(day, False, time) if day else None
 
     @property
@@ -219,7 +261,9 @@ class Memory:
     @functools.cached_property
     def binary(self) -> bool:
         """Is this not text at all, such as a picture dropped in by mistake?"""
-        return b"\0" in self.data[:65536] and not self.data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        return b"\0" in self.data[:65536] and not self.data.startswith(
+            (b"\xff\xfe", b"\xfe\xff")
+        )
 
     @functools.cached_property
     def text(self) -> str:
@@ -232,27 +276,53 @@ class Memory:
         lines = self.text.split("\n")
         if lines[-1] == "":
             lines.pop()
-        return [line.removesuffix("\r") for line in lines] if "\r" in self.text else lines
+        return (
+            [line.removesuffix("\r") for line in lines] if "\r" in self.text else lines
+        )
 
     @functools.cached_property
     def front_end(self) -> int:
         """The number of the line that closes the front matter, 0 where there is none."""
         if self.is_yaml or not self.lines or self.lines[0].rstrip() != "---":
             return 0
-        return next((n for n, line in enumerate(self.lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
+        return next(
+            (
+                n
+                for n, line in enumerate(self.lines[1:], 2)
+                if line.rstrip() in ("---", "...")
+            ),
+            0,
+        )
 
     @functools.cached_property
     def front(self) -> dict[str, Any]:
         """The front matter as a mapping; empty where there is none or it is broken."""
         found = self._loaded[0] or {}
-        return {key: value for key, value in found.items() if key != "text"} if self.is_yaml else found
+        return (
+            {key: value for key, value in found.items() if key != "text"}
+            if self.is_yaml
+            else found
+        )
 
     @functools.cached_property
     def _loaded(self) -> tuple[dict[str, Any] | None, list[Problem]]:
         """The mapping, None where it is broken, and its problems."""
-        if (plain := _PLAIN_FRONT.match(self.text)) and not self.is_yaml and (date := _moment(plain[1])):
+        if (
+            (plain := _PLAIN_FRONT.match(self.text))
+            and not self.is_yaml
+            and (date := _moment(plain[1]))
+        ):
             return {"date": date} | ({"timezone": plain[2]} if plain[2] else {}), []
-        source = "\n".join([*(self.lines if self.is_yaml else self.lines[1 : max(1, self.front_end - 1)]), ""])
+        source = "\n".join(
+            [
+                *(
+                    self.lines
+                    if self.is_yaml
+                    else self.lines[1 : max(1, self.front_end - 1)]
+                ),
+                "",
+            ]
+        )
         if not source.strip():
             return {}, []
         if len(source) > LARGEST_YAML:
@@ -289,7 +359,11 @@ class Memory:
     def _problems(self) -> Iterator[Problem]:
         wrong = functools.partial(Problem, self.path)
         if self.binary:
-            yield wrong(1, "not a text file", "move it out of the memories, or describe it in a Markdown file")
+            yield wrong(
+                1,
+                "not a text file",
+                "move it out of the memories, or describe it in a Markdown file",
+            )
             return
         if len(self.data) > LARGEST:
             large = f"larger than {LARGEST // 1_000_000} MB: grep and open read it, search_files does not"
@@ -297,27 +371,53 @@ class Memory:
             return
         if (encoding := encoding_of(self.data)) != "utf-8":
             yield wrong(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
-        elif (at := self.text.find("\N{REPLACEMENT CHARACTER}")) >= 0 and self.text.encode() not in self.data:
+        elif (
+            at := self.text.find("\N{REPLACEMENT CHARACTER}")
+        ) >= 0 and self.text.encode() not in self.data:
             line = self.text.count("\n", 0, at) + 1
-            yield wrong(line, "bytes that are no UTF-8", "correct the characters shown as \N{REPLACEMENT CHARACTER}")
-        if self.lines and self.lines[0].rstrip() == "---" and not self.front_end and not self.is_yaml:
-            yield wrong(1, "the front matter is never closed", "add a line with --- under it")
+            yield wrong(
+                line,
+                "bytes that are no UTF-8",
+                "correct the characters shown as \N{REPLACEMENT CHARACTER}",
+            )
+        if (
+            self.lines
+            and self.lines[0].rstrip() == "---"
+            and not self.front_end
+            and not self.is_yaml
+        ):
+            yield wrong(
+                1, "the front matter is never closed", "add a line with --- under it"
+            )
         yield from self._loaded[1]
-        named, when, own = _DATE.match(self.path.rpartition("/")[2]), when_of(self.path), _day(self.front.get("date"))
+        named, when, own = (
+            _DATE.match(self.path.rpartition("/")[2]),
+            when_of(self.path),
+            _day(self.front.get("date")),
+        )
         if named and not when:
             what = f"the file's name starts with {named[0]}, which is not a date"
             yield wrong(1, what, "rename it with a real date, YYYY-MM-DD")
         if when and own and (own.replace(day=1) if when.month else own) != when.date:
             what = f"date is {own}, but the file's name says {str(when.date)[: 7 if when.month else 10]}"
-            yield wrong(self.line_of("date"), what, "the name decides: rename the file or correct the key")
+            yield wrong(
+                self.line_of("date"),
+                what,
+                "the name decides: rename the file or correct the key",
+            )
         for key, (right, remedy) in _CHECKS.items():
             value = self.front.get(key)
             if remedy and value is not None and not right(value):
-                yield wrong(self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy)
+                yield wrong(
+                    self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy
+                )
 
     def is_assistant(self, speaker: str) -> bool:
         """Is a speaker of this conversation an assistant, by whatever name it was imported under?"""
-        return speaker.casefold() in (ASSISTANT, str(self.front.get("assistant", ASSISTANT)).casefold())
+        return speaker.casefold() in (
+            ASSISTANT,
+            str(self.front.get("assistant", ASSISTANT)).casefold(),
+        )
 
     def particular(self, key: str) -> Any:
         """A known front matter value if it is well-formed, else None."""
@@ -329,7 +429,10 @@ class Memory:
     def particulars(self) -> dict[str, Any]:
         """What the front matter says that ranking and the sweep need: its well-formed values, dates in ISO form."""
         found = dict[str, Any]()
-        if self.front.get("kind") in ("event", "plan"):  # such a fact is over once its day is
+        if self.front.get("kind") in (
+            "event",
+            "plan",
+        ):  # such a fact is over once its day is
             found["kind"] = self.front["kind"]
         for key in (one for one in self.front if one in _CHECKS and one not in NAMING):
             value = self.particular(key)
@@ -343,7 +446,12 @@ class Memory:
     def sources(self) -> list[str]:
         """What it names as its source."""
         value = self.particular("source")
-        return [str(entry) for entry in (value if isinstance(value, list) else [value] if value else [])]
+        return [
+            str(entry)
+            for entry in (
+                value if isinstance(value, list) else [value] if value else []
+            )
+        ]
 
     @functools.cached_property
     def aliases(self) -> list[str]:
@@ -360,12 +468,19 @@ class Memory:
         """What it calls itself, the heading over all its text, its file's name without the date; each may be empty."""
         name = self.path.rpartition("/")[2]
         dated = _DATE.match(name) if when_of(name) else None
-        words = re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
+        words = re.sub(
+            "[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]
+        ).strip()
         given = " ".join(_texts(self.front.get("title"))).strip()
         body = self.lines[self._body :]
         first = next((line for line in body if line.strip()), "")
-        rank, unfenced = _HEADING.match(first), _FENCED.sub("", "\n".join(body)).split("\n")
-        alone = rank and sum(line.startswith(rank[0]) for line in unfenced) == 1  # no other of the same rank
+        rank, unfenced = (
+            _HEADING.match(first),
+            _FENCED.sub("", "\n".join(body)).split("\n"),
+        )
+        alone = (
+            rank and sum(line.startswith(rank[0]) for line in unfenced) == 1
+        )  # no other of the same rank
         return given, first.strip("# ") if alone else "", words
 
     @property
@@ -376,7 +491,10 @@ class Memory:
     @functools.cached_property
     def told_title(self) -> str:
         """The title of a note; empty if its path says the same."""
-        path, words = (set(re.split(r"[\W_]+", text.casefold())) for text in (f"{self.path}.", self.title))
+        path, words = (
+            set(re.split(r"[\W_]+", text.casefold()))
+            for text in (f"{self.path}.", self.title)
+        )
         return self.title if self.titled and not words <= path else ""
 
     @functools.cached_property
@@ -384,26 +502,58 @@ class Memory:
         """The file cut into what a search returns, in order: front matter by key, then its text, all of a note with its title."""
         entries = list(self._entries()) if self.front or self.is_yaml else []
         found: list[Passage] = []
-        if not (entries and self.is_yaml):  # turns, else a fact left whole, else paragraphs
-            found = turns(self.lines, self._body, self.day) if self.kind in SPOKEN else []
-            found = found or (list(whole(self.lines, self._body)) if self.kind in ("facts", "lessons") else [])
+        if not (
+            entries and self.is_yaml
+        ):  # turns, else a fact left whole, else paragraphs
+            found = (
+                turns(self.lines, self._body, self.day) if self.kind in SPOKEN else []
+            )
+            found = found or (
+                list(whole(self.lines, self._body))
+                if self.kind in ("facts", "lessons")
+                else []
+            )
             found = found or list(paragraphs(self.lines, self._body))
         if not found and not entries and self.front_end:
-            found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
-        named = " ".join(_texts([self.front[key] for key in self.front if key in NAMING and not self.is_yaml]))
+            found = [
+                Passage(
+                    1,
+                    self.front_end,
+                    "",
+                    "",
+                    " ".join(self.lines[1 : self.front_end - 1]),
+                )
+            ]
+        named = " ".join(
+            _texts(
+                [
+                    self.front[key]
+                    for key in self.front
+                    if key in NAMING and not self.is_yaml
+                ]
+            )
+        )
         if named and (found or entries):
             first = (found or entries)[0]
-            (found or entries)[0] = first._replace(context=f"{first.context} {named}".strip())
+            (found or entries)[0] = first._replace(
+                context=f"{first.context} {named}".strip()
+            )
         if not self.titled:
             return [*(_under(passage, self.title) for passage in entries), *found]
-        about = " ".join(dict.fromkeys(word for title in self.titles for word in title.split()))
+        about = " ".join(
+            dict.fromkeys(word for title in self.titles for word in title.split())
+        )
         return [_under(passage, about) for passage in (*entries, *found)]
 
     @functools.cached_property
     def windows(self) -> list[tuple[int, int, int]]:
         """What of the passages is scored: the place of each, and the places in its text where a window begins and ends."""
         texts = enumerate(passage.text for passage in self.passages)
-        return [(n, *one) for n, text in texts for one in ([(0, len(text))] if len(text) <= WHOLE else windows(text))]
+        return [
+            (n, *one)
+            for n, text in texts
+            for one in ([(0, len(text))] if len(text) <= WHOLE else windows(text))
+        ]
 
     def _entries(self) -> Iterator[Passage]:
         """A passage for each key of the front matter or of a YAML memory, but those that describe or name it; none if broken."""
@@ -412,7 +562,11 @@ class Memory:
         above = 0 if self.is_yaml else 1
         ours = OF_FACTS if self.kind in ("facts", "lessons") else ()
         untold = METADATA_KEYS.union(() if self.is_yaml else NAMING, ours)
-        starts = [n for n, line in enumerate(lines[above:], above + 1) if mapping and line[:1] not in _NO_KEY]
+        starts = [
+            n
+            for n, line in enumerate(lines[above:], above + 1)
+            if mapping and line[:1] not in _NO_KEY
+        ]
         for start, after in itertools.pairwise([*starts, len(lines) + 1]):
             written = "\n".join(lines[start - 1 : after - 1]).rstrip()
             key, _, said = written.partition(":")
@@ -421,17 +575,29 @@ class Memory:
                 continue
             value = mapping.get(key)
             several = value is not None and end > start
-            if isinstance(value, str | list | dict) or several:  # YAML reads 07:30 as a number
+            if (
+                isinstance(value, str | list | dict) or several
+            ):  # YAML reads 07:30 as a number
                 said = ", ".join(_texts(value))
             if said := said.strip():
-                yield Passage(start, end, "", "", said if self.is_yaml and key == "text" else f"{key}: {said}")
+                yield Passage(
+                    start,
+                    end,
+                    "",
+                    "",
+                    said if self.is_yaml and key == "text" else f"{key}: {said}",
+                )
 
 
 def _under(passage: Passage, title: str) -> Passage:
     """A passage with the words of a title that are not over it yet."""
     known = passage.context.casefold().split()
     more = " ".join(word for word in title.split() if word.casefold() not in known)
-    return passage._replace(context=f"{more} {passage.context}".strip()) if more else passage
+    return (
+        passage._replace(context=f"{more} {passage.context}".strip())
+        if more
+        else passage
+    )
 
 
 def is_archived(path: str) -> bool:
@@ -457,8 +623,12 @@ def renamed(data: bytes, names: dict[str, str]) -> bytes:
     edge = rb"[\w\x80-\xff-]"
     for old, new in names.items():
         if (stem := stem_of(old)) in data:
-            path = (rb"%b" if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?") % re.escape(os.fsencode(old))
-            data = re.sub(rb"(?<!%b)%b" % (edge, path), (new or NAMELESS).encode(), data)
+            path = (rb"%b" if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?") % re.escape(
+                os.fsencode(old)
+            )
+            data = re.sub(
+                rb"(?<!%b)%b" % (edge, path), (new or NAMELESS).encode(), data
+            )
             if DATED.match(PurePath(old).stem):
                 name = rb"(?<!%b)%b(?!%b)" % (edge, re.escape(stem), edge)
                 data = re.sub(name, (PurePath(new).stem or NAMELESS).encode(), data)
@@ -481,7 +651,11 @@ def when_of(path: str) -> FileDate | None:
         date = dt.date(int(year), int(month), int(day or 1))
     except ValueError:
         return None
-    clock = f"{hour}:{minute}" if day and hour and int(hour) < 24 and int(minute) < 60 else ""
+    clock = (
+        f"{hour}:{minute}"
+        if day and hour and int(hour) < 24 and int(minute) < 60
+        else ""
+    )
     return FileDate(date, not day, clock)
 
 
@@ -490,12 +664,18 @@ def encoding_of(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     text = data.decode(errors="replace")
-    if text.encode() == data or text.count("\ufffd") <= len(re.findall("[^\x00-\x7f\ufffd]", text)):
+    if text.encode() == data or text.count("\ufffd") <= len(
+        re.findall("[^\x00-\x7f\ufffd]", text)
+    ):
         return "utf-8"
     # In GB 18030 many bytes over 0x7f stand in rows, though a character may end with a lower one; in Latin-1 they stand alone.
     runs = re.findall(rb"[\x80-\xff]+", data[:1_000_000])
     rows = 3 * sum(len(run) for run in runs if len(run) >= 4) > sum(map(len, runs))
-    return "gb18030" if rows and data.decode("gb18030", "replace").count("\ufffd") <= len(runs) else "latin-1"
+    return (
+        "gb18030"
+        if rows and data.decode("gb18030", "replace").count("\ufffd") <= len(runs)
+        else "latin-1"
+    )
 
 
 def decode(data: bytes) -> str:
@@ -507,7 +687,9 @@ def decode(data: bytes) -> str:
 
 
 def _codec(data: bytes) -> str:
-    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2]) or encoding_of(data)
+    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(
+        data[:2]
+    ) or encoding_of(data)
 
 
 def in_utf8(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
@@ -518,28 +700,42 @@ def in_utf8(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
     try:
         return change(data.decode(codec).encode()).decode().encode(codec)
     except UnicodeError:
-        raise Refused(f"the file is broken {codec.upper()}; save it as UTF-8, then try again.") from None
+        raise Refused(
+            f"the file is broken {codec.upper()}; save it as UTF-8, then try again."
+        ) from None
 
 
 def extended(data: bytes, text: str) -> bytes:
     """A file's bytes with whole lines behind them, in the encoding that it has."""
     encoding = _codec(data)
-    return data + ("" if decode(data).endswith("\n") else "\n").encode(encoding) + text.encode(encoding, "replace")
+    return (
+        data
+        + ("" if decode(data).endswith("\n") else "\n").encode(encoding)
+        + text.encode(encoding, "replace")
+    )
 
 
 def slug(text: str, longest: int = 21) -> str:
     """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens. With a date and a
     time in front and `.md` behind, 21 of them make a name of at most 40 characters."""
     start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
-    words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in start).split()
-    words = [word for word in words if any(c.isalnum() for c in word)]  # a lone accent or emoji selector is invisible
+    words = "".join(
+        c if unicodedata.category(c)[0] in "LMN" else " " for c in start
+    ).split()
+    words = [
+        word for word in words if any(c.isalnum() for c in word)
+    ]  # a lone accent or emoji selector is invisible
     out = ""
     for word in words:
         longer = f"{out}-{word}" if out else word
         if len(longer) > longest or len(longer.encode()) > 2 * longest:
             break
         out = longer
-    return out or (words[0].encode()[: 2 * longest].decode(errors="ignore")[:longest] if words else "")
+    return out or (
+        words[0].encode()[: 2 * longest].decode(errors="ignore")[:longest]
+        if words
+        else ""
+    )
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -573,14 +769,23 @@ def _is(kind: Any) -> Callable[[Any], bool]:
 
 
 _CHECKS: dict[str, tuple[Callable[[Any], object], str]] = {
-    "importance": (lambda v: type(v) is int and 1 <= v <= 10, "importance is a whole number from 1 to 10"),
-    "confidence": (lambda v: type(v) in (int, float) and 0 <= v <= 1, "confidence is a number from 0 to 1"),
+    "importance": (
+        lambda v: type(v) is int and 1 <= v <= 10,
+        "importance is a whole number from 1 to 10",
+    ),
+    "confidence": (
+        lambda v: type(v) in (int, float) and 0 <= v <= 1,
+        "confidence is a number from 0 to 1",
+    ),
     "pinned": (_is(bool), "pinned is true or false"),
     "tags": (_is(str | list), "tags are a list: [tea, family]"),
     "aliases": (_is(str | list), "aliases are a list: [NYC, Big Apple]"),
     "valid_from": (_day, "valid_from is a date: 2026-11-20"),
     "valid_until": (_day, "valid_until is a date: 2026-11-20"),
-    "source": (_is(str | list), "source is path:line of where it was said, or a list of them"),
+    "source": (
+        _is(str | list),
+        "source is path:line of where it was said, or a list of them",
+    ),
     "supersedes": (_is(str | list), "supersedes is the path of the older memory"),
     "superseded_by": (_is(str), "superseded_by is the path of the newer memory"),
     "assistant": (_is(str), "assistant is the name of the speaker who is one"),
@@ -593,4 +798,6 @@ def only_asked(session: Memory) -> bool:
     turns = [turn for turn in session.passages if turn.speaker]
     said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
     answers = {turn.text for turn in turns if turn.speaker == ASSISTANT}
-    return answers == {NO_ANSWER} and all(text.rstrip().endswith(("?", "？")) for text in said)
+    return answers == {NO_ANSWER} and all(
+        text.rstrip().endswith(("?", "？")) for text in said
+    )

@@ -20,16 +20,26 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-DEEPEST, LONGEST_NAME = 64, 255  # folders in folders, and bytes of a name; what lies deeper is no memory
+DEEPEST, LONGEST_NAME = (
+    64,
+    255,
+)  # folders in folders, and bytes of a name; what lies deeper is no memory
 PAGE = 4096
 MOST = 100_000_000  # bytes read at once of any file; a log of a million lines has half as many
 SETTLE = 0.05  # seconds for which an editor, which truncates a file or moves it aside, may go on with its save
 TRIES = 20
-CUT_OFF = 60  # seconds after which a temporary file is what a write left that was killed
-TEMPORARY = ".filemem-"  # every temporary file's name starts so; hidden, hence never a memory
+CUT_OFF = (
+    60  # seconds after which a temporary file is what a write left that was killed
+)
+TEMPORARY = (
+    ".filemem-"  # every temporary file's name starts so; hidden, hence never a memory
+)
 OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to write, and nothing of anybody's
 _RESTLESS = "keeps changing on disk; save it and try again"
-_PLAIN = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
+_PLAIN = sum(
+    getattr(os, name, 0)
+    for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
+)
 
 
 @contextlib.contextmanager
@@ -38,7 +48,9 @@ def _about(path: str) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"{path}: no such file or folder; name another, or make it first.") from None
+        raise NotFound(
+            f"{path}: no such file or folder; name another, or make it first."
+        ) from None
     except OSError as error:
         error.filename, error.filename2 = path, None
         raise
@@ -51,13 +63,17 @@ def too_far(folder: str) -> bool:
 
 def through_link(path: str) -> bool:
     """Is an absolute path, or anything above it, a symbolic link?"""
-    return os.path.normcase(os.path.realpath(path)) != os.path.normcase(path) or os.path.islink(path)
+    return os.path.normcase(os.path.realpath(path)) != os.path.normcase(
+        path
+    ) or os.path.islink(path)
 
 
 # -- listing and reading ---------------------------------------------------------------------------------------------
 
 
-def walk(top: str, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+def walk(
+    top: str, enter: Callable[[str, "os.DirEntry[str]"], bool]
+) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
     """The paths of what lies below a folder, folders among it, but in what may not be listed; `enter` says which to look into."""
     waiting = [""]
     while waiting:
@@ -77,18 +93,24 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
         if stat.S_ISLNK(mode):
             raise Refused(f"{path} is a symbolic link; name the file itself.")
         if not stat.S_ISREG(mode):
-            raise Refused(f"{path} is not a regular file; put one in its place, or choose another name.")
+            raise Refused(
+                f"{path} is not a regular file; put one in its place, or choose another name."
+            )
         try:
             return os.open(path, flags | _PLAIN, 0o600)
         except PermissionError as error:
             verb = "read" if flags == os.O_RDONLY else "changed"
-            raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
+            raise Refused(
+                f"{path} cannot be {verb}: {error.strerror}; check its permissions."
+            ) from None
 
 
 def read(path: str, limit: int | None = None) -> bytes:
     """The bytes of the plain file at `path`, at most `limit` of them; without one raises Refused for more than MOST."""
     with _about(path), open(open_regular(path), "rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size  # room for all that it may hold would take longer than the reading
+        size = os.fstat(
+            file.fileno()
+        ).st_size  # room for all that it may hold would take longer than the reading
         if limit is None and size > MOST:
             large = f"is larger than {MOST // 1_000_000} MB, too large to be read"
             raise Refused(f"{path} {large}; make it smaller, or move it away.")
@@ -107,13 +129,17 @@ def make_folder(path: str) -> None:
     with contextlib.suppress(FileExistsError):
         os.mkdir(path, 0o700)
     if not os.path.isdir(path):
-        raise Refused(f"{path} is not a folder; rename it, so that memories can be kept there.")
+        raise Refused(
+            f"{path} is not a folder; rename it, so that memories can be kept there."
+        )
     sync_folder(above)
 
 
 def sync_folder(folder: str) -> None:
     """Make the names in a folder durable, where the system can."""
-    with contextlib.suppress(PermissionError, FileNotFoundError):  # of one that may not be listed; of any on Windows
+    with contextlib.suppress(
+        PermissionError, FileNotFoundError
+    ):  # of one that may not be listed; of any on Windows
         fd = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(fd)
@@ -166,7 +192,9 @@ def write(path: str, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _written(path: str, data: bytes, like: os.stat_result | None = None) -> Iterator[str]:
+def _written(
+    path: str, data: bytes, like: os.stat_result | None = None
+) -> Iterator[str]:
     """A fsynced file with `data`, hidden, to be given the name; with owner and mode of one that it is `like`, where we may."""
     with _about(path):
         folder = os.path.dirname(path) or "."
@@ -230,10 +258,17 @@ def append(path: str, data: bytes) -> None:
         with _about(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
             now = file.read()
             before, held = held, now.count(data)
-            if before is not None and held > before:  # they stand in what has the name now
+            if (
+                before is not None and held > before
+            ):  # they stand in what has the name now
                 return
             if len(now) % PAGE + len(data) >= PAGE:
-                edit(path, lambda old: old + data if old[-1:] in (b"", b"\n") else old + b"\n" + data)
+                edit(
+                    path,
+                    lambda old: (
+                        old + data if old[-1:] in (b"", b"\n") else old + b"\n" + data
+                    ),
+                )
                 return
             _write_end(file, data, path)
     raise Changed(f"{path} {_RESTLESS}.")
@@ -242,7 +277,12 @@ def append(path: str, data: bytes) -> None:
 def log(path: str, lines: bytes, *, durably: bool = True) -> int:
     """Add whole lines to a log that only the program writes, made where there is none; returns its size. A kill may tear the
     last line, which then says nothing, and the next one begins anew."""
-    with _about(path), open(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
+    with (
+        _about(path),
+        open(
+            open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0
+        ) as file,
+    ):
         if not _write_end(file, lines, path, durably=durably) and durably:
             sync_folder(os.path.dirname(path) or ".")
         return file.tell()
@@ -276,7 +316,8 @@ def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
     """The open file, once no editor is in the middle of saving it: some empty a file, or move it aside, for a moment."""
     for late in range(TRIES):
         try:
-            file = open(open_regular(path, flags), "rb" if flags == os.O_RDONLY else "r+b", buffering=0)  # noqa: SIM115
+            mode = "rb" if flags == os.O_RDONLY else "r+b"
+            file = open(open_regular(path, flags), mode, buffering=0)  # noqa: SIM115
         except NotFound:
             if late:
                 raise
@@ -292,7 +333,10 @@ def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
 
 def _unsettled(file: os.stat_result) -> float:
     """The seconds until a file's last change is SETTLE old, more of an empty one, about to be written; 0 for one to come."""
-    rest, age = SETTLE if file.st_size else 20 * SETTLE, (time.time_ns() - file.st_mtime_ns) / 1e9
+    rest, age = (
+        SETTLE if file.st_size else 20 * SETTLE,
+        (time.time_ns() - file.st_mtime_ns) / 1e9,
+    )
     return rest - age if 0 <= age < rest else 0
 
 
@@ -312,9 +356,13 @@ def lock(path: str, wait: float = 10.0) -> Iterator[None]:
         try:
             if not _lock(fd):
                 if time.monotonic() >= end:
-                    raise Busy(f"another process has held {path} for {wait:g} s; try again when it is done.")
+                    raise Busy(
+                        f"another process has held {path} for {wait:g} s; try again when it is done."
+                    )
                 time.sleep(0.005)
-            elif _is_at(fd, path):  # else it was deleted while we waited, and others lock a new one
+            elif _is_at(
+                fd, path
+            ):  # else it was deleted while we waited, and others lock a new one
                 yield
                 return
         finally:

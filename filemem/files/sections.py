@@ -54,17 +54,25 @@ def parse(line: str, path: str, number: int) -> Bullet | None:
 def title(path: str) -> str:
     """The heading of the section for a source: its file's name, or the path where that is not in the usual folder."""
     stem = path.rpartition("/")[2].rpartition(".")[0]
-    return stem if live(path) in (f"sessions/{stem}.md", f"sessions/{stem[:4]}/{stem}.md") else live(path)
+    return (
+        stem
+        if live(path) in (f"sessions/{stem}.md", f"sessions/{stem[:4]}/{stem}.md")
+        else live(path)
+    )
 
 
 def section(path: str, bullets: Iterable[Bullet]) -> bytes:
     """The section of one source; an empty line stands between one and the next."""
-    return f"## {title(path)}\n\n{''.join(map(str, bullets))}".encode("utf-8", "replace")
+    return f"## {title(path)}\n\n{''.join(map(str, bullets))}".encode(
+        "utf-8", "replace"
+    )
 
 
 def find(data: bytes, path: str) -> tuple[int, int] | None:
     """Where the section of a source stands in a summary's bytes; None where it has none."""
-    match = re.search(rb"(?:^|\n)(## " + re.escape(title(path).encode()) + rb"\r?\n)", data)
+    match = re.search(
+        rb"(?:^|\n)(## " + re.escape(title(path).encode()) + rb"\r?\n)", data
+    )
     if not match:
         return None
     end = re.compile(rb"\n##? ").search(data, match.end() - 1)
@@ -79,7 +87,9 @@ def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
         start, end = place
         if digest(data[start:end], DIGITS) == known:
             return data[:start] + new + data[end:]
-        fresh = b"".join(line for line in new.splitlines(True)[2:] if line not in data[start:end])
+        fresh = b"".join(
+            line for line in new.splitlines(True)[2:] if line not in data[start:end]
+        )
         gap = b"" if data[start:end].endswith(b"\n") or not fresh else b"\n"
         return data[:end] + gap + fresh + data[end:]
     for match in re.finditer(rb"(?:^|\n)(## ([^\r\n]+))", data):

@@ -11,7 +11,17 @@ from filemem.files import journal, memory, safe
 from filemem.files.facts import page
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import Memory, Passage, encoding_of, format_turn, is_archived, kind_of, live, slug, when_of
+from filemem.files.memory import (
+    Memory,
+    Passage,
+    encoding_of,
+    format_turn,
+    is_archived,
+    kind_of,
+    live,
+    slug,
+    when_of,
+)
 
 INTERRUPTED = "[interrupted]"
 
@@ -32,12 +42,16 @@ class Transcript:
             other_day = standing and last_day(standing) != at.date()
             turn = format_turn(speaker, clock, text, at.date() if other_day else None)
             if standing is None:
-                self.path = create(self.folder, slug(text) or "conversation", at, [turn])
+                self.path = create(
+                    self.folder, slug(text) or "conversation", at, [turn]
+                )
                 lines = self.folder.read(self.path).count(b"\n") - turn.count("\n")
             else:
                 self.folder.append(self.path, turn)
                 lines = len(standing.lines)
-            journal.note_turn(self.folder, self.path, format_turn(speaker, clock, text, at.date()))
+            journal.note_turn(
+                self.folder, self.path, format_turn(speaker, clock, text, at.date())
+            )
             return lines + 1
 
     def _standing(self) -> Memory | None:
@@ -48,7 +62,11 @@ class Transcript:
         except FilememError:
             return None
         memory = self._found()
-        return memory if memory and not memory.binary and encoding_of(memory.data) == "utf-8" else None
+        return (
+            memory
+            if memory and not memory.binary and encoding_of(memory.data) == "utf-8"
+            else None
+        )
 
     def _found(self) -> Memory | None:
         """The file as it is on disk, wherever it lies now; None where it is gone or cannot be read."""
@@ -64,7 +82,9 @@ class Transcript:
     def subject(self) -> str:
         """What its commit is called: by the first turn that is not kept back."""
         turns, hidden = self.turns(), journal.pending_deletions(self.folder)
-        said = next((turn.text for turn in turns if not hidden.hides(self.path, turn.line)), "")
+        said = next(
+            (turn.text for turn in turns if not hidden.hides(self.path, turn.line)), ""
+        )
         return f"Talk with {self.folder.name}{': ' * bool(said)}{said}"
 
 
@@ -87,19 +107,30 @@ class OffTheRecord(Transcript):
 
 def last_day(session: Memory) -> dt.date | None:
     """The day of a session's last turn, the file's own where nothing was said yet."""
-    return next((turn.day for turn in reversed(session.passages) if turn.speaker), None) or session.date
+    return (
+        next((turn.day for turn in reversed(session.passages) if turn.speaker), None)
+        or session.date
+    )
 
 
-def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], **front: str) -> str:
+def create(
+    folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], **front: str
+) -> str:
     """Write a session file of ready turns in one go, with further front matter; returns its path."""
     zone = quoted(zone_name(at)) if at.tzinfo else ""
-    text = page("".join(turns).rstrip("\n"), {"date": f"{at:%Y-%m-%dT%H:%M:%S}", "timezone": zone, **front})
+    text = page(
+        "".join(turns).rstrip("\n"),
+        {"date": f"{at:%Y-%m-%dT%H:%M:%S}", "timezone": zone, **front},
+    )
     return folder.create(f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md", text)
 
 
 def zone_name(at: dt.datetime) -> str:
     """The zone of an aware time as a person knows it: `Europe/Lisbon` where the system tells, else `UTC+01:00`."""
-    name = os.environ.get("TZ", "").lstrip(":") or os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
+    name = (
+        os.environ.get("TZ", "").lstrip(":")
+        or os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
+    )
     offset = f"{at:%z}"
     return name if "/" in name and name[0] != "/" else f"UTC{offset[:3]}:{offset[3:5]}"
 
@@ -108,8 +139,20 @@ def newest(folder: Folder) -> list[str]:
     """The paths of all conversations, those in the archive last, and of each the one that began last first."""
     begun = []
     for stat in folder.files():
-        if kind_of(stat.path) == "sessions" and stat.path.endswith(".md") and (when := when_of(stat.path)):
-            begun.append((not is_archived(stat.path), when.date, when.time, stat.changed, stat.path))
+        if (
+            kind_of(stat.path) == "sessions"
+            and stat.path.endswith(".md")
+            and (when := when_of(stat.path))
+        ):
+            begun.append(
+                (
+                    not is_archived(stat.path),
+                    when.date,
+                    when.time,
+                    stat.changed,
+                    stat.path,
+                )
+            )
     return [path for *_, path in sorted(begun, reverse=True)]
 
 
@@ -152,7 +195,9 @@ def lost(folder: Folder) -> dict[str, list[str]]:
 def put_back(folder: Folder, path: str) -> int:
     """Add the lost turns of a session at its end; returns how many there were."""
     with folder.locked():
-        gone = _missing(folder.memory(path), journal.noted_turns(folder).get(live(path), []))
+        gone = _missing(
+            folder.memory(path), journal.noted_turns(folder).get(live(path), [])
+        )
         if gone:
             folder.append(path, "".join(gone))
     return len(gone)

@@ -15,10 +15,16 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 
 NAME = "trusted.json"
-VARIABLE = "FILEMEM_TRUST"  # 1 for everything, or the stores' folders, separated as in PATH
-REMEDY = f"if it is yours, say so once with --trust, or set {VARIABLE} to the store's folder"
+VARIABLE = (
+    "FILEMEM_TRUST"  # 1 for everything, or the stores' folders, separated as in PATH
+)
+REMEDY = (
+    f"if it is yours, say so once with --trust, or set {VARIABLE} to the store's folder"
+)
 MARK = "filemem-mark"  # in the git directory of a repository that the person has named: a name drawn by lot
-WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
+WISHES = {
+    "wishes": "followed"
+}  # what a person agrees to of a user's folder: that it says how to talk with them
 
 Content = Mapping[str, Any]
 
@@ -26,7 +32,11 @@ Content = Mapping[str, Any]
 def folder() -> str:
     """The person's own configuration folder; a relative XDG_CONFIG_HOME does not count, as its specification says."""
     given = os.environ.get("XDG_CONFIG_HOME", "")
-    above = given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), ".config")
+    above = (
+        given
+        if os.path.isabs(given)
+        else os.path.join(os.path.expanduser("~"), ".config")
+    )
     return os.path.join(above, "filemem")
 
 
@@ -50,8 +60,16 @@ class Trust:
     def known(self, path: str, content: Content) -> bool:
         """Has the person agreed to what `content` at a real `path` asks for, now or before?"""
         variable = os.environ.get(VARIABLE, "")
-        named = [os.path.realpath(place) for place in variable.split(os.pathsep) if place and variable != "1"]
-        agreed = self.given or variable == "1" or any(path.startswith(place.rstrip(os.sep) + os.sep) for place in named)
+        named = [
+            os.path.realpath(place)
+            for place in variable.split(os.pathsep)
+            if place and variable != "1"
+        ]
+        agreed = (
+            self.given
+            or variable == "1"
+            or any(path.startswith(place.rstrip(os.sep) + os.sep) for place in named)
+        )
         return agreed or self.kept(path, content)
 
     def kept(self, path: str, content: Content) -> bool:
@@ -77,15 +95,26 @@ class Trust:
         with contextlib.suppress(OSError, FilememError):
             safe.make_folder(folder())
             with safe.lock(os.path.join(folder(), "lock")):
-                text = json.dumps({**_kept(), path: answer}, ensure_ascii=False, indent=1)
-                safe.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
+                text = json.dumps(
+                    {**_kept(), path: answer}, ensure_ascii=False, indent=1
+                )
+                safe.write(
+                    os.path.join(folder(), NAME),
+                    text.encode("utf-8", "surrogateescape"),
+                )
 
 
 def _kept() -> dict[str, Any]:
     """The answers in the person's configuration folder by path; none where the file is missing or is no such file."""
-    with contextlib.suppress(FilememError, OSError, ValueError, RecursionError, AttributeError):
-        found = json.loads(safe.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
-        return {path: answer for path, answer in found.items() if isinstance(answer, dict)}
+    with contextlib.suppress(
+        FilememError, OSError, ValueError, RecursionError, AttributeError
+    ):
+        found = json.loads(
+            safe.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape")
+        )
+        return {
+            path: answer for path, answer in found.items() if isinstance(answer, dict)
+        }
     return {}
 
 
@@ -100,7 +129,11 @@ def git_place(path: str) -> str:
 def git_folder(place: str) -> str:
     """The git directory of a `.git`, which may be a file that names it."""
     above = os.path.dirname(place)
-    told = "" if os.path.isdir(place) else text_in(above, ".git").partition("gitdir:")[2].strip()
+    told = (
+        ""
+        if os.path.isdir(place)
+        else text_in(above, ".git").partition("gitdir:")[2].strip()
+    )
     return os.path.abspath(os.path.join(above, told or ".git"))
 
 

@@ -59,17 +59,27 @@ class Strength(NamedTuple):
 
     def left(self, threshold: float, today: dt.date) -> float:
         """The days from `today` after which retention falls to the threshold; below 0 where it has fallen so long since."""
-        return max(0, (self.last - today).days) + days_until(self.stability, threshold) - self.days
+        return (
+            max(0, (self.last - today).days)
+            + days_until(self.stability, threshold)
+            - self.days
+        )
 
 
 def strength(
-    born: dt.date, recalls: Iterable[dt.date], today: dt.date, importance: float = IMPORTANCE, curve: Config = DEFAULT
+    born: dt.date,
+    recalls: Iterable[dt.date],
+    today: dt.date,
+    importance: float = IMPORTANCE,
+    curve: Config = DEFAULT,
 ) -> Strength:
     """How a memory of `born` stands today, given the days on which it was recalled until then, on the curve of the settings."""
     stability, last = curve.stability_days * importance / IMPORTANCE, born
     for day in sorted(set(recalls)):
         if born < day <= today:
-            stability *= 1 + curve.spacing_growth * (1 - retention((day - last).days, stability))
+            stability *= 1 + curve.spacing_growth * (
+                1 - retention((day - last).days, stability)
+            )
             last = day
     days = max(0, (today - last).days)
     return Strength(retention(days, stability), stability, last, days)
@@ -90,7 +100,9 @@ def days_until(stability: float, threshold: float) -> float:
 LASTING = 8  # importance from which nothing fades
 TRIFLING = 3  # importance up to which a fact fades whatever it tells
 CITED, FRESH = "cited by a memory that stays", "still fresh"  # why it is not swept
-RECALLED = "recalled"  # why something comes back; a standing memory comes back for what it is
+RECALLED = (
+    "recalled"  # why something comes back; a standing memory comes back for what it is
+)
 LASTS = {
     "profile": "It stands in every prompt.",
     "pinned": "It is pinned.",
@@ -127,14 +139,27 @@ class MemoryStatus(NamedTuple):
     def sources(self) -> list[str]:
         """The paths that its `source` names, without lines."""
         named = self.particulars.get("source", ())
-        return [_LINES.sub("", text) for text in ([named] if isinstance(named, str) else named)]
+        return [
+            _LINES.sub("", text)
+            for text in ([named] if isinstance(named, str) else named)
+        ]
 
 
-def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Iterator[MemoryStatus]:
+def standings(
+    folder: Folder, today: dt.date, progress: Progress = no_progress
+) -> Iterator[MemoryStatus]:
     """Every memory as it stands today, in no order."""
-    trails, settings, stats = journal.recalled(folder), config.of(folder), list(folder.files())
+    trails, settings, stats = (
+        journal.recalled(folder),
+        config.of(folder),
+        list(folder.files()),
+    )
     profile, summarised = folder.find(PROFILE), journal.compacted(folder)
-    rested_on = {mark[1] for mark in map(SOURCE_MARK.search, profile.lines if profile else ()) if mark}
+    rested_on = {
+        mark[1]
+        for mark in map(SOURCE_MARK.search, profile.lines if profile else ())
+        if mark
+    }
     for done, stat in enumerate(stats, 1):
         progress(done, len(stats))
         data, readable = b"", stat.size <= LARGEST
@@ -145,14 +170,38 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
         except (FilememError, OSError):
             readable = False
         memory = Memory(stat.path, data)
-        told, trail, now = memory.particulars, trails.get(live(memory.path), _NO_TRAIL), None
+        told, trail, now = (
+            memory.particulars,
+            trails.get(live(memory.path), _NO_TRAIL),
+            None,
+        )
         if memory.date:
-            now = strength(_born(memory.date, told), trail, today, told.get("importance", IMPORTANCE), settings)
+            now = strength(
+                _born(memory.date, told),
+                trail,
+                today,
+                told.get("importance", IMPORTANCE),
+                settings,
+            )
         since, until = (told.get(key, "") for key in ("valid_from", "valid_until"))
-        over = memory.kind in ("facts", "lessons") and "" < until < str(today) and since <= str(today)
-        reason = _lasting(memory, over, live(memory.path) in rested_on, live(memory.path) in summarised)
+        over = (
+            memory.kind in ("facts", "lessons")
+            and "" < until < str(today)
+            and since <= str(today)
+        )
+        reason = _lasting(
+            memory,
+            over,
+            live(memory.path) in rested_on,
+            live(memory.path) in summarised,
+        )
         if memory.archived:
-            fresh = trail.since and not over and now is not None and now.retention >= settings.threshold
+            fresh = (
+                trail.since
+                and not over
+                and now is not None
+                and now.retention >= settings.threshold
+            )
             back = reason or (RECALLED if fresh else "")
             replaced = told.get("superseded_by") or memory.kind == "summaries"
             reason = back if back and trail.archived and not replaced else ARCHIVE
@@ -170,7 +219,11 @@ def _born(own: dt.date, told: dict[str, Any]) -> dt.date:
 
 def _lasting(memory: Memory, over: bool, rested_on: bool, summarised: bool) -> str:
     """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
-    told, kind, importance = memory.particulars, memory.kind, memory.particulars.get("importance", IMPORTANCE)
+    told, kind, importance = (
+        memory.particulars,
+        memory.kind,
+        memory.particulars.get("importance", IMPORTANCE),
+    )
     episode = kind == "facts" and ("kind" in told or importance <= TRIFLING)
     replaced = kind in ("facts", "lessons") and bool(told.get("superseded_by"))
     holds = {
@@ -206,34 +259,63 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
         if one.archived:
             if one.reason != ARCHIVE:
                 found.coming[one.path] = one.reason
-        elif not one.reason and one.strength and (one.over or one.strength.retention < threshold):
+        elif (
+            not one.reason
+            and one.strength
+            and (one.over or one.strength.retention < threshold)
+        ):
             ended = f"held until {one.particulars.get('valid_until')}"
-            found.going[one.path] = ended if one.over else f"retention {one.strength.retention:.3f}"
+            found.going[one.path] = (
+                ended if one.over else f"retention {one.strength.retention:.3f}"
+            )
             faded[one.path] = one
         else:
             found.staying[one.reason or FRESH] += 1
             staying.append(one)
-    while staying:  # what a memory that stays cites as its source stays too, and what this cites
-        cited = {path for one in staying for path in one.sources if found.going.pop(path, "")}
+    while (
+        staying
+    ):  # what a memory that stays cites as its source stays too, and what this cites
+        cited = {
+            path for one in staying for path in one.sources if found.going.pop(path, "")
+        }
         found.staying.update([CITED] * len(cited))
         staying = [faded[path] for path in cited]
     return found
 
 
-def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
+def apply(
+    folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress, *, dry: bool
+) -> JobDone:
     """Move what the plan says, and say what stayed where it was; `dry`: only say what would be moved."""
     back = {path: live(path) for path in found.coming}
-    stayed = {} if dry else journal.archive(folder, found.going, at, progress) | folder.move(back)
+    stayed = (
+        {}
+        if dry
+        else journal.archive(folder, found.going, at, progress) | folder.move(back)
+    )
     going = {path: why for path, why in found.going.items() if path not in stayed}
-    coming = {live(path): why for path, why in found.coming.items() if path not in stayed}
+    coming = {
+        live(path): why for path, why in found.coming.items() if path not in stayed
+    }
     said = [
         *stayed.values(),
-        *(f"{'Would bring' if dry else 'Brought'} back {path}: {why}." for path, why in coming.items()),
-        *(f"{'Would archive' if dry else 'Archived'} {path}: {why}." for path, why in going.items()),
+        *(
+            f"{'Would bring' if dry else 'Brought'} back {path}: {why}."
+            for path, why in coming.items()
+        ),
+        *(
+            f"{'Would archive' if dry else 'Archived'} {path}: {why}."
+            for path, why in going.items()
+        ),
         f"Staying: {', '.join(f'{count:,} {reason}' for reason, count in found.staying.most_common()) or 'nothing'}.",
     ]
     paths, notes = [*going, *coming], [*stayed.values()]
-    facts = {"archived": [*going], "restored": [*coming], "staying": found.staying, "notes": notes}
+    facts = {
+        "archived": [*going],
+        "restored": [*coming],
+        "staying": found.staying,
+        "notes": notes,
+    }
     subject = f"Archive {counted(len(going), 'faded memory', 'faded memories')}"
     subject += f", bring back {len(coming)}" if coming else ""
     return JobDone("sweep", said, facts, [*paths, *map(archived, paths)], subject)
@@ -247,7 +329,10 @@ def restore(folder: Folder, places: Iterable[str], at: dt.datetime) -> JobDone:
     What a person asked to be forgotten, here or at a `path:line`, may be shown again. The fact `failed` tells whether there was
     none of this, or something is in the way. Raises NotFound or Refused for what is no memory, before anything is done."""
     asked = {place: REFERENCE.match(place) for place in dict.fromkeys(places)}
-    found = {place: folder.locate(cited["path"] if cited else place) for place, cited in asked.items()}
+    found = {
+        place: folder.locate(cited["path"] if cited else place)
+        for place, cited in asked.items()
+    }
     shown, failed = journal.release(folder, [*asked, *found.values()], at), False
     said = [f"Held back no more: {', '.join(shown)}."] if shown else []
     for path in dict.fromkeys(found.values()):
@@ -266,7 +351,13 @@ def restore(folder: Folder, places: Iterable[str], at: dt.datetime) -> JobDone:
         failed |= bool(stayed)
     alive = [*map(live, found.values())]
     facts = {"paths": alive, "failed": failed}
-    return JobDone("restore", said, facts, [*alive, *map(archived, alive)], f"Restore {first_few(alive)}")
+    return JobDone(
+        "restore",
+        said,
+        facts,
+        [*alive, *map(archived, alive)],
+        f"Restore {first_few(alive)}",
+    )
 
 
 # -- in words ----------------------------------------------------------------------------------------------------
@@ -284,15 +375,27 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
     if found.reason in LASTS or not found.strength:
         return [*said, f"It does not fade. {LASTS[found.reason]}"]
     if found.over:
-        return [*said, f"It held until {found.particulars['valid_until']}, so the next sweep archives it."]
-    citing = [one.path for one in every.values() if not one.archived and where in one.sources]
-    stays = [f"It stays as long as what cites it as its source does: {first_few(citing)}."] * bool(citing)
+        return [
+            *said,
+            f"It held until {found.particulars['valid_until']}, so the next sweep archives it.",
+        ]
+    citing = [
+        one.path for one in every.values() if not one.archived and where in one.sources
+    ]
+    stays = [
+        f"It stays as long as what cites it as its source does: {first_few(citing)}."
+    ] * bool(citing)
     return [*said, *_fades(found, found.strength, config.of(folder), today), *stays]
 
 
-def _fades(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+def _fades(
+    found: MemoryStatus, now: Strength, config: Config, today: dt.date
+) -> Iterator[str]:
     """Day, importance, recalls and the retention they give; when the memory will be archived."""
-    born, importance = _born(found.date or today, found.particulars), found.particulars.get("importance", IMPORTANCE)
+    born, importance = (
+        _born(found.date or today, found.particulars),
+        found.particulars.get("importance", IMPORTANCE),
+    )
     first = config.stability_days * importance / IMPORTANCE
     yield f"It is of {born}; its importance is {importance} of 10, so its stability began at {first:.1f} days."
     recalled = {day for day in found.trail if born < day <= today}

@@ -23,7 +23,9 @@ from filemem.files.memory import TURN_HEAD, Memory, as_shown, is_archived, when_
 from filemem.grep.matcher import MEMORY, match_apart
 
 LONGEST_PATTERN = 1_000  # characters, which take `re.compile` a second or so at most: sets of all there are
-LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
+LONGEST_LINE = (
+    1 << 24
+)  # characters of a line that are searched; what a longer one holds behind them is not
 SECONDS = 3.5  # that matching may take in all
 PACE = 5e-8  # seconds a character that matching may take besides: what goes as fast as reading may go on for as long
 STEPS = 200_000_000  # of matching that one line may need at worst to be matched in this process: under a second
@@ -52,7 +54,11 @@ def _inside(argument: Any) -> list[Any]:
     """The sequences that an operation has in its argument: one of them matches, in its place."""
     if isinstance(argument, _parser.SubPattern):
         return [argument]
-    return [body for part in argument for body in _inside(part)] if isinstance(argument, list | tuple) else []
+    return (
+        [body for part in argument for body in _inside(part)]
+        if isinstance(argument, list | tuple)
+        else []
+    )
 
 
 def _ways(nodes: Nodes) -> tuple[int, int]:
@@ -64,7 +70,10 @@ def _ways(nodes: Nodes) -> tuple[int, int]:
     ways, power = 1, 0
     for operation, argument in nodes:
         inner = [_ways(body) for body in _inside(argument)]
-        count, within = sum(count for count, _ in inner) or 1, max((more for _, more in inner), default=0)
+        count, within = (
+            sum(count for count, _ in inner) or 1,
+            max((more for _, more in inner), default=0),
+        )
         if operation in _REPEATS and argument[1] < FEW and not within:
             ways *= (count + 1) ** argument[1]
         elif operation in _REPEATS:  # of one thing, or a repeat inside a repeat
@@ -99,9 +108,14 @@ class Pattern:
         if len(line) > self._longest:
             words = re.findall(r"\w{2,}", _NO_LITERAL.sub(" ", self.text)) or [line]
             regex = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
-        return [match.span() for match in itertools.islice(regex.finditer(line), MOST_PLACES)]
+        return [
+            match.span()
+            for match in itertools.islice(regex.finditer(line), MOST_PLACES)
+        ]
 
-    def search(self, lines: Iterable[tuple[Key, str]], seconds: float = SECONDS) -> Iterator[Key]:
+    def search(
+        self, lines: Iterable[tuple[Key, str]], seconds: float = SECONDS
+    ) -> Iterator[Key]:
         """The key of each line that matches, in order, some lines at a time.
 
         Lines come without their line ending. Only the first LONGEST_LINE characters of a line are searched. Raises
@@ -117,7 +131,11 @@ class Pattern:
             for key, line in batch:
                 if time.monotonic() - started > seconds:
                     raise PatternError(_TOO_LONG)
-                if next(there) if len(line) > self._longest else self._regex.search(line):
+                if (
+                    next(there)
+                    if len(line) > self._longest
+                    else self._regex.search(line)
+                ):
                     found.append(key)
             seconds -= time.monotonic() - started
             yield from found
@@ -130,9 +148,13 @@ class Pattern:
             raise PatternError(_TOO_LONG) from None
         except MemoryError:
             more = f"matching takes more than {MEMORY >> 20} MB"
-            raise PatternError(f"pattern: {more}; simplify it: write [ab]* for (a|b)*, for example") from None
+            raise PatternError(
+                f"pattern: {more}; simplify it: write [ab]* for (a|b)*, for example"
+            ) from None
         except OSError as error:
-            raise PatternError(f"pattern: the process that matches it failed ({error}); simplify it") from None
+            raise PatternError(
+                f"pattern: the process that matches it failed ({error}); simplify it"
+            ) from None
 
 
 def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
@@ -149,9 +171,7 @@ def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]
         yield batch
 
 
-_TOO_LONG = (
-    "pattern: matching takes too long; simplify it: avoid a repeat inside a repeat, (a+)+, and several .* in a row"
-)
+_TOO_LONG = "pattern: matching takes too long; simplify it: avoid a repeat inside a repeat, (a+)+, and several .* in a row"
 
 
 def compile_pattern(text: str) -> Pattern:
@@ -160,20 +180,28 @@ def compile_pattern(text: str) -> Pattern:
     Raises PatternError, also for a set that later versions of `re` will read otherwise (`[[a]`), and for a line break.
     """
     if len(text) > LONGEST_PATTERN:
-        raise PatternError(f"pattern: {len(text):,} characters are too many; use at most {LONGEST_PATTERN:,}")
-    flags = re.NOFLAG if any(map(str.isupper, _NO_LITERAL.sub("", text))) else re.IGNORECASE
+        raise PatternError(
+            f"pattern: {len(text):,} characters are too many; use at most {LONGEST_PATTERN:,}"
+        )
+    flags = (
+        re.NOFLAG if any(map(str.isupper, _NO_LITERAL.sub("", text))) else re.IGNORECASE
+    )
     try:
         with _PARSING, warnings.catch_warnings():
             warnings.simplefilter("error")
             nodes = _parser.parse(text, flags)
         found = Pattern(text, re.compile(text, flags), nodes)
     except (re.error, FutureWarning, OverflowError, RecursionError) as error:
-        what = "groups nested too deeply" if isinstance(error, RecursionError) else error
+        what = (
+            "groups nested too deeply" if isinstance(error, RecursionError) else error
+        )
         raise PatternError(
             f"pattern: {what}; write \\ before a sign that means itself; the syntax is Python's re"
         ) from None
     if (op.LITERAL, ord("\n")) in list(nodes):
-        raise PatternError("pattern: a line break, and grep looks at one line at a time; search for one line's text")
+        raise PatternError(
+            "pattern: a line break, and grep looks at one line at a time; search for one line's text"
+        )
     return found
 
 
@@ -261,7 +289,17 @@ def grep(
     end = offset + len(held)
     archived = sum(is_archived(name) for name in found)
     shown = list(_with_context(folder, held, context))
-    return GrepPage(compiled, shown, total, found, len(stats), archived, offset, end if end < total else 0, notes)
+    return GrepPage(
+        compiled,
+        shown,
+        total,
+        found,
+        len(stats),
+        archived,
+        offset,
+        end if end < total else 0,
+        notes,
+    )
 
 
 class _Sought(NamedTuple):
@@ -278,14 +316,20 @@ def _days_of(compiled: Pattern) -> list[dt.date]:
     from filemem.text import dates  # noqa: PLC0415  whose patterns take as long to import as a grep to run
 
     mentions = dates.mentioned(compiled.text.replace("\\b", " "), dt.date(2000, 12, 31))
-    return [one.span.start for one in mentions if one.span.start == one.span.end and not one.relative]
+    return [
+        one.span.start
+        for one in mentions
+        if one.span.start == one.span.end and not one.relative
+    ]
 
 
 def _is_near(path: str, days: Iterable[dt.date]) -> bool:
     """Is a file dated about one of these days, whatever the year?"""
     when = when_of(path)
     return when is not None and any(
-        abs((when.date.timetuple().tm_yday - day.timetuple().tm_yday + 182) % 365 - 182) <= NEAR for day in days
+        abs((when.date.timetuple().tm_yday - day.timetuple().tm_yday + 182) % 365 - 182)
+        <= NEAR
+        for day in days
     )
 
 
@@ -302,22 +346,40 @@ def newest_first(stat: Stat) -> tuple[bool, int, int, str]:
     """The order of files for a reader: the newest first, by day and clock, archived ones last."""
     when = when_of(stat.path)
     clock = int(when.time.replace(":", "")) if when and when.time else -1
-    return is_archived(stat.path), -(when.date.toordinal() if when else 0), -clock, stat.path
+    return (
+        is_archived(stat.path),
+        -(when.date.toordinal() if when else 0),
+        -clock,
+        stat.path,
+    )
 
 
 def example(folder: Folder, path: str | None) -> str:
     """A line of the newest conversation among the files that `path` names, to show what lines look like; empty without one."""
     with contextlib.suppress(FilememError):
         paths = (stat.path for stat in _chosen(folder, path))
-        newest = max((path for path in paths if path.startswith("sessions/")), default="")
-        return next((line for line in (lines_of(folder, newest) if newest else ()) if TURN_HEAD.match(line)), "")
+        newest = max(
+            (path for path in paths if path.startswith("sessions/")), default=""
+        )
+        return next(
+            (
+                line
+                for line in (lines_of(folder, newest) if newest else ())
+                if TURN_HEAD.match(line)
+            ),
+            "",
+        )
     return ""
 
 
-def _matches(folder: Folder, asked: _Sought, stats: list[Stat], notes: list[str]) -> Iterator[Match]:
+def _matches(
+    folder: Folder, asked: _Sought, stats: list[Stat], notes: list[str]
+) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
     found = asked.pattern.search(_lines(folder, asked, stats, notes))
-    for (path, number, line), _ in itertools.groupby(found):  # a line may match in several ways that it is shown in
+    for (path, number, line), _ in itertools.groupby(
+        found
+    ):  # a line may match in several ways that it is shown in
         yield Match(path, number, line, is_archived(path))
 
 
@@ -330,11 +392,15 @@ def _lines(
     for stat in stats:
         near = _is_near(stat.path, asked.days)
         try:
-            for number, line, day in _spoken(lines_of(folder, stat.path), asked, stat.path):
+            for number, line, day in _spoken(
+                lines_of(folder, stat.path), asked, stat.path
+            ):
                 if current and current.path == stat.path and number >= current.line:
                     break
                 yield (stat.path, number, line), line
-                for shown in as_shown(line) if begins and line.startswith("- **") else ():
+                for shown in (
+                    as_shown(line) if begins and line.startswith("- **") else ()
+                ):
                     yield (stat.path, number, line), shown
                 if near and day and (dated := _with_days(line, day)) != line:
                     yield (stat.path, number, line), dated
@@ -342,7 +408,9 @@ def _lines(
             notes.append(f"{stat.path} was passed over: {error}")
 
 
-def _spoken(lines: list[str], asked: _Sought, path: str) -> Iterator[tuple[int, str, dt.date | None]]:
+def _spoken(
+    lines: list[str], asked: _Sought, path: str
+) -> Iterator[tuple[int, str, dt.date | None]]:
     """The lines of the speakers asked for, each with the day from which its words count."""
     when, speaker = when_of(path), ""
     day = when.date if when and not when.month else None
@@ -365,8 +433,14 @@ def _with_days(line: str, day: dt.date) -> str:
     from filemem.text import dates  # noqa: PLC0415  as above
 
     def both(bracket: re.Match[str]) -> str:
-        found = [one.span.start for one in dates.mentioned(bracket[0], day) if one.span.start == one.span.end]
-        return " ".join([bracket[0], *(f"[{one}] [{one.day} {one:%B %Y}]" for one in found)])
+        found = [
+            one.span.start
+            for one in dates.mentioned(bracket[0], day)
+            if one.span.start == one.span.end
+        ]
+        return " ".join(
+            [bracket[0], *(f"[{one}] [{one.day} {one:%B %Y}]" for one in found)]
+        )
 
     return _BRACKET.sub(both, dates.annotate(line, day))
 
@@ -376,8 +450,14 @@ def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[M
     for path, group in itertools.groupby(held, key=lambda match: match.path):
         matching, before = {match.line: match.text for match in group}, 0
         lines = lines_of(folder, path) if context else []
-        near = {number for line in matching for number in range(line - context, line + context + 1)}
-        for number in sorted(matching.keys() | {number for number in near if 0 < number <= len(lines)}):
+        near = {
+            number
+            for line in matching
+            for number in range(line - context, line + context + 1)
+        }
+        for number in sorted(
+            matching.keys() | {number for number in near if 0 < number <= len(lines)}
+        ):
             gap = before > 0 and number > before + 1 and context > 0
             text = matching[number] if number in matching else lines[number - 1]
             yield Match(path, number, text, is_archived(path), number in matching, gap)

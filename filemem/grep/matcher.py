@@ -10,7 +10,9 @@ import re
 import sys
 
 MEMORY = 1 << 29  # bytes of address space that matching may take
-STARTING = 10.0  # seconds that a child may take besides, which say nothing of the pattern
+STARTING = (
+    10.0  # seconds that a child may take besides, which say nothing of the pattern
+)
 _NO_MEMORY = 77  # the exit code of a child that needed more
 
 
@@ -19,9 +21,18 @@ def match_apart(pattern: str, flags: int, lines: list[str], seconds: float) -> b
     MemoryError where it takes more than MEMORY, OSError where no process can be started or it fails."""
     import subprocess  # noqa: PLC0415  a tenth of a cold start, which hardly any search need pay
 
-    command, request = [sys.executable, "-I", "-S", __file__, str(seconds)], marshal.dumps((pattern, flags, lines))
+    command, request = (
+        [sys.executable, "-I", "-S", __file__, str(seconds)],
+        marshal.dumps((pattern, flags, lines)),
+    )
     try:
-        done = subprocess.run(command, input=request, capture_output=True, timeout=seconds + STARTING, check=False)
+        done = subprocess.run(
+            command,
+            input=request,
+            capture_output=True,
+            timeout=seconds + STARTING,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         raise TimeoutError from None
     if done.returncode == _NO_MEMORY:

@@ -24,8 +24,16 @@ from filemem.search import ranking
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 SLOWEST = 1.0  # seconds of a hook
-AT_START, WISHES, AHEAD, WITH_PROMPT = 400, 100, 80, 300  # tokens put in: in all at the start, of that wishes and plans
-NEWEST, SOON = 100, 60  # facts that are looked at for plans, and the days in which these are near
+AT_START, WISHES, AHEAD, WITH_PROMPT = (
+    400,
+    100,
+    80,
+    300,
+)  # tokens put in: in all at the start, of that wishes and plans
+NEWEST, SOON = (
+    100,
+    60,
+)  # facts that are looked at for plans, and the days in which these are near
 CLIENTS = {  # their events: the first two ask, the others end a stretch of the session
     "claude-code": ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
     "codex": ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop"),
@@ -51,13 +59,20 @@ def settings(client: str, command: str) -> str:
 def answer(user: Folder, client: str, said: Mapping[str, Any], at: dt.datetime) -> str:
     """What a client is told at an event, as JSON; empty where there is nothing to tell."""
     event, text = str(said.get("hook_event_name")), ""
-    if event == "SessionStart" and said.get("source") != "resume":  # which has what it was told before
+    if (
+        event == "SessionStart" and said.get("source") != "resume"
+    ):  # which has what it was told before
         text = _standing(user, at.date())
-    elif event == "UserPromptSubmit" and not chat.unrecorded(str(said.get("prompt", ""))):
+    elif event == "UserPromptSubmit" and not chat.unrecorded(
+        str(said.get("prompt", ""))
+    ):
         text = _recalled(user, client, said, at.date())
     if not text:
         return ""
-    put = {"hookEventName": event, "additionalContext": f"<filemem-context>\n{text}\n</filemem-context>"}
+    put = {
+        "hookEventName": event,
+        "additionalContext": f"<filemem-context>\n{text}\n</filemem-context>",
+    }
     return json.dumps({"hookSpecificOutput": put}, ensure_ascii=False)
 
 
@@ -65,11 +80,22 @@ def _standing(user: Folder, today: dt.date) -> str:
     """Wishes, the profile, and plans of the next days."""
     wishes, profile = chat.core_memory(user, today)
     wishes = clip_tokens(wishes, WISHES)
-    facts = [one for one in index.of(user).corpus().entries() if one.kind == "facts" and not one.archived]
-    newest = {one.path for one in sorted(facts, key=lambda one: (one.date, one.path))[-NEWEST:]}
-    plans = timeline(user, newest.__contains__, (today.toordinal(), today.toordinal() + SOON))
+    facts = [
+        one
+        for one in index.of(user).corpus().entries()
+        if one.kind == "facts" and not one.archived
+    ]
+    newest = {
+        one.path
+        for one in sorted(facts, key=lambda one: (one.date, one.path))[-NEWEST:]
+    }
+    plans = timeline(
+        user, newest.__contains__, (today.toordinal(), today.toordinal() + SOON)
+    )
     ahead = "\n".join(
-        f"{one.day()} {one_line(one.text, 100)} ({one.path}:{one.line})" for one in plans if not one.until
+        f"{one.day()} {one_line(one.text, 100)} ({one.path}:{one.line})"
+        for one in plans
+        if not one.until
     )
     parts = [wishes, prompt.data("ahead", clip_tokens(ahead, AHEAD))]
     room = AT_START - 40 - sum(map(count_tokens, parts))
@@ -78,16 +104,22 @@ def _standing(user: Folder, today: dt.date) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _recalled(user: Folder, client: str, said: Mapping[str, Any], today: dt.date) -> str:
+def _recalled(
+    user: Folder, client: str, said: Mapping[str, Any], today: dt.date
+) -> str:
     """What a search for a prompt finds, where that is strong; nothing of the session itself."""
     place = journal.Origins(user).recorded(f"{client}:{said.get('session_id')}")
     current = CurrentConversation(place, 1) if place else None
     room = WITH_PROMPT - 30
-    found = chat.recall(user, [str(said.get("prompt", ""))], today, current, room, least=ranking.STRONG)
+    found = chat.recall(
+        user, [str(said.get("prompt", ""))], today, current, room, least=ranking.STRONG
+    )
     return prompt.data("search_files", clip_tokens(found, room))
 
 
-def take_in(store: StoreFolder, user: str, client: str, path: str, at: dt.datetime) -> None:
+def take_in(
+    store: StoreFolder, user: str, client: str, path: str, at: dt.datetime
+) -> None:
     """Keep what is new of a session, as `filemem import` does."""
     imported(store, client, path, at, user)
 
@@ -105,8 +137,20 @@ def tried(client: str, command: list[str]) -> Iterator[Tried]:
                 "prompt": "Who am I?",
             }
             began = time.monotonic()
-            done = subprocess.run(command, input=json.dumps(said).encode(), capture_output=True, check=False)
+            done = subprocess.run(
+                command,
+                input=json.dumps(said).encode(),
+                capture_output=True,
+                check=False,
+            )
             spent = time.monotonic() - began
-            failed = done.stderr.decode(errors="replace").strip() if done.returncode else ""
+            failed = (
+                done.stderr.decode(errors="replace").strip() if done.returncode else ""
+            )
             slow = f"took {spent:.1f} s" if spent > SLOWEST else ""
-            yield Tried(event, spent, count_tokens(done.stdout.decode(errors="replace")), one_line(failed) or slow)
+            yield Tried(
+                event,
+                spent,
+                count_tokens(done.stdout.decode(errors="replace")),
+                one_line(failed) or slow,
+            )

@@ -16,7 +16,10 @@ from filemem.serve import keys, running
 from filemem.serve.wire import BadRequest
 
 PATH = "/mcp"
-ALL_SESSIONS, OF_ONE = 1000, 16  # at a time, in all and of one user; one more ends that which was used longest ago
+ALL_SESSIONS, OF_ONE = (
+    1000,
+    16,
+)  # at a time, in all and of one user; one more ends that which was used longest ago
 IDLE = 1800.0  # seconds after which a session ends that nobody uses
 UNHEARD = 100  # messages that wait for a client to listen; the oldest goes where there are more
 SESSION = "mcp-session-id"  # the header that names one
@@ -32,7 +35,9 @@ class _HttpSession:
         self.used = time.monotonic()
         self.news: asyncio.Queue[Message | None] = asyncio.Queue()
 
-        self.client: ServedClient = users.client(user, lambda message: loop.call_soon_threadsafe(self._put, message))
+        self.client: ServedClient = users.client(
+            user, lambda message: loop.call_soon_threadsafe(self._put, message)
+        )
 
     def _put(self, message: Message | None) -> None:
         if self.news.qsize() >= UNHEARD:
@@ -55,7 +60,9 @@ class Endpoint:
     """The endpoint of all who have a key for the store at `root`; `only` is the one user who is served, where there is but one,
     `here` says that it is for this machine alone."""
 
-    def __init__(self, users: Users, root: str, only: str | None, *, here: bool) -> None:
+    def __init__(
+        self, users: Users, root: str, only: str | None, *, here: bool
+    ) -> None:
         self._users = users
         self._root = root
         self._only = only
@@ -71,12 +78,21 @@ class Endpoint:
         if self._here:
             if not running.local(request.headers.get("host", ""), "://localhost"):
                 raise BadRequest(421, "this is for this machine alone.")
-            if not running.local("localhost", request.headers.get("origin", "://localhost")):
+            if not running.local(
+                "localhost", request.headers.get("origin", "://localhost")
+            ):
                 raise BadRequest(403, "no other site's page may ask.")
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
-        user = await asyncio.to_thread(keys.user_of, self._root, key.strip()) if scheme.lower() == "bearer" else None
+        user = (
+            await asyncio.to_thread(keys.user_of, self._root, key.strip())
+            if scheme.lower() == "bearer"
+            else None
+        )
         if user is None or user != (self._only or user):
-            raise BadRequest(401, "a key is needed, as Authorization: Bearer …; filemem serve keys add makes one.")
+            raise BadRequest(
+                401,
+                "a key is needed, as Authorization: Bearer …; filemem serve keys add makes one.",
+            )
         if request.method == "POST":
             return await self._posted(request, user)
         session = self._session(request, user)
@@ -87,7 +103,11 @@ class Endpoint:
 
     async def _posted(self, request: Request, user: str) -> Response:
         data = await running.body(request, LARGEST)
-        session = self._session(request, user) if SESSION in request.headers else _HttpSession(self._users, user)
+        session = (
+            self._session(request, user)
+            if SESSION in request.headers
+            else _HttpSession(self._users, user)
+        )
         answer = await asyncio.to_thread(session.client.answer, data)
         headers = {}
         if SESSION not in request.headers:
@@ -97,14 +117,24 @@ class Endpoint:
                 session.end()  # what needs no session is answered without one
         if not answer:
             return Response(status_code=202)
-        return JSONResponse(answer, 400 if answer.get("error", {}).get("code") == PARSE else 200, headers)
+        return JSONResponse(
+            answer,
+            400 if answer.get("error", {}).get("code") == PARSE else 200,
+            headers,
+        )
 
     def _began(self, session: _HttpSession) -> str:
         """The name of a session that begins, while those end that are too many or have not been used for long."""
         name = secrets.token_hex(16)
         self._sessions[name] = session
-        mine = [other for other, one in self._sessions.items() if one.user == session.user]
-        old = [other for other, one in self._sessions.items() if session.used - one.used > IDLE]
+        mine = [
+            other for other, one in self._sessions.items() if one.user == session.user
+        ]
+        old = [
+            other
+            for other, one in self._sessions.items()
+            if session.used - one.used > IDLE
+        ]
         for other in {*mine[:-OF_ONE], *list(self._sessions)[:-ALL_SESSIONS], *old}:
             self._end(other)
         return name
@@ -117,7 +147,10 @@ class Endpoint:
         name = request.headers.get(SESSION, "")
         session = self._sessions.get(name)
         if session is None or session.user != user:
-            raise BadRequest(404 if name else 400, "there is no such session; say initialize to begin one.")
+            raise BadRequest(
+                404 if name else 400,
+                "there is no such session; say initialize to begin one.",
+            )
         session.used = time.monotonic()
         self._sessions[name] = self._sessions.pop(name)
         return session
@@ -129,7 +162,14 @@ def _refused(request: Request, error: Exception) -> Response:
     return JSONResponse(failed(None, REFUSED, str(error)), error.status, headers)
 
 
-def serve(users: Users, root: str, only: str | None, host: str, port: int, told: Callable[[str], None]) -> None:
+def serve(
+    users: Users,
+    root: str,
+    only: str | None,
+    host: str,
+    port: int,
+    told: Callable[[str], None],
+) -> None:
     """Serve at `host` and `port` (0: any that is free) until a signal ends it; `told` hears the address."""
     with running.bound(host, port) as (listening, where):
         told(where + PATH)

@@ -35,14 +35,20 @@ def path_of(folder: Folder, uri: str) -> str:
     user, _, path = uri.removeprefix(SCHEME).partition("/")
     named = unicodedata.normalize("NFC", unquote(user)) == folder.name
     if not uri.startswith(SCHEME) or not named or not path:
-        raise NotFound(f"{one_line(uri, 200)} is not a memory of {folder.name}; resources/list names them.")
+        raise NotFound(
+            f"{one_line(uri, 200)} is not a memory of {folder.name}; resources/list names them."
+        )
     return unquote(path)
 
 
 def listed(folder: Folder, cursor: str) -> dict[str, Any]:
     """The memories in order of their paths, those behind the one that `cursor` names; what is withheld is not listed."""
     hidden = journal.pending_deletions(folder)
-    stats = sorted(stat for stat in folder.files() if not hidden.hides(stat.path, 0) and stat.path > cursor)
+    stats = sorted(
+        stat
+        for stat in folder.files()
+        if not hidden.hides(stat.path, 0) and stat.path > cursor
+    )
     page = [
         {
             "uri": uri_of(folder, stat.path),
@@ -50,11 +56,16 @@ def listed(folder: Folder, cursor: str) -> dict[str, Any]:
             "title": stat.path.rpartition("/")[2],
             "mimeType": _kind(stat.path),
             "size": stat.size,
-            "annotations": {"lastModified": f"{dt.datetime.fromtimestamp(stat.changed // 10**9, dt.UTC):%FT%TZ}"},
+            "annotations": {
+                "lastModified": f"{dt.datetime.fromtimestamp(stat.changed // 10**9, dt.UTC):%FT%TZ}"
+            },
         }
         for stat in itertools.islice(stats, PAGE)
     ]
-    return {"resources": page, **({"nextCursor": page[-1]["name"]} if len(stats) > PAGE else {})}
+    return {
+        "resources": page,
+        **({"nextCursor": page[-1]["name"]} if len(stats) > PAGE else {}),
+    }
 
 
 def read(folder: Folder, uri: str, at: dt.datetime) -> dict[str, Any]:
@@ -64,9 +75,14 @@ def read(folder: Folder, uri: str, at: dt.datetime) -> dict[str, Any]:
     if memory.binary:
         raise NotFound(f"{one_line(where)} is not text; read another memory.")
     hidden = answers.hidden_lines(folder, where)
-    lines = [answers.KEPT_BACK if hidden & {0, number} else line for number, line in enumerate(memory.lines, 1)]
+    lines = [
+        answers.KEPT_BACK if hidden & {0, number} else line
+        for number, line in enumerate(memory.lines, 1)
+    ]
     journal.note_recall(folder, where, journal.OPENED, at)
-    text = escape_controls("\n".join(lines)) + ("\n" if memory.data.endswith(b"\n") else "")
+    text = escape_controls("\n".join(lines)) + (
+        "\n" if memory.data.endswith(b"\n") else ""
+    )
     return {"contents": [{"uri": uri, "mimeType": _kind(where), "text": text}]}
 
 
@@ -88,7 +104,12 @@ def searched(user: User, query: str, today: dt.date) -> dict[str, Any]:
 def fetched(folder: Folder, id: str, at: dt.datetime) -> dict[str, Any]:
     """One memory in whole, as they want it of a tool `fetch`; raises NotFound."""
     uri = uri_of(folder, id.removeprefix(uri_of(folder, "")))
-    return {"id": id, "title": one_line(id), "text": read(folder, uri, at)["contents"][0]["text"], "url": uri}
+    return {
+        "id": id,
+        "title": one_line(id),
+        "text": read(folder, uri, at)["contents"][0]["text"],
+        "url": uri,
+    }
 
 
 def _kind(path: str) -> str:
@@ -122,7 +143,9 @@ class Following:
     def unsubscribe(self, tell: Tell, uri: str | None = None) -> None:
         """Tell no more, of one resource or of any."""
         with self._lock:
-            for key in [key for key in self._told if key[0] == tell and uri in (None, key[1])]:
+            for key in [
+                key for key in self._told if key[0] == tell and uri in (None, key[1])
+            ]:
                 del self._told[key]
 
     def _look(self) -> None:
@@ -135,7 +158,9 @@ class Following:
                 self._looking = bool(told)
             if not told:
                 return
-            changed = {path for path in before | now if before.get(path) != now.get(path)}
+            changed = {
+                path for path in before | now if before.get(path) != now.get(path)
+            }
             for (tell, uri), path in told:
                 with contextlib.suppress(RuntimeError):  # the server is ending
                     if uri and {path, live(path), f"archive/{path}"} & changed:
@@ -150,4 +175,8 @@ class Following:
 
 
 def _notice(what: str, params: dict[str, str]) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "method": f"notifications/resources/{what}", "params": params}
+    return {
+        "jsonrpc": "2.0",
+        "method": f"notifications/resources/{what}",
+        "params": params,
+    }

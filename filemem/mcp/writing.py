@@ -31,7 +31,12 @@ TAG = "mcp"  # of what a client's model kept
 
 def schema(required: list[str], **properties: Any) -> dict[str, Any]:
     """The JSON Schema of a tool's arguments."""
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def _text(what: str) -> dict[str, str]:
@@ -44,8 +49,15 @@ TOOLS = {
         "Keep one lasting fact about the person, when they ask for it or agree to it. What it contradicts stays: update that.",
         schema(
             ["text"],
-            text=_text("one fact, in the person's own words or in the third person, with names and dates written out"),
-            importance={"type": "integer", "minimum": 1, "maximum": 10, "description": "1 to 10 (default 8)"},
+            text=_text(
+                "one fact, in the person's own words or in the third person, with names and dates written out"
+            ),
+            importance={
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 10,
+                "description": "1 to 10 (default 8)",
+            },
         ),
     ),
     "update": (
@@ -61,7 +73,13 @@ TOOLS = {
         "List recent memories",
         "The newest facts and conversations with their first words, such as to see what was kept of this one.",
         schema(
-            [], limit={"type": "integer", "minimum": 1, "maximum": 200, "description": f"how many (default {RECENT})"}
+            [],
+            limit={
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 200,
+                "description": f"how many (default {RECENT})",
+            },
         ),
     ),
     "forget": (
@@ -94,38 +112,70 @@ class Writing:
                 return self._forget(known, at)
             case "list_recent":
                 return self._recent(known.get("limit", RECENT), at)
-        path = REFERENCE.match(known.get("path", ""))  # as a search shows it, with the line perhaps
+        path = REFERENCE.match(
+            known.get("path", "")
+        )  # as a search shows it, with the line perhaps
         how = {
             "importance": known.get("importance"),
             "tags": [TAG],
             "replaces": path["path"] if path else known.get("path", ""),
         }
-        return "\n".join(consolidation.said(remembered(self._folder, known["text"], at, TAG, **how)))
+        return "\n".join(
+            consolidation.said(remembered(self._folder, known["text"], at, TAG, **how))
+        )
 
     def _recent(self, most: int, at: dt.datetime) -> str:
-        entries = [one for one in index.of(self._folder).corpus().entries() if one.date and not one.archived]
+        entries = [
+            one
+            for one in index.of(self._folder).corpus().entries()
+            if one.date and not one.archived
+        ]
         shown, hidden = list[str](), journal.pending_deletions(self._folder)
         for one in sorted(entries, key=lambda one: (one.date, one.path), reverse=True):
-            holds = one.kind in ("facts", "sessions") and not question.lapse(one, at.date())
+            holds = one.kind in ("facts", "sessions") and not question.lapse(
+                one, at.date()
+            )
             if holds and not hidden.hides(one.path, 0) and len(shown) < most:
-                first = next((part.text for part in self._folder.memory(one.path).passages if part.text), "")
+                first = next(
+                    (
+                        part.text
+                        for part in self._folder.memory(one.path).passages
+                        if part.text
+                    ),
+                    "",
+                )
                 shown.append(f"{one.path}  {one_line(first, 160)}")
         return "\n".join(shown) or "Nothing is kept yet."
 
     def _forget(self, known: dict[str, Any], at: dt.datetime) -> str:
-        token, path, about = known.get("token", ""), known.get("path", ""), known.get("about", "")
+        token, path, about = (
+            known.get("token", ""),
+            known.get("path", ""),
+            known.get("about", ""),
+        )
         if token:
             until, path, about, shown = self._waiting.pop(token, (at, "", "", []))
             if until <= at:
-                raise FilememError("no deletion waits for that token; call forget with path or about to get one.")
+                raise FilememError(
+                    "no deletion waits for that token; call forget with path or about to get one."
+                )
             found = self._plan(path, about)
             if list(deletion.planned(found)) == shown:
                 done = forget(self._folder, found, at)
-                past = ["git's history keeps it; filemem forget --purge-history rewrites that."]
-                return "\n".join([*done.said, *(past if History(self._folder).home else [])])
+                past = [
+                    "git's history keeps it; filemem forget --purge-history rewrites that."
+                ]
+                return "\n".join(
+                    [*done.said, *(past if History(self._folder).home else [])]
+                )
         if bool(path) == bool(about):
-            raise FilememError("forget takes a path, or what it is about, or only the token that it answered with.")
-        shown, token = list(deletion.planned(self._plan(path, about))), secrets.token_hex(8)
+            raise FilememError(
+                "forget takes a path, or what it is about, or only the token that it answered with."
+            )
+        shown, token = (
+            list(deletion.planned(self._plan(path, about))),
+            secrets.token_hex(8),
+        )
         self._waiting[token] = (at + WAITS, path, about, shown)
         for oldest in list(self._waiting)[:-MOST]:
             del self._waiting[oldest]
@@ -136,5 +186,7 @@ class Writing:
     def _plan(self, path: str, about: str) -> deletion.DeletionPlan:
         found = deletion.plan(self._folder, path, about=about)
         if not found:
-            raise NotFound(f"nothing contains all the words of {one_line(path or about, 80)!r}; name others.")
+            raise NotFound(
+                f"nothing contains all the words of {one_line(path or about, 80)!r}; name others."
+            )
         return found

@@ -11,7 +11,15 @@ from filemem.errors import Refused
 from filemem.files import config
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import REMEDY, Trust
-from filemem.models.endpoint import FailFastModel, Messages, ModelError, OnText, OpenAIModel, Reply, Tools
+from filemem.models.endpoint import (
+    FailFastModel,
+    Messages,
+    ModelError,
+    OnText,
+    OpenAIModel,
+    Reply,
+    Tools,
+)
 from filemem.text import terms
 
 NOTICE = (
@@ -21,20 +29,37 @@ NOTICE = (
 )
 NOT_TRUSTED = "The model in filemem.yaml is not trusted, so answers are quotes from memory; --trust once changes that."
 FOUND = ("From your memories:", "在記憶裡找到：")
-NEAREST = ("I found nothing sure about that in your memories; the nearest:", "記憶裡沒有找到確定的答案，最接近的是：")
+NEAREST = (
+    "I found nothing sure about that in your memories; the nearest:",
+    "記憶裡沒有找到確定的答案，最接近的是：",
+)
 NOTHING = ("I found nothing about that in your memories.", "記憶裡沒有找到相關內容。")
 SAID = ("It is in today's conversation.", "已記在今天的對話裡。")
 UNRECORDED = ("Off the record: nothing of this is kept.", "不留記錄：這些話不會保存。")
 KEPT = ("Kept as a fact: “{}”, {}", "已記為一條事實：“{}”，{}")
 NOT_KEPT = ("Not kept as a fact: {}", "沒有記為事實：{}")
-TAKEN_BACK = ("Kept back from now on, and not deleted yet:", "從現在起不再提，但還沒有刪除：")
+TAKEN_BACK = (
+    "Kept back from now on, and not deleted yet:",
+    "從現在起不再提，但還沒有刪除：",
+)
 DELETE = ("To delete it for good: {}forget {}", "要徹底刪除：{}forget {}")
 TO_FORGET = (
     "Nothing was deleted. {}forget WORDS deletes what holds the words, and asks first.",
     "沒有刪除任何內容。用 {}forget 加上詞語，會先詢問，再刪除含有這些詞的內容。",
 )
 NOTHING_SAID = ("There is nothing before this to forget.", "前面沒有可以忘掉的內容。")
-_TOLD = (FOUND, NEAREST, NOTHING, SAID, UNRECORDED, KEPT, NOT_KEPT, TAKEN_BACK, TO_FORGET, NOTHING_SAID)
+_TOLD = (
+    FOUND,
+    NEAREST,
+    NOTHING,
+    SAID,
+    UNRECORDED,
+    KEPT,
+    NOT_KEPT,
+    TAKEN_BACK,
+    TO_FORGET,
+    NOTHING_SAID,
+)
 _HAN, _WORD = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[^\W\d\u3400-\u9fff]+")
 
 
@@ -45,7 +70,9 @@ class OfflineModel:
 
     def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
         """Fail: there is no model to ask."""
-        raise ModelError("no model is configured; name one with --model, FILEMEM_MODEL or `model:` in filemem.yaml.")
+        raise ModelError(
+            "no model is configured; name one with --model, FILEMEM_MODEL or `model:` in filemem.yaml."
+        )
 
 
 def chosen_model(folder: Folder, name: str | None) -> OpenAIModel | None:
@@ -56,13 +83,17 @@ def chosen_model(folder: Folder, name: str | None) -> OpenAIModel | None:
     if not chosen or chosen == OfflineModel.name:
         return None
     if "base_url" in config.withheld(folder.store, folder.trust):
-        raise Refused(f"base_url of {config.place(folder.store)} is not trusted on this machine; {REMEDY}.")
+        raise Refused(
+            f"base_url of {config.place(folder.store)} is not trusted on this machine; {REMEDY}."
+        )
     key = os.environ.get("OPENAI_API_KEY")
     return OpenAIModel(chosen, settings.base_url or None, key, settings.timeout)
 
 
 @functools.lru_cache(maxsize=2)
-def model_of_run(run: str, store: str, trusted: bool, name: str) -> FailFastModel | None:
+def model_of_run(
+    run: str, store: str, trusted: bool, name: str
+) -> FailFastModel | None:
     """One model for all users of a run, and for no later one, so that one that has failed is not asked for each."""
     found = chosen_model(StoreFolder(store, Trust(given=trusted)).folder("all"), name)
     return FailFastModel(found) if found else None
@@ -74,7 +105,9 @@ def said_to(message: str, both: tuple[str, str]) -> str:
     english, chinese = both
     if len(_HAN.findall(message)) <= len(_WORD.findall(message)):
         return english
-    return chinese if terms.simplified(message) != message else terms.simplified(chinese)
+    return (
+        chinese if terms.simplified(message) != message else terms.simplified(chinese)
+    )
 
 
 def is_ours(answer: str) -> bool:

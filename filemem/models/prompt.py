@@ -10,7 +10,9 @@ MARK = re.compile(r"<(?=\s*/?\s*(?:memory|program|filemem))", re.IGNORECASE)
 
 def template(name: str) -> str:
     """The text of `filemem/prompts/<name>`, a `.md` where it does not say."""
-    return (resources.files("filemem") / "prompts" / (name if "." in name else f"{name}.md")).read_text("utf-8")
+    return (
+        resources.files("filemem") / "prompts" / (name if "." in name else f"{name}.md")
+    ).read_text("utf-8")
 
 
 def contained(text: str) -> str:
@@ -21,5 +23,11 @@ def contained(text: str) -> str:
 def data(path: str, text: str) -> str:
     """Memory text between marks that it cannot forge; empty for none."""
     inside = MARK.sub("&lt;", escape_controls(text))
-    name = escape_controls(path).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    name = (
+        escape_controls(path)
+        .replace("&", "&amp;")
+        .replace('"', "&quot;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+    )
     return f'<memory path="{name}">\n{inside}\n</memory>' if text else ""

@@ -41,7 +41,13 @@ from filemem.files.sections import HEADING, SECTIONS, is_of, under
 from filemem.models import prompt
 from filemem.models.endpoint import Model, ModelError, Reply, ToolsRefused
 from filemem.remembering import sessions
-from filemem.remembering.sessions import ConsolidationLog, Session, SessionTurn, digest, display
+from filemem.remembering.sessions import (
+    ConsolidationLog,
+    Session,
+    SessionTurn,
+    digest,
+    display,
+)
 from filemem.remembering.supersession import (
     ADD,
     DROP,
@@ -73,7 +79,10 @@ CALENDAR = f"{dates.MONTHS} Monday Tuesday Wednesday Thursday Friday Saturday Su
 
 def ask(model: Model, told: str) -> Reply:
     """What a model notes of what it is told, by one call of `keep` or, where it takes no tools, in words. Raises ModelError."""
-    rules, tools = prompt.template("consolidate").strip(), json.loads(prompt.template("consolidate.json"))
+    rules, tools = (
+        prompt.template("consolidate").strip(),
+        json.loads(prompt.template("consolidate.json")),
+    )
     messages = [{"role": "system", "content": rules}, {"role": "user", "content": told}]
     try:
         return model.ask(messages, tools, lambda text: None)
@@ -125,7 +134,11 @@ def halves(batch: list[Session]) -> list[list[Session]]:
     if len(batch) > 1:
         return [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
     unread = batch[0].unread
-    return [[part] for part in batch[0].parted(unread[len(unread) // 2])] if len(unread) > 1 else [batch]
+    return (
+        [[part] for part in batch[0].parted(unread[len(unread) // 2])]
+        if len(unread) > 1
+        else [batch]
+    )
 
 
 class ForgetRequest(NamedTuple):
@@ -140,40 +153,89 @@ class Request:
     """One request: the text that a model reads, and what its labels mean. Once it is answered: each claim with why its form is
     wrong, if it is, what is to be forgotten, and notes for the person."""
 
-    def __init__(self, batch: list[Session], known: KnownMemories, today: dt.date) -> None:
+    def __init__(
+        self, batch: list[Session], known: KnownMemories, today: dt.date
+    ) -> None:
         self.claims: list[tuple[Claim, str]] = []
         self.forget: list[ForgetRequest] = []
         self.notes: list[str] = []
         self.turns: dict[str, tuple[Session, SessionTurn]] = {}
-        said = [session.turns[place].text for session in batch for place in session.waiting]
+        said = [
+            session.turns[place].text for session in batch for place in session.waiting
+        ]
         page = known.folder.find(PROFILE)
-        lasting = [path for _, path, _ in marked(page.body)] if page else []  # which a move ends, whatever its words
-        self.known = {f"M{number}": memory for number, memory in enumerate(known.like(said, lasting), 1)}
+        lasting = (
+            [path for _, path, _ in marked(page.body)] if page else []
+        )  # which a move ends, whatever its words
+        self.known = {
+            f"M{number}": memory
+            for number, memory in enumerate(known.like(said, lasting), 1)
+        }
         lines = [f"Today is {_day(today)}. The memories are {batch[0].user}'s."]
-        own = [one for one in page.body.split("\n") if one.strip() and not SOURCE_MARK.search(one)] if page else []
-        if any(not one.startswith("#") for one in own):  # the program's lines are memories
+        own = (
+            [
+                one
+                for one in page.body.split("\n")
+                if one.strip() and not SOURCE_MARK.search(one)
+            ]
+            if page
+            else []
+        )
+        if any(
+            not one.startswith("#") for one in own
+        ):  # the program's lines are memories
             lines += ["The profile:", prompt.data(PROFILE, "\n".join(own))]
         if self.known:
-            ends = {label: f", until {one.until}" if one.until else "" for label, one in self.known.items()}
-            noted = "\n".join(f"{label} ({one.since}{ends[label]}): {one.text}" for label, one in self.known.items())
-            lines += ["The memories, each with the day of its last word and any end:", prompt.data("memories", noted)]
+            ends = {
+                label: f", until {one.until}" if one.until else ""
+                for label, one in self.known.items()
+            }
+            noted = "\n".join(
+                f"{label} ({one.since}{ends[label]}): {one.text}"
+                for label, one in self.known.items()
+            )
+            lines += [
+                "The memories, each with the day of its last word and any end:",
+                prompt.data("memories", noted),
+            ]
         for number, session in enumerate(batch, 1):
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]
-        told = [one.text for one in self.known.values()] + [one.text for _, one in self.turns.values()]
+        told = [one.text for one in self.known.values()] + [
+            one.text for _, one in self.turns.values()
+        ]
         self._chinese = terms.is_chinese("\n".join(told))
-        named = itertools.chain(*(dates.mentioned(one.text, one.day) for _, one in self.turns.values()))
-        days = (_day(day) for may in named for span in may.spans for day in span)  # of a bare Friday, too
-        shown = re.sub(r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE)
-        self._words = {*_words(f"{shown} {CALENDAR}"), *_words(re.sub("['’]", "", shown))}  # Thursday is thu, or jueves
-        self._numbers = {*_numbers(shown), *map(str, dates.numbers(terms.simplified(shown)))}
-        self._numbers |= {f"19{one}" for one in self._numbers if one > "31" and len(one) == 2}  # born in '84
+        named = itertools.chain(
+            *(dates.mentioned(one.text, one.day) for _, one in self.turns.values())
+        )
+        days = (
+            _day(day) for may in named for span in may.spans for day in span
+        )  # of a bare Friday, too
+        shown = re.sub(
+            r"^\[\d+:\d+\]", "", "\n".join([self.text, *days]), flags=re.MULTILINE
+        )
+        self._words = {
+            *_words(f"{shown} {CALENDAR}"),
+            *_words(re.sub("['’]", "", shown)),
+        }  # Thursday is thu, or jueves
+        self._numbers = {
+            *_numbers(shown),
+            *map(str, dates.numbers(terms.simplified(shown))),
+        }
+        self._numbers |= {
+            f"19{one}" for one in self._numbers if one > "31" and len(one) == 2
+        }  # born in '84
         # "Am 6. Januar" may be told in December.
-        self._numbers |= {str(one.day.year + by) for _, one in self.turns.values() for by in (-1, 1)}
+        self._numbers |= {
+            str(one.day.year + by) for _, one in self.turns.values() for by in (-1, 1)
+        }
 
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
-        unread, speakers = session.waiting, dict.fromkeys(said.speaker for said in session.turns)
+        unread, speakers = (
+            session.waiting,
+            dict.fromkeys(said.speaker for said in session.turns),
+        )
         machine = " They come from another program." if session.imported else ""
         yield f"Conversation {number}. Who speaks: {', '.join(speakers)}.{machine}"
         lines, day = list[str](), None
@@ -183,13 +245,22 @@ class Request:
                 continue
             one = one._replace(text=redact(one.text)[0])
             if one.day != day:
-                clock = f", {session.memory.when.time}" if session.memory.when and day is None else ""
+                clock = (
+                    f", {session.memory.when.time}"
+                    if session.memory.when and day is None
+                    else ""
+                )
                 lines.append(f"{_day(one.day)}{clock}:")
                 day = one.day
             label = f"{number}:{one.line}"
             self.turns[label] = (session, one)
-            before, said = "" if place in unread else "(read before) ", dates.annotate(one.shown.strip(), one.day)
-            lines.append(f"[{label}] {before}{one.speaker}: " + said.replace("\n", "\n  "))
+            before, said = (
+                "" if place in unread else "(read before) ",
+                dates.annotate(one.shown.strip(), one.day),
+            )
+            lines.append(
+                f"[{label}] {before}{one.speaker}: " + said.replace("\n", "\n  ")
+            )
         yield prompt.data(session.path, "\n".join(lines))
 
     # -- the answer ----------------------------------------------------------------------------------------------
@@ -197,25 +268,46 @@ class Request:
     def take(self, reply: Reply, by: str) -> None:
         """Take in an answer; raises ModelError for none."""
         if (answered := objects(reply, "facts")) is None:
-            raise ModelError(f"{by} answered with no facts that can be read: {one_line(reply.text, 80) or 'nothing'}")
+            raise ModelError(
+                f"{by} answered with no facts that can be read: {one_line(reply.text, 80) or 'nothing'}"
+            )
         self.claims = [self._claim(entry, by) for entry in answered]
         for entry in objects(reply, "forget") or []:
             asked = self.turns.get(next(iter(_labels(entry, "asked")), ""))
             if asked and asked[1].speaker == asked[0].user:  # the person's own wish
-                turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
-                memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
-                places = dict.fromkeys(f"{session.path}:{one.line}" for session, one in (*turns, asked))
-                by_whom, meant = f"{asked[0].path}:{asked[1].line}", ", ".join([*memories, *places])
+                turns = [
+                    self.turns[label]
+                    for label in _labels(entry, "lines")
+                    if label in self.turns
+                ]
+                memories = [
+                    self.known[label].path
+                    for label in _labels(entry, "memories")
+                    if label in self.known
+                ]
+                places = dict.fromkeys(
+                    f"{session.path}:{one.line}" for session, one in (*turns, asked)
+                )
+                by_whom, meant = (
+                    f"{asked[0].path}:{asked[1].line}",
+                    ", ".join([*memories, *places]),
+                )
                 if asked[0].imported:  # an export may be anybody's
                     why = f"as {by_whom}, which asks for it, is imported"
                     self.notes.append(f"Not held back, {why}: {meant}; {DELETES}")
                 else:
-                    self.forget.append(ForgetRequest(by_whom, tuple(places), tuple(memories)))
+                    self.forget.append(
+                        ForgetRequest(by_whom, tuple(places), tuple(memories))
+                    )
 
     def _claim(self, entry: dict[str, Any], by: str) -> tuple[Claim, str]:
         """A fact as a model gave it, as a claim, and why its form is wrong; empty where it is right."""
         memories = _labels(entry, "memory")
-        cited = [self.turns[label] for label in dict.fromkeys(_labels(entry, "lines")) if label in self.turns]
+        cited = [
+            self.turns[label]
+            for label in dict.fromkeys(_labels(entry, "lines"))
+            if label in self.turns
+        ]
         clean, secret = redact(str(entry.get("text") or ""))
         text, quote = " ".join(clean.split()), str(entry.get("quote") or "")
         changed = [self.known[label] for label in memories if label in self.known]
@@ -224,16 +316,22 @@ class Request:
         said = " ".join([turns, *(one.text for one in changed)])
         mixed = any(map(terms.is_cjk, said)) and re.search(r"[A-Za-z]{2}", said)
         # What changes a wish does, too; what an agent learnt at work steers nobody.
-        told = [(kind_of(one.path), one.said_by) for one in changed] + [(claim.kind, claim.said_by)]
+        told = [(kind_of(one.path), one.said_by) for one in changed] + [
+            (claim.kind, claim.said_by)
+        ]
         steers = ("lessons", "") in told
         wrong = {
             "it has no text": not text,
             f"it is longer than {LONGEST} characters": len(text) > LONGEST,
             "it is about a secret": secret or SECRET in text,
-            f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not stands_in(quote, turns),
+            f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not stands_in(
+                quote, turns
+            ),
             "it is not in its speaker's language": not mixed
-            and terms.is_chinese(plain(text)) not in (terms.is_chinese(said), self._chinese),
-            f"it names the memory {', '.join(memories)}, which was not shown": claim.action != ADD
+            and terms.is_chinese(plain(text))
+            not in (terms.is_chinese(said), self._chinese),
+            f"it names the memory {', '.join(memories)}, which was not shown": claim.action
+            != ADD
             and len(memories) != len(changed),
             "it steers the assistant, and its words are not the person's own talk": steers
             and not any(_is_own_talk(quote, one, session) for session, one in cited),
@@ -241,7 +339,12 @@ class Request:
         return claim, next((why for why, holds in wrong.items() if holds), "")
 
     def _as_claim(
-        self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], targets: list[str], by: str
+        self,
+        entry: dict[str, Any],
+        text: str,
+        cited: list[tuple[Session, SessionTurn]],
+        targets: list[str],
+        by: str,
     ) -> Claim:
         section, weight = str(entry.get("section") or ""), str(entry.get("importance"))
         lesson = entry.get("kind") == "lesson" or section == "talk"
@@ -256,16 +359,28 @@ class Request:
             action=action if action in WRITTEN and entry.get("memory") else ADD,
             target=targets[0] if targets else "",
             ends=tuple(targets[1:]),
-            sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
+            sources=tuple(
+                dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)
+            ),
             origins=tuple((one.digest, said) for _, one in cited) or (("", said),),
             importance=int(weight) if re.fullmatch("[1-9]|10", weight) else IMPORTANCE,
-            confidence=OF_ASSISTANT if machine else SURE if self._borne_out(text) else UNSURE,
+            confidence=OF_ASSISTANT
+            if machine
+            else SURE
+            if self._borne_out(text)
+            else UNSURE,
             valid_from=_days(entry.get("valid_from"), on)[0],
             valid_until=_days(entry.get("valid_until"), on)[1],
             said_by=ASSISTANT if machine else "",
             nature="event" if event else "",
             when=_days(entry.get("day"), on)[0] if event else None,
-            heading="" if machine else "talk" if lesson else section if section in SECTIONS else "",
+            heading=""
+            if machine
+            else "talk"
+            if lesson
+            else section
+            if section in SECTIONS
+            else "",
             retold_by=by,
             waits=lesson and any(session.imported for session, _ in cited),
         )
@@ -274,14 +389,25 @@ class Request:
         """Do its numbers and names appear in what was shown?"""
         names = [name for name, _ in LINK.findall(text)]
         own = terms.words(plain(text))
-        if 5 * sum(word in terms.STOP for word in own) >= len(own):  # English; German writes every noun so
-            names += re.findall(r"(?<=[\w,;:)] |.[(“\"])(?:\w{1,3}\. )?[A-ZÀ-Þ][\w’'-]+", plain(text))
-        bare = (re.sub(r"['’]s?$|['’]|\b\w{1,3}\. ", "", name) for name in names)  # Dr. is no name
+        if 5 * sum(word in terms.STOP for word in own) >= len(
+            own
+        ):  # English; German writes every noun so
+            names += re.findall(
+                r"(?<=[\w,;:)] |.[(“\"])(?:\w{1,3}\. )?[A-ZÀ-Þ][\w’'-]+", plain(text)
+            )
+        bare = (
+            re.sub(r"['’]s?$|['’]|\b\w{1,3}\. ", "", name) for name in names
+        )  # Dr. is no name
         runs = (run for name in bare for run in terms.words(name))
         # 甲状腺 and 结节 may stand apart in a turn; what no dictionary has, as a person's name, stays whole.
-        apart = (re.sub(r"(?<!\w\w) | (?!\w\w)", "", " ".join(terms.segments(run))) for run in runs)
+        apart = (
+            re.sub(r"(?<!\w\w) | (?!\w\w)", "", " ".join(terms.segments(run)))
+            for run in runs
+        )
         words = (word for name in apart for word in _words(name))
-        return self._numbers.issuperset(_numbers(plain(text))) and self._words.issuperset(words)
+        return self._numbers.issuperset(
+            _numbers(plain(text))
+        ) and self._words.issuperset(words)
 
 
 def _words(text: str) -> Iterator[str]:
@@ -291,13 +417,22 @@ def _words(text: str) -> Iterator[str]:
 
 def _numbers(text: str) -> Iterator[str]:
     """The numbers in a text's digits, by whatever clock: 9:00 is 9, 15:30 is 3 and 30."""
-    told = re.sub(r"(?<!\d)(1[3-9]|2[0-3])(?=[:点])", lambda hour: f"{int(hour[1]) - 12}", one_form_of_numbers(text))
-    return (one.lstrip("0") for one in re.findall(r"\d+", re.sub(r":00(?!\d)", "", told)))
+    told = re.sub(
+        r"(?<!\d)(1[3-9]|2[0-3])(?=[:点])",
+        lambda hour: f"{int(hour[1]) - 12}",
+        one_form_of_numbers(text),
+    )
+    return (
+        one.lstrip("0") for one in re.findall(r"\d+", re.sub(r":00(?!\d)", "", told))
+    )
 
 
 def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
     """Is most of a quote the person's own talk in a turn of theirs? What they quote in a wish may be missing."""
-    pieces, own = re.split(r"[\"“”「」『』…]+|\.{3,}", quote), own_part(one.text, session.user)
+    pieces, own = (
+        re.split(r"[\"“”「」『』…]+|\.{3,}", quote),
+        own_part(one.text, session.user),
+    )
     found = (len(comparable(piece)) for piece in pieces if stands_in(piece, own))
     return one.speaker == session.user and 2 * sum(found) > len(comparable(quote))
 
@@ -333,7 +468,14 @@ class BatchPlan(NamedTuple):
     forget: Sequence[ForgetRequest] = ()
 
 
-_COUNTED = {ADD: "new", SUPERSEDE: "new", UPDATE: "updated", NOOP: "known", DROP: "left out", PROPOSE: "proposed"}
+_COUNTED = {
+    ADD: "new",
+    SUPERSEDE: "new",
+    UPDATE: "updated",
+    NOOP: "known",
+    DROP: "left out",
+    PROPOSE: "proposed",
+}
 
 
 class Applied(NamedTuple):
@@ -348,10 +490,16 @@ class Applied(NamedTuple):
     @property
     def subject(self) -> str:
         """The subject of its commit."""
-        learnt = [one.claim.text for one in self.decisions if one.action in (ADD, SUPERSEDE)]
+        learnt = [
+            one.claim.text for one in self.decisions if one.action in (ADD, SUPERSEDE)
+        ]
         if len(learnt) == 1:
             return f"Learn: {learnt[0]}"
-        return f"Learn {len(learnt)} facts" if learnt else "Bring what was known up to date"
+        return (
+            f"Learn {len(learnt)} facts"
+            if learnt
+            else "Bring what was known up to date"
+        )
 
     def lines(self, *, whole: bool = False) -> Iterator[str]:
         """Each decision, notes, and why the model failed; `whole` tells what was left out as well."""
@@ -360,7 +508,9 @@ class Applied(NamedTuple):
             if one.action == PROPOSE:
                 yield f"proposed: {text}"
             elif one.action in WRITTEN:
-                reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
+                reason = (
+                    f" ({one.reason})" if one.reason and one.action != UPDATE else ""
+                )
                 yield f"{'updated' if one.action == UPDATE else 'remembered'} {one.path}: {text}{reason}"
                 yield from (f"superseded {old}" for old in one.replaces)
             elif whole:
@@ -370,12 +520,19 @@ class Applied(NamedTuple):
     def told(self) -> JobDone:
         """What a job has to tell of it, with a line that sums up."""
         counts = Counter(_COUNTED[one.action] for one in self.decisions)
-        counts["superseded"] = sum(len(one.replaces) for one in self.decisions if one.action == SUPERSEDE)
+        counts["superseded"] = sum(
+            len(one.replaces) for one in self.decisions if one.action == SUPERSEDE
+        )
         words = ("new", "superseded", "updated", "known", "left out", "proposed")
         summed = ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
         end = f"{summed or 'Nothing new to remember'}{'; see: filemem review' if counts['proposed'] else '.'}"
         as_json = [
-            {"action": one.action.lower(), "path": one.path, "text": one.claim.text, "reason": one.reason}
+            {
+                "action": one.action.lower(),
+                "path": one.path,
+                "text": one.claim.text,
+                "reason": one.reason,
+            }
             | {"source": list(one.claim.sources), "supersedes": list(one.replaces)}
             for one in self.decisions
         ]
@@ -386,7 +543,10 @@ class Applied(NamedTuple):
 def together(found: Iterable[Applied]) -> Applied:
     """What several requests came to, as one."""
     each = list(found)
-    decisions, notes = [one for done in each for one in done.decisions], [note for done in each for note in done.notes]
+    decisions, notes = (
+        [one for done in each for one in done.decisions],
+        [note for done in each for note in done.notes],
+    )
     paths = dict.fromkeys(path for done in each for path in done.paths)
     return Applied(decisions, list(paths), notes, each[-1].error if each else "")
 
@@ -396,9 +556,16 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     log = ConsolidationLog(folder)
     waiting = [one for one in sessions.unread(folder, log) if one.waiting]
     known = KnownMemories(folder, log) if waiting else None
-    asked = [Request(batch, known, dt.date.min).text for batch in batches(waiting)] if known else []
+    asked = (
+        [Request(batch, known, dt.date.min).text for batch in batches(waiting)]
+        if known
+        else []
+    )
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
-    tokens, said = sum(count_tokens(rules + text) for text in asked), "Nothing new to read."
+    tokens, said = (
+        sum(count_tokens(rules + text) for text in asked),
+        "Nothing new to read.",
+    )
     if asked:
         told = f"{counted(len(asked), 'request')} of some {tokens:,} tokens in all"
         said = f"{counted(len(waiting), 'conversation')} to read: {told}."
@@ -408,7 +575,12 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
 
 
 def run(
-    folder: Folder, at: dt.datetime, model: Model | None, *, review: bool = False, besides: str = ""
+    folder: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    *,
+    review: bool = False,
+    besides: str = "",
 ) -> Iterator[Applied]:
     """Finish what a killed run has left, then have the model read all that waits, request by request, in the order of the
     days; yields what was done. `besides` is a session left out.
@@ -427,7 +599,12 @@ def run(
     if model is None or not (first := next(waiting, None)):
         return
     review = review or config.of(folder).review
-    known, requests, spent, waiting = KnownMemories(folder, log), 0, 0, itertools.chain([first], waiting)
+    known, requests, spent, waiting = (
+        KnownMemories(folder, log),
+        0,
+        0,
+        itertools.chain([first], waiting),
+    )
     while batch := next(waiting, None):
         told, request = [one for one in batch if one.waiting], None
         if told:
@@ -440,18 +617,26 @@ def run(
                     continue
                 request.take(reply, model.name)
                 if reply.finish == "length":
-                    request.notes.append(f"{model.name} was cut off; what it had said whole by then is kept")
+                    request.notes.append(
+                        f"{model.name} was cut off; what it had said whole by then is kept"
+                    )
             except ModelError as error:
                 yield Applied([], [], [], f"{error} What was not read yet waits.")
                 return
         done = apply(folder, _planned(batch, known, at, request, review), log)
         yield done._replace(notes=[*(request.notes if request else []), *done.notes])
     if spent:
-        yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
+        yield Applied(
+            [], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"]
+        )
 
 
 def _planned(
-    batch: list[Session], known: KnownMemories, at: dt.datetime, found: Request | None, review: bool
+    batch: list[Session],
+    known: KnownMemories,
+    at: dt.datetime,
+    found: Request | None,
+    review: bool,
 ) -> BatchPlan:
     """What becomes of what a request came to, which `known` takes in; with `review` the person is asked first."""
     decisions = list[Decision]()
@@ -461,14 +646,23 @@ def _planned(
         one = Decision(REFUSE, "", claim, wrong) if wrong else known.decided(claim)
         waits = (review or claim.waits) and one.action in WRITTEN
         decisions.append(one._replace(action=PROPOSE) if waits else one)
-    read = [{"read": one.path, "turns": [one.turns[n].digest for n in one.unread], "size": one.size} for one in batch]
+    read = [
+        {
+            "read": one.path,
+            "turns": [one.turns[n].digest for n in one.unread],
+            "size": one.size,
+        }
+        for one in batch
+    ]
     return BatchPlan(read, at.isoformat(), decisions, found.forget if found else ())
 
 
 # -- what is carried out ---------------------------------------------------------------------------------------------
 
 
-def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None) -> Applied:
+def apply(
+    folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None
+) -> Applied:
     """Carry out a plan, and note that its turns were read; raises FilememError or OSError.
 
     `log` is the consolidation log where it was read already. First what a killed run has left is finished: whoever holds the
@@ -477,7 +671,12 @@ def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None)
     with folder.locked():
         left = resume(folder)
         place = folder.bookkeeping(JOURNAL)
-        safe.write(place, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
+        safe.write(
+            place,
+            json.dumps(found, ensure_ascii=False, default=str).encode(
+                "utf-8", "replace"
+            ),
+        )
         done = _carry_out(folder, found, log or ConsolidationLog(folder))
         safe.delete(place)
     return done._replace(paths=[*left.paths, *done.paths])
@@ -489,8 +688,12 @@ def resume(folder: Folder) -> Applied:
     if os.path.lexists(place):
         with folder.locked(), contextlib.suppress(NotFound):
             left = safe.read(place)
-            with contextlib.suppress(ValueError, TypeError, KeyError):  # of another version: sessions are read again
-                done = _carry_out(folder, _from_json(json.loads(left)), ConsolidationLog(folder))
+            with contextlib.suppress(
+                ValueError, TypeError, KeyError
+            ):  # of another version: sessions are read again
+                done = _carry_out(
+                    folder, _from_json(json.loads(left)), ConsolidationLog(folder)
+                )
             safe.delete(place)
     return done
 
@@ -499,7 +702,12 @@ def _from_json(value: Any) -> BatchPlan:
     """A plan from the JSON of its fields in their order."""
     read, at, decided, forget = value
     decisions = [
-        Decision(action, path, Claim.from_json(dict(zip(Claim._fields, fields, strict=True))), *more)
+        Decision(
+            action,
+            path,
+            Claim.from_json(dict(zip(Claim._fields, fields, strict=True))),
+            *more,
+        )
         for action, path, fields, *more in decided
     ]
     return BatchPlan(read, at, decisions, [ForgetRequest(*one) for one in forget])
@@ -511,7 +719,9 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     done, paths, notes = list[Decision](), list[str](), list[str]()
     for one in found.decisions:
         if one.action == REFUSE:
-            notes.append(f"Refused: {one.claim.text} ({one.reason}); filemem review keeps it")
+            notes.append(
+                f"Refused: {one.claim.text} ({one.reason}); filemem review keeps it"
+            )
             if one.claim.text and one.claim.sources:
                 entries.append({"proposed": one.claim._asdict(), "because": one.reason})
             continue
@@ -525,16 +735,28 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
                     one, written = _write(folder, one, at, notes)
             except FilememError as error:
                 notes.append(str(error))
-                entries += [{"proposed": one.claim._asdict(), "because": str(error)}] if one.claim.origins else []
+                entries += (
+                    [{"proposed": one.claim._asdict(), "because": str(error)}]
+                    if one.claim.origins
+                    else []
+                )
                 continue
             paths += written
             for path in dict.fromkeys(map(live, written)):
                 if memory := folder.find(path):
-                    origins = [] if path in one.replaces else [list(origin) for origin in one.claim.origins]
-                    entries.append({"wrote": path, "digest": digest(memory.data), "from": origins})
+                    origins = (
+                        []
+                        if path in one.replaces
+                        else [list(origin) for origin in one.claim.origins]
+                    )
+                    entries.append(
+                        {"wrote": path, "digest": digest(memory.data), "from": origins}
+                    )
         done.append(one)
     made = [one for one in done if one.action in WRITTEN]
-    stay = {one.path for one in made if one.action == UPDATE and not one.reason}  # without the part that is meant
+    stay = {
+        one.path for one in made if one.action == UPDATE and not one.reason
+    }  # without the part that is meant
     gone = [path for wish in found.forget for path in wish.memories if path not in stay]
     changed, said = revise_profile(folder, log, at.date(), made, gone)
     paths, notes = [*paths, *changed], [*notes, *said]
@@ -545,22 +767,33 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
 
-def _held_back(folder: Folder, wish: ForgetRequest, at: dt.datetime, stay: Collection[str] = ()) -> str:
+def _held_back(
+    folder: Folder, wish: ForgetRequest, at: dt.datetime, stay: Collection[str] = ()
+) -> str:
     """Hold back what a person asked to be forgotten, but for what is to `stay`, and the turns behind it; a sentence on it."""
     memories = (folder.find(path) for path in wish.memories)
     told = [source for one in memories if one for source in one.sources]
     gone = [path for path in wish.memories if path not in stay]
     journal.hold_back(folder, wish.asked, [*wish.turns, *gone, *told], at)
-    what, how = ", ".join([*(gone or told), *wish.turns]), f"{DELETES}, filemem restore takes it back"
+    what, how = (
+        ", ".join([*(gone or told), *wish.turns]),
+        f"{DELETES}, filemem restore takes it back",
+    )
     return f"Held back, as asked in {wish.asked}: {what}; {how}"
 
 
-def take_back(folder: Folder, path: str, turns: Sequence[Passage], at: dt.datetime, kept: str = "") -> list[str]:
+def take_back(
+    folder: Folder, path: str, turns: Sequence[Passage], at: dt.datetime, kept: str = ""
+) -> list[str]:
     """Hold back the memory `kept`, else the exchange before the last turn of a session, which asks for it, with the memories made
     of it; their lines leave the profile. Returns the places. The note comes first, so what is cut off is held back already.
     Nothing is deleted."""
     *before, request = turns
-    said = [n for n, turn in enumerate(before) if turn.speaker == request.speaker and not kept]
+    said = [
+        n
+        for n, turn in enumerate(before)
+        if turn.speaker == request.speaker and not kept
+    ]
     if not (said or kept):
         return []
     log, by = ConsolidationLog(folder), f"{path}:{request.line}"
@@ -572,7 +805,9 @@ def take_back(folder: Folder, path: str, turns: Sequence[Passage], at: dt.dateti
     return [*told, *made]
 
 
-def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> tuple[Decision, list[str]]:
+def _write(
+    folder: Folder, one: Decision, at: dt.datetime, notes: list[str]
+) -> tuple[Decision, list[str]]:
     """Write a new memory, then mark what it supersedes and put that into the archive; the decision with the name that it got, and
     the paths that changed."""
     claim = one.claim
@@ -580,7 +815,9 @@ def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> 
     def holds(memory: Memory) -> bool:
         """Is this what was made of the claim, superseded or confirmed since perhaps?"""
         said = "\n".join(memory.lines[memory.front_end :]).strip()
-        return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and {*claim.sources} <= {*memory.sources}
+        return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and {
+            *claim.sources
+        } <= {*memory.sources}
 
     with folder.locked():
         if not any(holds(folder.memory(place)) for place in folder.standing(one.path)):
@@ -591,10 +828,17 @@ def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> 
         if not (place := next(folder.standing(old), "")):
             continue
         try:
-            mark = functools.partial(facts.superseded, place, by=live(one.path), until=claim.valid_from or claim.day)
+            mark = functools.partial(
+                facts.superseded,
+                place,
+                by=live(one.path),
+                until=claim.valid_from or claim.day,
+            )
             folder.edit(place, mark)
         except ValueError as error:
-            notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
+            notes.append(
+                f"{place} is superseded by {one.path}, but {error}; put it right by hand."
+            )
             continue
         if place == live(old):
             notes += journal.archive(folder, [place], at).values()
@@ -610,15 +854,27 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> list[str]:
         after = facts.confirmed(place, data, claim.sources, claim.confidence)
         if one.reason or not log.untouched(place, data):
             return after
-        days = {"valid_from": claim.valid_from, "valid_until": claim.valid_until, "day": claim.when}
-        weighs = claim.importance != IMPORTANCE and "retold_by" in Memory(place, data).front  # a person's own stays
-        told = {"importance": claim.importance * weighs, "kind": claim.nature, "retold_by": quoted(claim.retold_by)}
+        days = {
+            "valid_from": claim.valid_from,
+            "valid_until": claim.valid_until,
+            "day": claim.when,
+        }
+        weighs = (
+            claim.importance != IMPORTANCE and "retold_by" in Memory(place, data).front
+        )  # a person's own stays
+        told = {
+            "importance": claim.importance * weighs,
+            "kind": claim.nature,
+            "retold_by": quoted(claim.retold_by),
+        }
         for key, value in {**days, **told}.items():
             after = facts.set_front(place, after, key, str(value)) if value else after
         head = after.splitlines(keepends=True)[: Memory(place, after).front_end]
         if not claim.nature:  # what was to come has come to stay
             head = [line for line in head if not line.startswith((b"kind:", b"day:"))]
-        return b"".join(head) + f"\n{printable(claim.text)}\n".encode("utf-8", "replace")
+        return b"".join(head) + f"\n{printable(claim.text)}\n".encode(
+            "utf-8", "replace"
+        )
 
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
@@ -640,7 +896,11 @@ def _line(text: str, path: str) -> str:
 def marked(text: str) -> list[tuple[int, str, str]]:
     """The lines with a mark: number from 1, the path, the line."""
     lines = enumerate((line.strip("\r") for line in text.split("\n")), 1)
-    found = ((number, SOURCE_MARK.search(line), line) for number, line in lines if line[:2] in ("- ", "* ", "+ "))
+    found = (
+        (number, SOURCE_MARK.search(line), line)
+        for number, line in lines
+        if line[:2] in ("- ", "* ", "+ ")
+    )
     return [(number, mark[1], line) for number, mark, line in found if mark]
 
 
@@ -653,7 +913,9 @@ class _Page:
 
     def _heads(self) -> list[tuple[int, str]]:
         """The headings, by their places."""
-        found = ((n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
+        found = (
+            (n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines)
+        )
         return [(n, match[1]) for n, match in found if match]
 
     def insert(self, said: str, section: str) -> None:
@@ -662,37 +924,61 @@ class _Page:
         start = next((n for n, title in heads if is_of(title, names)), None)
         if start is None:
             later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
-            before = [n for n, title in heads if any(is_of(title, other) for other in later)]
+            before = [
+                n for n, title in heads if any(is_of(title, other) for other in later)
+            ]
             if not before:
                 if not self.lines[-1]:
                     self.lines.pop()
-                self.lines += [self.tail] if self.lines and self.lines[-1].strip() else []
+                self.lines += (
+                    [self.tail] if self.lines and self.lines[-1].strip() else []
+                )
             start = min(before, default=len(self.lines))
             heading = f"## {names[terms.is_chinese(said.partition('<!--')[0])]}"
             self.lines[start:start] = [heading + self.tail, self.tail if before else ""]
         end = next((n for n, _ in self._heads() if n > start), len(self.lines))
-        last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
-        self.lines[last + 1 : last + 1] = [*([self.tail] if last == start else []), said + self.tail]
+        last = max(
+            (n for n in range(start + 1, end) if self.lines[n].strip()), default=start
+        )
+        self.lines[last + 1 : last + 1] = [
+            *([self.tail] if last == start else []),
+            said + self.tail,
+        ]
 
     def replace(self, number: int, fresh: str) -> None:
         """Put another line, or none, in the place of one; a section of the program's that holds nothing any more goes with its
         last."""
         self.lines[number - 1 : number] = [fresh + self.tail] if fresh else []
         heads = self._heads()
-        start, title = next((head for head in reversed(heads) if head[0] < number - 1), (0, ""))
+        start, title = next(
+            (head for head in reversed(heads) if head[0] < number - 1), (0, "")
+        )
         end = next((n for n, _ in heads if n > start), len(self.lines))
         ours = any(title in names for names in SECTIONS.values())
-        if not fresh and ours and not any(one.strip() for one in self.lines[start + 1 : end]):
+        if (
+            not fresh
+            and ours
+            and not any(one.strip() for one in self.lines[start + 1 : end])
+        ):
             del self.lines[start:end]
 
 
 def revise_profile(
-    folder: Folder, log: ConsolidationLog, today: dt.date, decisions: Sequence[Decision] = (), gone: Iterable[str] = ()
+    folder: Folder,
+    log: ConsolidationLog,
+    today: dt.date,
+    decisions: Sequence[Decision] = (),
+    gone: Iterable[str] = (),
 ) -> tuple[list[str], list[str]]:
     """Have the program's lines follow the memories behind them: changed, superseded, deleted or expired, or `gone`, to be
     forgotten; and bring in those of what was decided just now. Returns the paths changed, and sentences for the person."""
     gone, notes = {*map(live, gone)}, list[str]()
-    now = gone | {live(path) for one in decisions if not one.reason for path in (one.path, *one.replaces)}
+    now = gone | {
+        live(path)
+        for one in decisions
+        if not one.reason
+        for path in (one.path, *one.replaces)
+    }
     fresh = {live(one.path): one.claim for one in decisions if one.claim.heading}
 
     def change(data: bytes) -> bytes:
@@ -702,15 +988,28 @@ def revise_profile(
         for number, path, said in reversed(before):
             heir = None if path in gone else _heir(folder, path, today)
             stands, ours = live(heir.path) if heir else "", digest(said) in log.lines
-            holds = heir is not None and stands == path and log.untouched(path, heir.data)
+            holds = (
+                heir is not None and stands == path and log.untouched(path, heir.data)
+            )
             again = stands != path and stands in standing
-            others = SECTIONS.keys() - {fresh[stands].heading} if ours and not again and stands in fresh else ()
+            others = (
+                SECTIONS.keys() - {fresh[stands].heading}
+                if ours and not again and stands in fresh
+                else ()
+            )
             moves = any(said + page.tail in under(page.lines, name) for name in others)
             if ours and (moves or not holds):
-                page.replace(number, _line(said_in(heir), stands) if heir and not (again or moves) else "")
+                page.replace(
+                    number,
+                    _line(said_in(heir), stands)
+                    if heir and not (again or moves)
+                    else "",
+                )
             elif not holds and path in now:
                 words = said.partition("<!--")[0]
-                notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
+                notes.append(
+                    f"profile.md:{number} is yours; see whether it still holds: {words}"
+                )
             standing = standing - {stands} if moves else standing | {stands}
         for path, claim in fresh.items():
             if path not in standing and _heir(folder, path, today):
@@ -739,7 +1038,11 @@ def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
     """The memory at a path, or what has superseded it by today; None where that is gone, ended or a plan whose day is over, or
     is a machine's word."""
     met = set[str]()
-    while (memory := folder.find(path)) and (by := memory.particular("superseded_by")) and path not in met:
+    while (
+        (memory := folder.find(path))
+        and (by := memory.particular("superseded_by"))
+        and path not in met
+    ):
         if (until := memory.particular("valid_until")) and today < until:
             break  # what supersedes it is to come
         met.add(path)
@@ -759,9 +1062,17 @@ def renames(folder: Folder) -> dict[str, str]:
     """What the program wrote and a person has given another name, by the old one. It is known by its bytes, as it was written."""
     log, known, names = ConsolidationLog(folder), folder.paths(), dict[str, str]()
     stand = {*map(live, known)}
-    gone = {said: old for old, left in log.written.items() if old not in stand for said in left}
+    gone = {
+        said: old
+        for old, left in log.written.items()
+        if old not in stand
+        for said in left
+    }
     for path in known if gone else ():
-        if live(path) not in log.written and kind_of(path) not in ("sessions", "summaries"):
+        if live(path) not in log.written and kind_of(path) not in (
+            "sessions",
+            "summaries",
+        ):
             with contextlib.suppress(FilememError, OSError):
                 if old := gone.pop(digest(folder.read(path, LARGEST)), ""):
                     names[old] = live(path)
@@ -773,24 +1084,53 @@ def follow(folder: Folder, names: dict[str, str]) -> JobDone:
     if not names:
         return JobDone("renames", [], {"followed": []})
     log, page, new = ConsolidationLog(folder), folder.find(PROFILE), {*names.values()}
-    own = [said for _, _, said in marked(page.text if page else "") if digest(said) in log.lines]
+    own = [
+        said
+        for _, _, said in marked(page.text if page else "")
+        if digest(said) in log.lines
+    ]
     called, touched, entries = Counter[str](), list[str](), list[dict[str, Any]]()
     for path in folder.paths():
         with contextlib.suppress(FilememError, OSError):
             data = folder.read(path, LARGEST)
             after = renamed(data, names)
-            if after != data and folder.edit(path, functools.partial(renamed, names=names)):
+            if after != data and folder.edit(
+                path, functools.partial(renamed, names=names)
+            ):
                 touched.append(path)
-                called.update(old for old in names if renamed(data, {old: names[old]}) != data)
+                called.update(
+                    old for old in names if renamed(data, {old: names[old]}) != data
+                )
                 if live(path) in new or log.untouched(path, data):
-                    entries.append({"wrote": live(path), "digest": digest(after), "from": []})
+                    entries.append(
+                        {"wrote": live(path), "digest": digest(after), "from": []}
+                    )
     for record in (sessions.NAME, journal.RECALLS, journal.PENDING, journal.IMPORTS):
         with contextlib.suppress(NotFound):
-            safe.edit(folder.bookkeeping(record), functools.partial(renamed, names=names))
+            safe.edit(
+                folder.bookkeeping(record), functools.partial(renamed, names=names)
+            )
     lines = renamed("\n".join(own).encode(), names).decode()
-    log.add([*entries, *({"line": path, "digest": digest(said)} for _, path, said in marked(lines))])
-    said = [f"{old} is now {names[old]}, and called so in {counted(called[old], 'file')}." for old in names]
-    return JobDone("renames", said, {"followed": said}, [*touched, journal.RECALLS], "Follow renames")
+    log.add(
+        [
+            *entries,
+            *(
+                {"line": path, "digest": digest(said)}
+                for _, path, said in marked(lines)
+            ),
+        ]
+    )
+    said = [
+        f"{old} is now {names[old]}, and called so in {counted(called[old], 'file')}."
+        for old in names
+    ]
+    return JobDone(
+        "renames",
+        said,
+        {"followed": said},
+        [*touched, journal.RECALLS],
+        "Follow renames",
+    )
 
 
 # -- what a person decides themselves ------------------------------------------------------------------------------------
@@ -820,12 +1160,20 @@ def remember(
     """
     body = printable(text.replace("\r\n", "\n")).strip()
     if not body:
-        raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
+        raise FilememError(
+            "there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'"
+        )
     if importance is not None and importance not in range(1, 11):
-        raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
-    body, taken_out = (body, []) if with_secrets or not config.of(user).redact else redact(body)
+        raise FilememError(
+            f"importance is a whole number from 1 to 10, not {importance}."
+        )
+    body, taken_out = (
+        (body, []) if with_secrets or not config.of(user).redact else redact(body)
+    )
     if taken_out and not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", body)):
-        raise FilememError(f"that is only a secret ({kinds(taken_out)}), so it was not kept; {ON_PURPOSE}.")
+        raise FilememError(
+            f"that is only a secret ({kinds(taken_out)}), so it was not kept; {ON_PURPOSE}."
+        )
     notes = [f"Taken out: {kinds(taken_out)}; {ON_PURPOSE}."] if taken_out else []
     with user.locked():
         left = resume(user)  # what a killed run has left is known once it is finished
@@ -842,7 +1190,12 @@ def remember(
         )
         known = KnownMemories(user, ConsolidationLog(user))
         old = known.live.get(replaces)
-        if replaces and (old is None or old.pinned or old.since > at.date() or kind_of(replaces) != "facts"):
+        if replaces and (
+            old is None
+            or old.pinned
+            or old.since > at.date()
+            or kind_of(replaces) != "facts"
+        ):
             why = "is not a current fact that can be superseded; name one as a search shows it."
             raise NotFound(f"{one_line(replaces)} {why}")
         one = known.decided(claim)
@@ -856,7 +1209,11 @@ def said(done: Applied) -> list[str]:
     """What became of one fact, as lines for the one who told it."""
     one = done.decisions[0]
     if one.action in (ADD, SUPERSEDE):
-        return [f"Remembered {one.path}", *(f"Superseded {old}" for old in one.replaces), *done.notes]
+        return [
+            f"Remembered {one.path}",
+            *(f"Superseded {old}" for old in one.replaces),
+            *done.notes,
+        ]
     return [f"Knew that already: {one.path}", *done.notes]
 
 
@@ -892,13 +1249,26 @@ class Review:
                 self.reject(claim)
                 continue
             target = self.known.live.get(claim.target)
-            yield Proposal(claim, because, tuple(map(self._turn, claim.sources)), target.text if target else "")
+            yield Proposal(
+                claim,
+                because,
+                tuple(map(self._turn, claim.sources)),
+                target.text if target else "",
+            )
 
     def _turn(self, source: str) -> tuple[str, str, str]:
         path, _, line = source.rpartition(":")
         memory = self.folder.find(path)
-        turns = [one for one in memory.passages if one.speaker and str(one.line) == line] if memory else []
-        return (source, sessions.speaker(memory, turns[0]), turns[0].text) if memory and turns else (source, "", "")
+        turns = (
+            [one for one in memory.passages if one.speaker and str(one.line) == line]
+            if memory
+            else []
+        )
+        return (
+            (source, sessions.speaker(memory, turns[0]), turns[0].text)
+            if memory and turns
+            else (source, "", "")
+        )
 
     def accept(self, claim: Claim, at: dt.datetime, text: str = "") -> Applied:
         """Remember a claim, in the person's words where `text` is given; raises FilememError where it cannot be written."""
@@ -910,7 +1280,9 @@ class Review:
             if decision.action not in WRITTEN:
                 self.reject(claim)
                 return Applied([decision], [], [])
-            done = apply(self.folder, BatchPlan((), at.isoformat(), (decision,)), self.log)
+            done = apply(
+                self.folder, BatchPlan((), at.isoformat(), (decision,)), self.log
+            )
             for one in done.decisions if text else ():
                 # What a person wrote is theirs: no digest is the file's, so that no job takes it for its own.
                 self.log.add([{"wrote": live(one.path), "digest": "", "from": []}])

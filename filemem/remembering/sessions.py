@@ -22,7 +22,15 @@ from typing import Any, NamedTuple
 from filemem.errors import NotFound
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
-from filemem.files.memory import ASSISTANT, Memory, Passage, kind_of, live, only_asked, when_of
+from filemem.files.memory import (
+    ASSISTANT,
+    Memory,
+    Passage,
+    kind_of,
+    live,
+    only_asked,
+    when_of,
+)
 from filemem.text import plain
 
 NAME = "consolidated.jsonl"
@@ -43,7 +51,9 @@ class ConsolidationLog:
         self.folder = folder
         self.read: set[str] = set()
         self.sizes: dict[str, int] = {}
-        self.written: dict[str, set[str]] = {}  # the digests of each memory as the program has left it, by path
+        self.written: dict[
+            str, set[str]
+        ] = {}  # the digests of each memory as the program has left it, by path
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
         self.proposed: dict[Origin, tuple[dict[str, Any], str]] = {}
@@ -53,7 +63,10 @@ class ConsolidationLog:
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
         """Append lines, durably, in one go."""
-        lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
+        lines = "".join(
+            json.dumps(entry, ensure_ascii=False, default=str) + "\n"
+            for entry in entries
+        )
         data = lines.encode("utf-8", "replace")
         with self.folder.locked():
             safe.log(self.folder.bookkeeping(NAME), data)
@@ -61,7 +74,9 @@ class ConsolidationLog:
 
     def _take_in(self, data: bytes) -> None:
         for line in data.decode(errors="replace").split("\n"):
-            with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            with contextlib.suppress(
+                ValueError, TypeError, LookupError, AttributeError, RecursionError
+            ):
                 self._take(json.loads(line))
 
     def _take(self, entry: dict[str, Any]) -> None:
@@ -70,13 +85,21 @@ class ConsolidationLog:
             self.sizes[str(entry["read"])] = int(entry["size"])
         elif "wrote" in entry:
             path, said = str(entry["wrote"]), str(entry["digest"])
-            self.written[path] = {said} | self.written.get(path, set()) if said else set()
-            self.made.update(((str(turn), str(said)), str(entry["wrote"])) for turn, said in entry["from"])
+            self.written[path] = (
+                {said} | self.written.get(path, set()) if said else set()
+            )
+            self.made.update(
+                ((str(turn), str(said)), str(entry["wrote"]))
+                for turn, said in entry["from"]
+            )
         elif "line" in entry:
             self.lines.add(str(entry["digest"]))
         elif "proposed" in entry:
             turn, said = entry["proposed"]["origins"][0]
-            self.proposed[str(turn), str(said)] = (entry["proposed"], str(entry.get("because", "")))
+            self.proposed[str(turn), str(said)] = (
+                entry["proposed"],
+                str(entry.get("because", "")),
+            )
         elif "refused" in entry:
             turn, said = entry["refused"]
             self.refused.add((str(turn), str(said)))
@@ -125,20 +148,31 @@ class Session(NamedTuple):
     @property
     def waiting(self) -> list[int]:
         """The unread turns that have words in them."""
-        return [place for place in self.unread if re.search(r"\w", self.turns[place].text)]
+        return [
+            place for place in self.unread if re.search(r"\w", self.turns[place].text)
+        ]
 
     def parted(self, place: int) -> tuple["Session", "Session"]:
         """It with the unread turns before a place, and with the rest of them."""
         before = tuple(one for one in self.unread if one < place)
-        return self._replace(unread=before, size=0), self._replace(unread=self.unread[len(before) :])
+        return self._replace(unread=before, size=0), self._replace(
+            unread=self.unread[len(before) :]
+        )
 
 
-def unread(folder: Folder, log: ConsolidationLog, besides: str = "") -> Iterator[Session]:
+def unread(
+    folder: Folder, log: ConsolidationLog, besides: str = ""
+) -> Iterator[Session]:
     """The sessions that have turns which were not read, archived ones among them, by date and time; `besides` is one left out."""
     found = []
     for stat in folder.files():
         when, path = when_of(stat.path), live(stat.path)
-        if kind_of(path) == "sessions" and when and path != besides and log.sizes.get(path) != stat.size:
+        if (
+            kind_of(path) == "sessions"
+            and when
+            and path != besides
+            and log.sizes.get(path) != stat.size
+        ):
             found.append((when.date, when.time, path, stat.path))
     for *_, place in sorted(found):
         session = _read(folder, place, log)
@@ -148,8 +182,14 @@ def unread(folder: Folder, log: ConsolidationLog, besides: str = "") -> Iterator
 
 def waiting(folder: Folder, besides: str = "") -> tuple[int, int]:
     """How many conversations have turns that no model has read, and the tokens of these; `besides` is one left out."""
-    found = [one for one in unread(folder, ConsolidationLog(folder), besides) if one.waiting]
-    return len(found), sum(plain.count_tokens(one.turns[place].shown) for one in found for place in one.waiting)
+    found = [
+        one for one in unread(folder, ConsolidationLog(folder), besides) if one.waiting
+    ]
+    return len(found), sum(
+        plain.count_tokens(one.turns[place].shown)
+        for one in found
+        for place in one.waiting
+    )
 
 
 def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
@@ -163,14 +203,24 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
         text = "" if hidden.hides(memory.path, passage.line) else passage.text
         named = digest(f"{begun}{passage.speaker}\0{passage.text}")
         day = passage.day or memory.date or dt.date.min
-        said.append(SessionTurn(passage.line, speaker(memory, passage), text, day, named))
-    places = tuple(place for place, one in enumerate(said) if one.digest not in log.read)
-    return Session(live(path), len(memory.data), memory, tuple(said), places, display(folder.name))
+        said.append(
+            SessionTurn(passage.line, speaker(memory, passage), text, day, named)
+        )
+    places = tuple(
+        place for place, one in enumerate(said) if one.digest not in log.read
+    )
+    return Session(
+        live(path), len(memory.data), memory, tuple(said), places, display(folder.name)
+    )
 
 
 def speaker(memory: Memory, passage: Passage) -> str:
     """Who speaks, as a sentence has it."""
-    said = ASSISTANT if memory.is_assistant(passage.speaker) else passage.speaker.casefold()
+    said = (
+        ASSISTANT
+        if memory.is_assistant(passage.speaker)
+        else passage.speaker.casefold()
+    )
     return said if said in _NO_PERSON else display(passage.speaker)
 
 

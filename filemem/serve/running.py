@@ -24,15 +24,24 @@ SLOWEST = 30.0  # seconds in which the body must come
 def bound(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
     """A socket that listens there, at any free port for 0, and its address; raises FilememError where it cannot."""
     try:
-        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
     except (OSError, OverflowError) as error:
         what = (getattr(error, "strerror", None) or str(error)).partition(" (while")[0]
-        raise FilememError(f"cannot listen on {host}:{port}: {what}; choose another with --host and --port.") from None
+        raise FilememError(
+            f"cannot listen on {host}:{port}: {what}; choose another with --host and --port."
+        ) from None
     with listening:
-        yield listening, f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        yield (
+            listening,
+            f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}",
+        )
 
 
-def server(app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE) -> uvicorn.Server:
+def server(
+    app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE
+) -> uvicorn.Server:
     """A server of an application, for `most` connections, each closed that has sent no whole header within `patience` seconds.
 
     Nothing that is sent is logged. When it is told to end, what is under way is waited for.
@@ -49,7 +58,9 @@ def server(app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE) -
             if idle and self.cycle is before:
                 self.transport.close()
             else:
-                self._clock = asyncio.get_running_loop().call_later(patience, self._look, self.cycle)
+                self._clock = asyncio.get_running_loop().call_later(
+                    patience, self._look, self.cycle
+                )
 
         def connection_lost(self, error: Exception | None) -> None:
             self._clock.cancel()
@@ -71,7 +82,10 @@ def server(app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE) -
 
 async def body(request: Request, largest: int) -> bytes:
     """The body of a request; raises BadRequest for one that is no JSON, too large, or comes too slowly."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    if (
+        request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        != "application/json"
+    ):
         raise BadRequest(400, "send JSON, with Content-Type: application/json.")
     data = bytearray()
     try:
@@ -79,9 +93,13 @@ async def body(request: Request, largest: int) -> bytes:
             async for piece in request.stream():
                 data += piece
                 if len(data) > largest:
-                    raise BadRequest(413, f"the request is larger than {largest / 1e6:g} MB.")
+                    raise BadRequest(
+                        413, f"the request is larger than {largest / 1e6:g} MB."
+                    )
     except TimeoutError:
-        raise BadRequest(408, f"the request did not come within {SLOWEST:g} s.") from None
+        raise BadRequest(
+            408, f"the request did not come within {SLOWEST:g} s."
+        ) from None
     except ClientDisconnect:
         raise BadRequest(400, "the client left.") from None
     return bytes(data)
@@ -89,5 +107,8 @@ async def body(request: Request, largest: int) -> bytes:
 
 def local(host: str, origin: str) -> bool:
     """Is a request meant for this machine, and not from another site's page? Without their ports, both name this machine."""
-    names = (one if one.endswith("]") else one.rpartition(":")[0] or one for one in (host, origin.partition("://")[2]))
+    names = (
+        one if one.endswith("]") else one.rpartition(":")[0] or one
+        for one in (host, origin.partition("://")[2])
+    )
     return all(name.strip("[]") in keys.LOOPBACK for name in names)

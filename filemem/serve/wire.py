@@ -17,8 +17,22 @@ MOST_MESSAGES, MOST_TOOLS = 5000, 128
 SPACE = "-in-"  # between a namespace and a function of it, in the one name that a model is told
 # What is handed on to the model as it is.
 OPTIONS = (
-    *("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "presence_penalty"),
-    *("frequency_penalty", "response_format", "reasoning_effort", "logit_bias", "parallel_tool_calls"),
+    *(
+        "temperature",
+        "top_p",
+        "max_tokens",
+        "max_completion_tokens",
+        "stop",
+        "seed",
+        "presence_penalty",
+    ),
+    *(
+        "frequency_penalty",
+        "response_format",
+        "reasoning_effort",
+        "logit_bias",
+        "parallel_tool_calls",
+    ),
 )
 _ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 _TYPES = {
@@ -56,65 +70,114 @@ class ChatRequest(NamedTuple):
     program: bool  # a program's own prompt, such as for a chat's title, which is passed on to the model as it is
     messages: list[dict[str, Any]]  # all of them as they came
     id: str  # what its answer is called
-    previous: str  # the response that it goes on with, empty where it has all that was said
+    previous: (
+        str  # the response that it goes on with, empty where it has all that was said
+    )
 
 
 def parsed(body: bytes, *, response: bool = False) -> ChatRequest:
     """The request in a body, for a chat or for a `response`; raises BadRequest, which says what is wrong with it."""
     given = _json(body)
     if not isinstance(given, dict):
-        raise BadRequest(400, "the body is no JSON object; send one with model and messages.")
+        raise BadRequest(
+            400, "the body is no JSON object; send one with model and messages."
+        )
     given = _as_chat(given) if response else given
     previous = str(given.get("previous") or "")
     if given.get("n") not in (None, 1):
         raise BadRequest(400, "n is 1 here: one answer at a time.")
     messages = _messages(given.get("messages"))
-    last = max((n for n, one in enumerate(messages) if one["role"] == "user"), default=-1)
+    last = max(
+        (n for n, one in enumerate(messages) if one["role"] == "user"), default=-1
+    )
     results = messages[-1]["role"] == "tool" and (last >= 0 or bool(previous))
     if not results and (last < 0 or messages[-1] is not messages[last]):
-        raise BadRequest(400, "messages must end with what the user said, or with the results of calls since.")
+        raise BadRequest(
+            400,
+            "messages must end with what the user said, or with the results of calls since.",
+        )
     content = messages[last].get("content") if last >= 0 else ""
-    pictures = [part for part in content if _text([part]) == ""] if isinstance(content, list) else []
-    text = "\n".join(filter(None, [_text(content), *(f"[{part.get('type')}]" for part in pictures)]))
+    pictures = (
+        [part for part in content if _text([part]) == ""]
+        if isinstance(content, list)
+        else []
+    )
+    text = "\n".join(
+        filter(None, [_text(content), *(f"[{part.get('type')}]" for part in pictures)])
+    )
     if last >= 0 and not text.strip():
         raise BadRequest(400, "the user's last message is empty.")
-    spoken = [one for one in messages[: max(last, 0)] if one["role"] in ("user", "assistant")]
+    spoken = [
+        one for one in messages[: max(last, 0)] if one["role"] in ("user", "assistant")
+    ]
     return ChatRequest(
         model=str(given.get("model") or ""),
-        before=tuple((one["role"], said) for one in spoken if (said := _text(one.get("content"))).strip()),
+        before=tuple(
+            (one["role"], said)
+            for one in spoken
+            if (said := _text(one.get("content"))).strip()
+        ),
         text=text,
         pictures=pictures,
-        since=[{"content": None, **one} for one in messages[last + 1 :] if one["role"] in ("assistant", "tool")],
+        since=[
+            {"content": None, **one}
+            for one in messages[last + 1 :]
+            if one["role"] in ("assistant", "tool")
+        ],
         system="\n\n".join(
-            filter(None, (_text(m.get("content")) for m in messages if m["role"] in ("system", "developer")))
+            filter(
+                None,
+                (
+                    _text(m.get("content"))
+                    for m in messages
+                    if m["role"] in ("system", "developer")
+                ),
+            )
         ),
         tools=_tools(given) if given.get("tool_choice") != "none" else [],
         options={key: given[key] for key in OPTIONS if given.get(key) is not None},
         stream=given.get("stream") is True,
         kept=given.get("store") is not False,
-        program=bool(given["metadata"].get("task")) if isinstance(given.get("metadata"), dict) else False,
+        program=bool(given["metadata"].get("task"))
+        if isinstance(given.get("metadata"), dict)
+        else False,
         messages=messages,
         id=f"{'resp_' if response else 'chatcmpl-'}{secrets.token_hex(12)}",
         previous=previous,
-        usage=isinstance(given.get("stream_options"), dict) and given["stream_options"].get("include_usage") is True,
+        usage=isinstance(given.get("stream_options"), dict)
+        and given["stream_options"].get("include_usage") is True,
     )
 
 
 def _as_chat(given: dict[str, Any]) -> dict[str, Any]:
     """A request for a response as one for a chat; raises BadRequest. Hosted tools and what a model reasoned are left out."""
-    tools, text, effort = given.get("tools") or [], given.get("text"), given.get("reasoning")
+    tools, text, effort = (
+        given.get("tools") or [],
+        given.get("text"),
+        given.get("reasoning"),
+    )
     said = given.get("input")
     if not (isinstance(said, str | list) and isinstance(tools, list)):
-        raise BadRequest(400, "input must be text or a list of items, and tools a list.")
-    messages: list[Any] = [{"role": "user", "content": said}] if isinstance(said, str) else []
+        raise BadRequest(
+            400, "input must be text or a list of items, and tools a list."
+        )
+    messages: list[Any] = (
+        [{"role": "user", "content": said}] if isinstance(said, str) else []
+    )
     for item in said if isinstance(said, list) else []:
         messages += _messages_of(item if isinstance(item, dict) else {}, messages)
     if given.get("instructions"):
         messages.insert(0, {"role": "system", "content": given["instructions"]})
     form = text.get("format") if isinstance(text, dict) else None
     if isinstance(form, dict) and form.get("type") == "json_schema":
-        form = {"type": "json_schema", "json_schema": {key: form[key] for key in form if key != "type"}}
-    spaces = [("", tools), *((one.get("name"), one.get("tools")) for one in tools if _is_part(one))]
+        form = {
+            "type": "json_schema",
+            "json_schema": {key: form[key] for key in form if key != "type"},
+        }
+    spaces = [
+        ("", tools),
+        *((one.get("name"), one.get("tools")) for one in tools if _is_part(one)),
+    ]
     functions = [
         {**one, "name": f"{space}{SPACE}{one.get('name')}"} if space else one
         for space, inside in spaces
@@ -123,13 +186,21 @@ def _as_chat(given: dict[str, Any]) -> dict[str, Any]:
     ]
     named = ("name", "description", "parameters", "strict")
     return {
-        **{key: given.get(key) for key in ("model", "stream", "store", "metadata", "tool_choice", *OPTIONS)},
+        **{
+            key: given.get(key)
+            for key in ("model", "stream", "store", "metadata", "tool_choice", *OPTIONS)
+        },
         "previous": given.get("previous_response_id"),
         "messages": messages,
         "max_completion_tokens": given.get("max_output_tokens"),
         "reasoning_effort": effort.get("effort") if isinstance(effort, dict) else None,
-        "response_format": form if isinstance(form, dict) and form.get("type") != "text" else None,
-        "tools": [{"type": "function", "function": {k: one[k] for k in named if k in one}} for one in functions],
+        "response_format": form
+        if isinstance(form, dict) and form.get("type") != "text"
+        else None,
+        "tools": [
+            {"type": "function", "function": {k: one[k] for k in named if k in one}}
+            for one in functions
+        ],
     }
 
 
@@ -141,14 +212,23 @@ def _messages_of(item: dict[str, Any], before: list[Any]) -> list[dict[str, Any]
             return [{"role": item.get("role"), "content": _parts(content)}]
         case "function_call":
             space = f"{item['namespace']}{SPACE}" if item.get("namespace") else ""
-            made = {"name": f"{space}{item.get('name')}", "arguments": str(item.get("arguments"))}
+            made = {
+                "name": f"{space}{item.get('name')}",
+                "arguments": str(item.get("arguments")),
+            }
             call = {"id": id, "type": "function", "function": made}
             if before and before[-1]["role"] == "assistant":
                 before[-1].setdefault("tool_calls", []).append(call)
                 return []
             return [{"role": "assistant", "content": None, "tool_calls": [call]}]
         case "function_call_output":
-            return [{"role": "tool", "tool_call_id": id, "content": _text(_parts(item.get("output")))}]
+            return [
+                {
+                    "role": "tool",
+                    "tool_call_id": id,
+                    "content": _text(_parts(item.get("output"))),
+                }
+            ]
     return []
 
 
@@ -156,13 +236,22 @@ def _parts(content: Any) -> Any:
     """The parts of an item's content as a chat's message has them."""
     if not isinstance(content, list) or not all(map(_is_part, content)):
         return content
-    plain, found = {"input_text": "text", "output_text": "text", "refusal": "text"}, list[dict[str, Any]]()
+    plain, found = (
+        {"input_text": "text", "output_text": "text", "refusal": "text"},
+        list[dict[str, Any]](),
+    )
     for part in content:
         kind = part.get("type", "text")
         if kind == "input_image":
-            found.append({"type": "image_url", "image_url": {"url": part.get("image_url")}})
+            found.append(
+                {"type": "image_url", "image_url": {"url": part.get("image_url")}}
+            )
         else:
-            text = {"text": part["refusal"]} if kind == "refusal" and "refusal" in part else {}
+            text = (
+                {"text": part["refusal"]}
+                if kind == "refusal" and "refusal" in part
+                else {}
+            )
             found.append({**part, "type": plain.get(kind, kind), **text})
     return found
 
@@ -173,9 +262,13 @@ def _json(body: bytes) -> Any:
         text = body.decode()
         given = json.loads(text, parse_constant=_number, parse_float=_number)
         if re.search(r"\\u[dD][89a-fA-F]", text):
-            json.dumps(given, ensure_ascii=False).encode()  # half of a surrogate pair is no character
+            json.dumps(
+                given, ensure_ascii=False
+            ).encode()  # half of a surrogate pair is no character
     except (ValueError, RecursionError):
-        raise BadRequest(400, "the body is no valid JSON; send an object with model and messages.") from None
+        raise BadRequest(
+            400, "the body is no valid JSON; send an object with model and messages."
+        ) from None
     return given
 
 
@@ -190,11 +283,21 @@ def _messages(given: Any) -> list[dict[str, Any]]:
         raise BadRequest(400, f"messages must be a list of 1 to {MOST_MESSAGES:,}.")
     for number, one in enumerate(given):
         if not isinstance(one, dict) or str(one.get("role")) not in _ROLES:
-            raise BadRequest(400, f"messages[{number}] needs a role: system, user, assistant or tool.")
+            raise BadRequest(
+                400,
+                f"messages[{number}] needs a role: system, user, assistant or tool.",
+            )
         if not isinstance(one.get("content"), str | list | None):
-            raise BadRequest(400, f"messages[{number}].content must be text or a list of parts.")
-        if isinstance(one.get("content"), list) and not all(map(_is_part, one["content"])):
-            raise BadRequest(400, f"messages[{number}].content has a part that is no object with a type.")
+            raise BadRequest(
+                400, f"messages[{number}].content must be text or a list of parts."
+            )
+        if isinstance(one.get("content"), list) and not all(
+            map(_is_part, one["content"])
+        ):
+            raise BadRequest(
+                400,
+                f"messages[{number}].content has a part that is no object with a type.",
+            )
     return given
 
 
@@ -207,8 +310,14 @@ def _tools(given: dict[str, Any]) -> list[dict[str, Any]]:
     tools = given.get("tools") or []
     for one in tools if isinstance(tools, list) else [None]:
         function = one.get("function") if isinstance(one, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
-            raise BadRequest(400, "tools must be a list of functions, each with a name.")
+        if (
+            not isinstance(function, dict)
+            or not isinstance(function.get("name"), str)
+            or not function["name"]
+        ):
+            raise BadRequest(
+                400, "tools must be a list of functions, each with a name."
+            )
     if len(tools) > MOST_TOOLS:
         raise BadRequest(400, f"tools may be {MOST_TOOLS} at most.")
     return list(tools)
@@ -218,7 +327,11 @@ def _text(content: Any) -> str:
     """The words of a message's content."""
     if not isinstance(content, list):
         return content or ""
-    texts = (part.get("text") for part in content if isinstance(part, dict) and part.get("type", "text") == "text")
+    texts = (
+        part.get("text")
+        for part in content
+        if isinstance(part, dict) and part.get("type", "text") == "text"
+    )
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -250,7 +363,10 @@ class Completion:
     def end(self, done: Finished, details: dict[str, Any]) -> Iterator[bytes]:
         """What closes a stream."""
         if done.calls:
-            made = [{"index": number, **call.sent()} for number, call in enumerate(done.calls)]
+            made = [
+                {"index": number, **call.sent()}
+                for number, call in enumerate(done.calls)
+            ]
             yield self._chunk({"tool_calls": made})
         yield self._chunk({}, done.finish, **details)
         if self._usage:
@@ -268,21 +384,49 @@ class Completion:
         if done.calls:
             message["tool_calls"] = [call.sent() for call in done.calls]
         choice = {"index": 0, "message": message, "finish_reason": done.finish}
-        whole = {**self._frame, "object": "chat.completion", "choices": [choice], "usage": _counted(done.usage)}
+        whole = {
+            **self._frame,
+            "object": "chat.completion",
+            "choices": [choice],
+            "usage": _counted(done.usage),
+        }
         return {**whole, **details}
 
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
+    def _chunk(
+        self, delta: dict[str, Any], finish: str | None = None, **more: Any
+    ) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return _event({**self._frame, "object": "chat.completion.chunk", "choices": [choice], **more})
+        return _event(
+            {
+                **self._frame,
+                "object": "chat.completion.chunk",
+                "choices": [choice],
+                **more,
+            }
+        )
 
 
 class Response:
     """One answer as a response: its items are a message and the calls of the client's own functions."""
 
     def __init__(self, asked: ChatRequest, model: str) -> None:
-        frame = {"id": asked.id, "object": "response", "created_at": int(time.time()), "model": model}
-        echoed = {"instructions": asked.system or None, "previous_response_id": asked.previous or None}
-        said_of_all = {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True, "metadata": {}, "error": None}
+        frame = {
+            "id": asked.id,
+            "object": "response",
+            "created_at": int(time.time()),
+            "model": model,
+        }
+        echoed = {
+            "instructions": asked.system or None,
+            "previous_response_id": asked.previous or None,
+        }
+        said_of_all = {
+            "tools": [],
+            "tool_choice": "auto",
+            "parallel_tool_calls": True,
+            "metadata": {},
+            "error": None,
+        }
         self._frame: dict[str, Any] = {**frame, **echoed, **said_of_all}
         self._message = f"msg_{secrets.token_hex(12)}"
         self._said = ""
@@ -291,12 +435,19 @@ class Response:
     def begin(self) -> Iterator[bytes]:
         """What opens a stream."""
         for kind in ("created", "in_progress"):
-            yield self._told(f"response.{kind}", response=self._frame | {"status": "in_progress", "output": []})
+            yield self._told(
+                f"response.{kind}",
+                response=self._frame | {"status": "in_progress", "output": []},
+            )
 
     def piece(self, text: str) -> Iterator[bytes]:
         """A piece of the text."""
         if not self._said:
-            yield self._told("response.output_item.added", output_index=0, item=self._item("", "in_progress"))
+            yield self._told(
+                "response.output_item.added",
+                output_index=0,
+                item=self._item("", "in_progress"),
+            )
             yield self._part("response.content_part.added", part=_part(""))
         self._said += text
         yield self._part("response.output_text.delta", delta=text, logprobs=[])
@@ -310,44 +461,92 @@ class Response:
         for number, item in enumerate(whole["output"]):
             if item["type"] == "function_call":
                 waiting = item | {"arguments": "", "status": "in_progress"}
-                yield self._told("response.output_item.added", output_index=number, item=waiting)
+                yield self._told(
+                    "response.output_item.added", output_index=number, item=waiting
+                )
                 where = {"output_index": number, "item_id": item["id"]}
-                yield self._told("response.function_call_arguments.delta", delta=item["arguments"], **where)
+                yield self._told(
+                    "response.function_call_arguments.delta",
+                    delta=item["arguments"],
+                    **where,
+                )
                 given = {"name": item["name"], "arguments": item["arguments"]}
-                yield self._told("response.function_call_arguments.done", **given, **where)
-            yield self._told("response.output_item.done", output_index=number, item=item)
+                yield self._told(
+                    "response.function_call_arguments.done", **given, **where
+                )
+            yield self._told(
+                "response.output_item.done", output_index=number, item=item
+            )
         yield self._told(f"response.{whole['status']}", response=whole)
 
     def failed(self, error: dict[str, Any]) -> bytes:
         """What ends a stream in which something went wrong."""
-        told = {"code": error["error"]["code"] or "server_error", "message": error["error"]["message"]}
-        return self._told("response.failed", response=self._frame | {"status": "failed", "output": [], "error": told})
+        told = {
+            "code": error["error"]["code"] or "server_error",
+            "message": error["error"]["message"],
+        }
+        return self._told(
+            "response.failed",
+            response=self._frame | {"status": "failed", "output": [], "error": told},
+        )
 
     def whole(self, done: Finished, details: dict[str, Any]) -> dict[str, Any]:
         """The answer in one piece."""
         cut = done.finish == "length"
-        output = [self._item(done.text, "incomplete" if cut else "completed")] if done.text else []
+        output = (
+            [self._item(done.text, "incomplete" if cut else "completed")]
+            if done.text
+            else []
+        )
         for call in done.calls:
-            item = {"type": "function_call", "id": f"fc_{secrets.token_hex(12)}", "call_id": call.id}
+            item = {
+                "type": "function_call",
+                "id": f"fc_{secrets.token_hex(12)}",
+                "call_id": call.id,
+            }
             space, _, name = call.name.rpartition(SPACE)
             item |= {"name": name, "arguments": call.arguments, "status": "completed"}
             output.append({**item, "namespace": space} if space else item)
-        usage: dict[str, Any] = {"input_tokens": done.usage.tokens_in, "input_tokens_details": {"cached_tokens": 0}}
-        usage |= {"output_tokens": done.usage.tokens_out, "output_tokens_details": {"reasoning_tokens": 0}}
-        status: dict[str, Any] = {"status": "incomplete" if cut else "completed", "output": output}
+        usage: dict[str, Any] = {
+            "input_tokens": done.usage.tokens_in,
+            "input_tokens_details": {"cached_tokens": 0},
+        }
+        usage |= {
+            "output_tokens": done.usage.tokens_out,
+            "output_tokens_details": {"reasoning_tokens": 0},
+        }
+        status: dict[str, Any] = {
+            "status": "incomplete" if cut else "completed",
+            "output": output,
+        }
         status["incomplete_details"] = {"reason": "max_output_tokens"} if cut else None
-        return {**self._frame, **status, "usage": usage | {"total_tokens": sum(done.usage)}, **details}
+        return {
+            **self._frame,
+            **status,
+            "usage": usage | {"total_tokens": sum(done.usage)},
+            **details,
+        }
 
     def _item(self, text: str, status: str) -> dict[str, Any]:
         content = [_part(text)] if text else []
-        return {"type": "message", "id": self._message, "role": "assistant", "status": status, "content": content}
+        return {
+            "type": "message",
+            "id": self._message,
+            "role": "assistant",
+            "status": status,
+            "content": content,
+        }
 
     def _part(self, kind: str, **more: Any) -> bytes:
-        return self._told(kind, item_id=self._message, output_index=0, content_index=0, **more)
+        return self._told(
+            kind, item_id=self._message, output_index=0, content_index=0, **more
+        )
 
     def _told(self, kind: str, **more: Any) -> bytes:
         named = f"event: {kind}\n".encode()
-        return named + _event({"type": kind, "sequence_number": next(self._numbers), **more})
+        return named + _event(
+            {"type": kind, "sequence_number": next(self._numbers), **more}
+        )
 
 
 Form = Completion | Response
@@ -355,7 +554,14 @@ Form = Completion | Response
 
 def error(status: int, sentence: str, code: str | None = None) -> dict[str, Any]:
     """An error's body."""
-    return {"error": {"message": sentence, "type": _TYPES.get(status, "api_error"), "param": None, "code": code}}
+    return {
+        "error": {
+            "message": sentence,
+            "type": _TYPES.get(status, "api_error"),
+            "param": None,
+            "code": code,
+        }
+    }
 
 
 def _counted(usage: Usage) -> dict[str, int]:
@@ -370,4 +576,8 @@ def _part(text: str) -> dict[str, Any]:
 
 def _event(value: Any) -> bytes:
     """One event of a stream."""
-    return b"data: " + json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n\n"
+    return (
+        b"data: "
+        + json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        + b"\n\n"
+    )

@@ -6,12 +6,19 @@ from collections.abc import Iterable
 
 # C0 and C1 controls but tab and newline, the marks that turn the direction of text around (CVE-2021-42574), and Unicode's own
 # ends of lines, at which a program that reads JSON by the line may cut.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]")
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
+)
 """Characters that show nothing: a word with them in it looks like the same word without."""
 LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 """A name that is linked, `[[Porto]]` or `[[New York City|NYC]]`: what it names, and how it is shown, if otherwise."""
-_COMMANDS = {code: f"\\x{code:02x}" for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))}
+_COMMANDS = {
+    code: f"\\x{code:02x}"
+    for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))
+}
 
 
 def printable(text: str) -> str:
@@ -76,7 +83,11 @@ _NARROW = bytes(set(range(256)) - {0xE1, *range(0xE3, 0xF5)})
 
 def count_tokens(text: str) -> int:
     """The tokens of `text`: one a CJK character, one for four other characters, rounded up."""
-    wide = 0 if text.isascii() else len(text.encode("utf-8", "surrogatepass").translate(None, _NARROW))
+    wide = (
+        0
+        if text.isascii()
+        else len(text.encode("utf-8", "surrogatepass").translate(None, _NARROW))
+    )
     return wide + -(-(len(text) - wide) // LETTERS)
 
 
@@ -85,4 +96,9 @@ def clip_tokens(text: str, limit: int) -> str:
     text = text[: max(0, limit) * LETTERS]  # no token has more
     if count_tokens(text) <= limit:
         return text
-    return text[: bisect.bisect_right(range(len(text)), limit, key=lambda end: count_tokens(text[:end])) - 1]
+    return text[
+        : bisect.bisect_right(
+            range(len(text)), limit, key=lambda end: count_tokens(text[:end])
+        )
+        - 1
+    ]

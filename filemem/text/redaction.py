@@ -18,7 +18,13 @@ from typing import NamedTuple
 from filemem.text import terms
 from filemem.text.terms import simplified
 
-API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
+API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = (
+    "api key",
+    "token",
+    "private key",
+    "password",
+    "code",
+)
 CARD, ACCOUNT, NATIONAL_ID = "card number", "bank account", "national id"
 KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID)
 
@@ -46,16 +52,23 @@ def redact(text: str) -> tuple[str, list[Redaction]]:
     folded = text if text.isascii() else simplified(text.translate(_plain()))
     seen = _blanked(folded, [match.span() for match in re.finditer(_DONE, folded)])
     found, spans = list[Redaction](), [(0, 0)]
-    while spans:  # the surest first, each not looking where one before it found something
+    while (
+        spans
+    ):  # the surest first, each not looking where one before it found something
         spans, lower = [], seen.lower()
         for kind, anchors, find in _finders():
-            if (not anchors or any(anchor in lower for anchor in anchors)) and (here := list(find(seen))):
+            if (not anchors or any(anchor in lower for anchor in anchors)) and (
+                here := list(find(seen))
+            ):
                 found += [Redaction(kind, start, end) for start, end in here]
                 seen, spans = _blanked(seen, here), [*spans, *here]
     found.sort(key=lambda at: at.start)
     pieces = list(text)
     for at in found:
-        pieces[at.start : at.end] = [f"[redacted: {at.kind}]", *[""] * (at.end - at.start - 1)]
+        pieces[at.start : at.end] = [
+            f"[redacted: {at.kind}]",
+            *[""] * (at.end - at.start - 1),
+        ]
     return "".join(pieces), found
 
 
@@ -77,7 +90,10 @@ def _plain() -> dict[int, str]:
     """Full-width letters, digits and signs, the many dashes and spaces, and traditional characters: one for one."""
     signs = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz:=-@_"
     table = {ord(sign) + 0xFEE0: sign for sign in signs}
-    dashes, blanks = [*range(0x2010, 0x2016), 0x2212], [0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000]
+    dashes, blanks = (
+        [*range(0x2010, 0x2016), 0x2212],
+        [0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000],
+    )
     return table | dict.fromkeys(dashes, "-") | dict.fromkeys(blanks, " ")
 
 
@@ -95,7 +111,11 @@ def _roles() -> dict[str, str]:
     parts = {}
     for role, words in terms.table_words("secret-words.txt").items():
         found = sorted(words, key=lambda word: (-len(word), word))
-        parts[role] = "(?:" + "|".join(re.escape(word).replace(r"\ ", r"[ _-]?") for word in found) + ")"
+        parts[role] = (
+            "(?:"
+            + "|".join(re.escape(word).replace(r"\ ", r"[ _-]?") for word in found)
+            + ")"
+        )
     return parts
 
 
@@ -106,10 +126,18 @@ _pattern = terms.Patterns("secret-patterns.txt", _roles)
 def _finders() -> tuple[tuple[str, tuple[str, ...], Find], ...]:
     """A kind, texts of which one must be there in lower case, if any, and what finds it."""
     told = []
-    for kind, where, check, pattern in (row for row in terms.table_rows("secret-patterns.txt") if len(row) == 4):
+    for kind, where, check, pattern in (
+        row for row in terms.table_rows("secret-patterns.txt") if len(row) == 4
+    ):
         names = () if where == "*" else where.replace(r"\0", "\0").split(" ")
-        anchors = {re.split("[ ']", word)[0] for name in names for word in _words(name) or [name]}
-        told.append((kind, tuple(anchors), partial(_spans, _pattern(pattern), _CHECKS[check])))
+        anchors = {
+            re.split("[ ']", word)[0]
+            for name in names
+            for word in _words(name) or [name]
+        }
+        told.append(
+            (kind, tuple(anchors), partial(_spans, _pattern(pattern), _CHECKS[check]))
+        )
     return (
         (PASSWORD, (), _seed_phrases),
         (CODE, (), _recovery_codes),
@@ -126,7 +154,9 @@ def _spans(pattern: re.Pattern[str], accepts: Check, text: str) -> Iterator[Span
     while match := pattern.search(text, at):
         start, end = match.span(match.lastindex or 0)
         at = match.start() + 1
-        if start < end and accepts(match, text[start:end], text[match.end() : match.end() + 24]):
+        if start < end and accepts(
+            match, text[start:end], text[match.end() : match.end() + 24]
+        ):
             yield start, end
             at = end
 
@@ -143,15 +173,25 @@ def _by_chance(value: str) -> bool:
     """Thrown, not made of words: letters and digits that take turns, or letters whose case does, so often a letter."""
 
     def thrown(run: str) -> bool:
-        digits, cases = (sum(of(a) != of(b) for a, b in pairwise(run)) for of in (str.isdigit, str.islower))
+        digits, cases = (
+            sum(of(a) != of(b) for a, b in pairwise(run))
+            for of in (str.isdigit, str.islower)
+        )
         return digits >= 3 or (len(run) >= 16 and (digits > 0 or cases >= len(run) / 4))
 
-    return len(value) >= 8 and "://" not in value and any(map(thrown, re.findall("[A-Za-z0-9]+", value)))
+    return (
+        len(value) >= 8
+        and "://" not in value
+        and any(map(thrown, re.findall("[A-Za-z0-9]+", value)))
+    )
 
 
 def _counts(rest: str) -> bool:
     """Whether what follows a value says that it is a number of something."""
-    return _pattern("[\"'”)\\s-]*(?:‹unit›(?![a-z])|[%°€$])|‹zh unit›").match(rest) is not None
+    return (
+        _pattern("[\"'”)\\s-]*(?:‹unit›(?![a-z])|[%°€$])|‹zh unit›").match(rest)
+        is not None
+    )
 
 
 def _strong(value: str) -> bool:
@@ -160,7 +200,9 @@ def _strong(value: str) -> bool:
     if len(core) < 4 or _is("technical", core):
         return False
     digits, letters = any(map(str.isdigit, core)), any(map(str.isalpha, core))
-    return (digits and (letters or core.isdigit())) or any(sign in core for sign in "!@#$%^&*+=~")
+    return (digits and (letters or core.isdigit())) or any(
+        sign in core for sign in "!@#$%^&*+=~"
+    )
 
 
 def _usual_name(value: str) -> bool:
@@ -172,8 +214,12 @@ def _made_up(value: str) -> bool:
     """Hard to guess: letters with a sign among them, or small and capital letters with digits."""
     if _usual_name(value) or _is("placeholder", value):
         return False
-    cases = len(value) >= 8 and all(any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit))
-    return any(sign in value for sign in "!#$%^&*=~") or (cases and not re.fullmatch(r"[A-Z][a-z]+\d{1,4}", value))
+    cases = len(value) >= 8 and all(
+        any(map(test, value)) for test in (str.islower, str.isupper, str.isdigit)
+    )
+    return any(sign in value for sign in "!#$%^&*=~") or (
+        cases and not re.fullmatch(r"[A-Z][a-z]+\d{1,4}", value)
+    )
 
 
 def _hard(value: str) -> bool:
@@ -190,21 +236,38 @@ def _strong_said(match: Match, value: str, rest: str) -> bool:
 def _password(match: Match, value: str, rest: str) -> bool:
     """After "password is" or 密码是: in quotes, strong, or a plain word that ends the clause and is no usual predicate."""
     word = value.rstrip("!")
-    if _is("placeholder", word) or match.lastgroup == "quoted" or word.casefold() in _words("predicate"):
+    if (
+        _is("placeholder", word)
+        or match.lastgroup == "quoted"
+        or word.casefold() in _words("predicate")
+    ):
         return match.lastgroup == "quoted" and not _is("placeholder", word)
-    return not _counts(rest) if _strong(value) else _is("plain word", word) and _is("end", rest)
+    return (
+        not _counts(rest)
+        if _strong(value)
+        else _is("plain word", word) and _is("end", rest)
+    )
 
 
 def _phrase(match: Match, value: str, rest: str) -> bool:
     """Words that make no sentence about a password: of two or three none only joins and none says how a password is; behind a
     sign, and of more, some may."""
-    said, joins, says = re.split("[ -]", value.lower()), _words("function"), _words("predicate")
+    said, joins, says = (
+        re.split("[ -]", value.lower()),
+        _words("function"),
+        _words("predicate"),
+    )
     if said[0] in joins or not _is("plain word", said[0]):
         return False
     if joins.isdisjoint(said) or said[0] in says:
         return joins.isdisjoint(said) and (len(said) > 3 or says.isdisjoint(said))
-    signed = re.search(r"[:=][\s\"'“*]*$", match.string[: match.start(match.lastindex or 0)]) is not None
-    usual = (says - joins) | (_words("clause") if signed or "and" in said else _words("and-end") - {"and"})
+    signed = (
+        re.search(r"[:=][\s\"'“*]*$", match.string[: match.start(match.lastindex or 0)])
+        is not None
+    )
+    usual = (says - joins) | (
+        _words("clause") if signed or "and" in said else _words("and-end") - {"and"}
+    )
     return (signed or len(said) > 3) and usual.isdisjoint(said)
 
 
@@ -226,8 +289,13 @@ _CHECKS: dict[str, Check] = {
     "made_up": lambda match, value, rest: _hard(value),
     "resident": lambda match, value, rest: _resident(value.replace(" ", "").upper()),
     # Twelve words behind the name of a seed phrase, of which two at most are common.
-    "seed": lambda match, value, rest: sum(map(_words("function").__contains__, value.lower().split())) <= 2,
-    **{check.__name__.strip("_"): check for check in (_password, _strong_said, _phrase, _behind_name, _code)},
+    "seed": lambda match, value, rest: (
+        sum(map(_words("function").__contains__, value.lower().split())) <= 2
+    ),
+    **{
+        check.__name__.strip("_"): check
+        for check in (_password, _strong_said, _phrase, _behind_name, _code)
+    },
 }
 
 
@@ -243,7 +311,9 @@ def _near_password(value: str, before: str) -> bool:
     name = _pattern(r"(?<![a-z])(?:‹my›|its|for|in|on|of|at)\s+$")
     if re.fullmatch(r"[A-Za-z]?[a-z]+\d{1,4}", value) and name.search(before):
         return False
-    return _made_up(value) or bool(len(value) >= 6 and re.search("[A-Za-z]{3}", value) and not _usual_name(value))
+    return _made_up(value) or bool(
+        len(value) >= 6 and re.search("[A-Za-z]{3}", value) and not _usual_name(value)
+    )
 
 
 def _near_key(value: str, before: str) -> bool:
@@ -251,7 +321,9 @@ def _near_key(value: str, before: str) -> bool:
     led = re.search(r"(?i)(?:[:=]|\bis|\bkeys?)\s*$", before) is not None
     if value.isdigit():
         return len(value) >= 16 and led
-    return (led and len(value) >= 12 and _made_up(value)) or (len(value) >= 20 and _by_chance(value))
+    return (led and len(value) >= 12 and _made_up(value)) or (
+        len(value) >= 20 and _by_chance(value)
+    )
 
 
 def _near_number(value: str, before: str) -> bool:
@@ -267,14 +339,23 @@ _NEAR = (  # a kind, the roles whose words tell a value, and what it must be beh
 )
 
 
-def _near(roles: tuple[str, ...], accepts: Callable[[str, str], bool], text: str) -> Iterator[Span]:
+def _near(
+    roles: tuple[str, ...], accepts: Callable[[str, str], bool], text: str
+) -> Iterator[Span]:
     words = "|".join(f"‹{role}›" for role in roles)
     cue = _pattern(rf"(?<![a-z0-9])(?:{words})s?(?![a-z0-9])(?![ _-]?‹about›\b)")
     for token in _pattern("‹token›").finditer(text) if cue.search(text) else ():
-        start, end = token.end() - len(token[0].lstrip(_EDGE)), token.start() + len(token[0].rstrip(_EDGE))
+        start, end = (
+            token.end() - len(token[0].lstrip(_EDGE)),
+            token.start() + len(token[0].rstrip(_EDGE)),
+        )
         before = _SENTENCE_END.split(text[max(0, start - _REACH) : start])[-1]
         after = _SENTENCE_END.split(text[end : end + _REACH])[0]
-        if start < end and (cue.search(before) or cue.search(after)) and accepts(text[start:end], before):
+        if (
+            start < end
+            and (cue.search(before) or cue.search(after))
+            and accepts(text[start:end], before)
+        ):
             yield start, end
 
 
@@ -284,7 +365,9 @@ def _near(roles: tuple[str, ...], accepts: Callable[[str, str], bool], text: str
 def _recovery_codes(text: str) -> Iterator[Span]:
     """Every code that follows a name such as "recovery codes", as far as the list goes."""
     done, gap = 0, r"[^\n\0\d:：]{0,30}"
-    names = rf"‹codes›(?:{gap}[:：]|\s+‹is›(?![a-z])|{gap})(?![A-Za-z0-9]*(?<=[A-Za-z])\d)"
+    names = (
+        rf"‹codes›(?:{gap}[:：]|\s+‹is›(?![a-z])|{gap})(?![A-Za-z0-9]*(?<=[A-Za-z])\d)"
+    )
     for name in _pattern(names).finditer(text):
         at = max(done, name.end())
         while item := _pattern("‹item›").match(text, at):
@@ -298,7 +381,13 @@ def _recovery_codes(text: str) -> Iterator[Span]:
 def _resident(code: str) -> bool:
     """GB 11643-1999: seventeen digits and the check character of ISO 7064 MOD 11-2."""
     weights = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-    return "10X98765432"[sum(int(digit) * by for digit, by in zip(code[:17], weights, strict=True)) % 11] == code[17]
+    return (
+        "10X98765432"[
+            sum(int(digit) * by for digit, by in zip(code[:17], weights, strict=True))
+            % 11
+        ]
+        == code[17]
+    )
 
 
 def _ibans(text: str) -> Iterator[Span]:
@@ -306,8 +395,17 @@ def _ibans(text: str) -> Iterator[Span]:
     for match in _pattern("‹iban›").finditer(text):
         for end in range(match.end(), match.start() + 14, -1):
             code = re.sub("[ -]", "", text[match.start() : end])
-            whole = text[end - 1].isalnum() and not text[end : end + 1].isalnum() and 15 <= len(code) <= 34
-            if whole and int("".join(str(int(char, 36)) for char in code[4:] + code[:4])) % 97 == 1:
+            whole = (
+                text[end - 1].isalnum()
+                and not text[end : end + 1].isalnum()
+                and 15 <= len(code) <= 34
+            )
+            if (
+                whole
+                and int("".join(str(int(char, 36)) for char in code[4:] + code[:4]))
+                % 97
+                == 1
+            ):
                 yield match.start(), end
                 break
 
@@ -319,9 +417,19 @@ def _cards(text: str) -> Iterator[Span]:
         groups, at = list(re.finditer("[0-9]+", run[0])), 0
         while at < len(groups):
             ends = range(min(len(groups), at + 19), at, -1)
-            end = next((end for end in ends if _is_card("".join(one[0] for one in groups[at:end]))), at)
+            end = next(
+                (
+                    end
+                    for end in ends
+                    if _is_card("".join(one[0] for one in groups[at:end]))
+                ),
+                at,
+            )
             if end > at:
-                yield run.start() + groups[at].start(), run.start() + groups[end - 1].end()
+                yield (
+                    run.start() + groups[at].start(),
+                    run.start() + groups[end - 1].end(),
+                )
             at = max(end, at + 1)
 
 
@@ -334,9 +442,14 @@ def _is_card(digits: str) -> bool:
 def _seed_phrases(text: str) -> Iterator[Span]:
     """Twelve words of BIP-39 or more in a row, most of them different, numbered or not."""
     for run in _pattern("‹row of words›").finditer(text):
-        for known, group in groupby(re.finditer("[A-Za-z]+", run[0]), lambda word: word[0].lower() in _seed_words()):
+        for known, group in groupby(
+            re.finditer("[A-Za-z]+", run[0]),
+            lambda word: word[0].lower() in _seed_words(),
+        ):
             words = list(group)
-            if known and len(words) >= 12 < 2 * len({word[0].lower() for word in words}):
+            if known and len(words) >= 12 < 2 * len(
+                {word[0].lower() for word in words}
+            ):
                 yield run.start() + words[0].start(), run.start() + words[-1].end()
 
 

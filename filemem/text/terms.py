@@ -32,8 +32,13 @@ def table_lines(name: str) -> tuple[str, ...]:
 @functools.cache
 def table_rows(name: str) -> tuple[tuple[str, ...], ...]:
     """The rows of a table, columns two or more spaces apart; the indented lines under a row are its last column."""
-    blocks = re.findall(r"^(\S.*)((?:\n +.*)*)", "\n".join(table_lines(name)), re.MULTILINE)
-    return tuple((*re.split(" {2,}", head), *filter(None, [re.sub(r"\n +", "", under)])) for head, under in blocks)
+    blocks = re.findall(
+        r"^(\S.*)((?:\n +.*)*)", "\n".join(table_lines(name)), re.MULTILINE
+    )
+    return tuple(
+        (*re.split(" {2,}", head), *filter(None, [re.sub(r"\n +", "", under)]))
+        for head, under in blocks
+    )
 
 
 @functools.cache
@@ -56,7 +61,9 @@ class Patterns:
     @functools.cached_property
     def parts(self) -> dict[str, str]:
         """The parts by name."""
-        return dict(row for row in table_rows(self._table) if len(row) == 2) | self._more()
+        return (
+            dict(row for row in table_rows(self._table) if len(row) == 2) | self._more()
+        )
 
     def expanded(self, pattern: str) -> str:
         """The pattern with every part in it written out."""
@@ -68,13 +75,22 @@ class Patterns:
         """The pattern, whatever case letters have."""
         if pattern not in self._made:
             # ASCII keeps \b between 天 and y, \d free of other scripts' digits, the folding of case out of Unicode's odd pairs.
-            self._made[pattern] = re.compile(self.expanded(pattern), re.IGNORECASE | re.ASCII)
+            self._made[pattern] = re.compile(
+                self.expanded(pattern), re.IGNORECASE | re.ASCII
+            )
         return self._made[pattern]
 
 
 # -- terms ------------------------------------------------------------------------------------------------------------
 
-ASKS_ONLY, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
+ASKS_ONLY, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = (
+    1,
+    2,
+    4,
+    16,
+    32,
+    64,
+)
 APART, IS_DERIVED = 8, 128
 """No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
 a pause, or continues a long passage; other passages are told over again."""
@@ -88,25 +104,36 @@ _WORDS = table_words("words.txt")
 STOP = frozenset(_WORDS["stop"])
 
 _LONGEST = 64  # characters of a token; a longer one is cut into several
-_ASCII_WORDS = bytes(ord(chr(n).lower()) if n < 128 and chr(n).isalnum() else 32 for n in range(256))  # else a space
+_ASCII_WORDS = bytes(
+    ord(chr(n).lower()) if n < 128 and chr(n).isalnum() else 32 for n in range(256)
+)  # else a space
 # All of them, in strides from space to space.
 _SHORT_WORDS = re.compile(f"(?s:(?>.{{0,{_LONGEST}}} )*+.{{0,{_LONGEST}}})")
 _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
 _IS_CJK = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z]+")
 _MARKS = re.compile("[\u0300-\u036f]+")
-_CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]",
+    re.IGNORECASE,
+)
 
 _COURTESIES = frozenset(_WORDS["courtesies"])
-_TIME = frozenset([*_WORDS["time"], *map(str, range(1000, 3000))])  # a year tells a time, too
+_TIME = frozenset(
+    [*_WORDS["time"], *map(str, range(1000, 3000))]
+)  # a year tells a time, too
 _OWN = frozenset(_WORDS["own"])
 _ZH_TIME = re.compile(
     r"昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]"
 )
 _ZH_OWN = re.compile("[我咱]")
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
-_STATES = re.compile(r"[.:;!](?=\s+\S)|[。：；！\n](?=.)")  # a sentence that does not ask, before one that does
-_NAME = re.compile(r" [A-Z][a-z](?<=[a-z,;] [A-Z][a-z])")  # begins with what is quickly looked for
+_STATES = re.compile(
+    r"[.:;!](?=\s+\S)|[。：；！\n](?=.)"
+)  # a sentence that does not ask, before one that does
+_NAME = re.compile(
+    r" [A-Z][a-z](?<=[a-z,;] [A-Z][a-z])"
+)  # begins with what is quickly looked for
 _CITES = re.compile(r"\.(?<=[\w)]\.)(?:md|txt|ya?ml):\d")  # likewise
 _FOUND_NOTHING = ("\nNowhere in memory:", "\n记忆里没有：")
 
@@ -118,7 +145,11 @@ def fold(text: str) -> str:
     """Lower case, compatibility forms unified, accents off, traditional Chinese characters as simplified ones."""
     if text.isascii():
         return text.lower()
-    return simplified(unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())))
+    return simplified(
+        unicodedata.normalize(
+            "NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
+        )
+    )
 
 
 def simplified(text: str) -> str:
@@ -135,7 +166,11 @@ def tokens(text: str) -> list[str]:
         folded = text.encode().translate(_ASCII_WORDS).decode()
         if _SHORT_WORDS.fullmatch(folded):
             return folded.split()
-        return [word[at : at + _LONGEST] for word in folded.split() for at in range(0, len(word), _LONGEST)]
+        return [
+            word[at : at + _LONGEST]
+            for word in folded.split()
+            for at in range(0, len(word), _LONGEST)
+        ]
     found = []
     for word in _WORD.findall(fold(text)):
         if not word.isascii() and _IS_CJK.match(word):
@@ -186,8 +221,12 @@ def shorten_captions(text: str, wanted: Collection[str]) -> str:
     """The text with each caption that holds none of these stems shortened to what it is of: `[image …]`."""
 
     def shorter(match: re.Match[str]) -> str:
-        asked = any(stem(token) in wanted for token in tokens(match[1]) if token not in STOP)
-        return match[0] if asked else f"{match[0].partition(':')[0].partition('：')[0]} …]"
+        asked = any(
+            stem(token) in wanted for token in tokens(match[1]) if token not in STOP
+        )
+        return (
+            match[0] if asked else f"{match[0].partition(':')[0].partition('：')[0]} …]"
+        )
 
     return _CAPTION.sub(shorter, text) if "[" in text else text
 
@@ -198,7 +237,9 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
     for phrase in _WORDS["courtesies zh"] if not text.isascii() else ():
         rest = rest.replace(phrase, " ")
     found = tokens(rest)
-    return bool(text.strip()) and all(token in _COURTESIES or token in STOP or token in names for token in found)
+    return bool(text.strip()) and all(
+        token in _COURTESIES or token in STOP or token in names for token in found
+    )
 
 
 def flags(text: str, found: Iterable[str] | None = None) -> int:
@@ -208,14 +249,26 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
     """
     speech = split_captions(text)[0] if found is None else text
     said, plain = tokens(speech) if found is None else found, speech.isascii()
-    bits = (0 if _TIME.isdisjoint(said) else HAS_TIME_WORD) | (0 if _OWN.isdisjoint(said) else FIRST_PERSON)
+    bits = (0 if _TIME.isdisjoint(said) else HAS_TIME_WORD) | (
+        0 if _OWN.isdisjoint(said) else FIRST_PERSON
+    )
     if not plain:
-        bits |= (HAS_TIME_WORD if _ZH_TIME.search(speech) else 0) | (FIRST_PERSON if _ZH_OWN.search(speech) else 0)
-    if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
+        bits |= (HAS_TIME_WORD if _ZH_TIME.search(speech) else 0) | (
+            FIRST_PERSON if _ZH_OWN.search(speech) else 0
+        )
+    if (
+        _QUESTION.search(speech[-30:])
+        if plain and "?" in speech
+        else not plain and _QUESTION.search(speech)
+    ):
         bits |= IS_QUESTION | (0 if _STATES.search(speech) else ASKS_ONLY)
-    if (":" in text or "：" in text) and (_CITES.search(text) or any(one in f"\n{text}" for one in _FOUND_NOTHING)):
+    if (":" in text or "：" in text) and (
+        _CITES.search(text) or any(one in f"\n{text}" for one in _FOUND_NOTHING)
+    ):
         bits |= CITES
-    return bits | (HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0)
+    return bits | (
+        HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0
+    )
 
 
 # -- word lists --------------------------------------------------------------------------------------------------
@@ -225,7 +278,9 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
 def _traditional() -> tuple[re.Pattern[str], dict[int, str]]:
     """Any traditional character, which is sooner looked for than each is looked up; and their simplified ones."""
     groups = " ".join(table_lines("traditional.txt")).split()
-    table = {ord(traditional): group[0] for group in groups for traditional in group[1:]}
+    table = {
+        ord(traditional): group[0] for group in groups for traditional in group[1:]
+    }
     return re.compile(f"[{''.join(map(chr, table))}]"), table
 
 
@@ -252,7 +307,11 @@ def _related() -> dict[str, dict[str, tuple[list[str], list[str]]]]:
 def related(token: str) -> tuple[list[str], list[str]]:
     """The stems of words that may be said for `token`, and of everyday members of the kind that it names; each sorted."""
     stemmed = stem(token)
-    known = [item for key in {token[:3], stemmed[:3]} for item in _related().get(key, {}).items()]
+    known = [
+        item
+        for key in {token[:3], stemmed[:3]}
+        for item in _related().get(key, {}).items()
+    ]
     same = [told for word, told in known if stem(word) == stemmed]
     inside = {stem(other) for _, members in same for other in members} - {stemmed}
     others = {stem(other) for near, _ in same for other in near} - {stemmed} - inside
@@ -279,7 +338,13 @@ def stems(found: Iterable[str]) -> list[str]:
         same, known = _same(), _porter([token for token in new if token.isascii()])
         if len(_STEMS) > _MOST_STEMS:
             _STEMS.clear()
-        _STEMS.update((one, same.get(one) or same.get(one.removesuffix("s")) or known.get(one, one)) for one in new)
+        _STEMS.update(
+            (
+                one,
+                same.get(one) or same.get(one.removesuffix("s")) or known.get(one, one),
+            )
+            for one in new
+        )
     return [_STEMS.get(token) or stem(token) for token in wanted]
 
 
@@ -290,7 +355,9 @@ def _porter(words: list[str]) -> dict[str, str]:
         table = _stemmer()
         table.execute("INSERT INTO words(words) VALUES ('delete-all')")
         table.execute("INSERT INTO words(word) VALUES (?)", (" ".join(words),))
-        found = [one for (one,) in table.execute("SELECT term FROM stems ORDER BY offset")]
+        found = [
+            one for (one,) in table.execute("SELECT term FROM stems ORDER BY offset")
+        ]
     return dict(zip(words, found, strict=True))
 
 
@@ -299,7 +366,9 @@ def _stemmer() -> "sqlite3.Connection":
     import sqlite3  # noqa: PLC0415  a grep does without
 
     made = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    made.execute("CREATE VIRTUAL TABLE words USING fts5(word, content='', tokenize='porter ascii')")
+    made.execute(
+        "CREATE VIRTUAL TABLE words USING fts5(word, content='', tokenize='porter ascii')"
+    )
     made.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(words, instance)")
     return made
 
@@ -308,7 +377,10 @@ def _stemmer() -> "sqlite3.Connection":
 # Where they end, by a dictionary, and which of them only join others: for questions, whose words are weighed and reported one by
 # one; memories are searched by characters and pairs.
 
-_RARE, _FREQUENT = 4.0, 14.0  # powers of two of the frequency of a character by itself, and of one that joins others
+_RARE, _FREQUENT = (
+    4.0,
+    14.0,
+)  # powers of two of the frequency of a character by itself, and of one that joins others
 _ALL = 25.0  # and of all words together
 _LONGEST_WORD = 4  # characters of a word of the dictionary
 
@@ -316,9 +388,15 @@ _LONGEST_WORD = 4  # characters of a word of the dictionary
 @functools.cache
 def _dictionary() -> tuple[dict[str, float], frozenset[str], frozenset[str]]:
     """Words with the power of two of their frequency, those that only join others, and those that any question may have."""
-    rows = {words[0]: words[1:] for words in map(str.split, table_lines("words-zh.txt"))}
+    rows = {
+        words[0]: words[1:] for words in map(str.split, table_lines("words-zh.txt"))
+    }
     joining, asking = frozenset(rows.pop("=")), frozenset(rows.pop("+"))
-    return {word: float(key) for key, words in rows.items() for word in words}, joining, asking
+    return (
+        {word: float(key) for key, words in rows.items() for word in words},
+        joining,
+        asking,
+    )
 
 
 @functools.lru_cache(maxsize=1024)
@@ -332,7 +410,11 @@ def segments(run: str) -> tuple[str, ...]:
         for start in range(max(0, end - _LONGEST_WORD), end):
             word = run[start:end]
             alone = end - start == 1
-            weight = (_FREQUENT if word in joining else _RARE) if alone else weights.get(word, 0.0)
+            weight = (
+                (_FREQUENT if word in joining else _RARE)
+                if alone
+                else weights.get(word, 0.0)
+            )
             if weight:
                 found.append((best[start][0] + weight - _ALL, start))
         best.append(max(found))

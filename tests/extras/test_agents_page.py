@@ -39,7 +39,9 @@ def examples() -> dict[str, str]:
     return {match[1].replace("openai_", ""): block for match, block in named if match}
 
 
-@pytest.mark.parametrize("package", ["agents", "langgraph", "llama_index", "pydantic_ai"])
+@pytest.mark.parametrize(
+    "package", ["agents", "langgraph", "llama_index", "pydantic_ai"]
+)
 def test_an_example_runs(package: str, tmp_path: Path) -> None:
     pytest.importorskip(package, reason="needs its extra")
     assert "Oolong" in run(MODELS.get(package, "") + examples()[package], tmp_path)
@@ -73,9 +75,17 @@ anthropic.Anthropic = lambda: client
 def run(code: str, folder: Path) -> str:
     """What a program prints in a folder with the sample store, with the scripted server for OpenAI."""
     sample(folder / "memory_store")
-    with ScriptedServer(calls(("search_files", {"query": "What tea?"})), say(SAID)) as server:
-        given = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none", "PYTHONPATH": str(ROOT)}
+    with ScriptedServer(
+        calls(("search_files", {"query": "What tea?"})), say(SAID)
+    ) as server:
+        given = {
+            "OPENAI_BASE_URL": server.base_url,
+            "OPENAI_API_KEY": "none",
+            "PYTHONPATH": str(ROOT),
+        }
         call = [sys.executable, "-c", code]
-        done = subprocess.run(call, cwd=folder, env=os.environ | given, capture_output=True, text=True)
+        done = subprocess.run(
+            call, cwd=folder, env=os.environ | given, capture_output=True, text=True
+        )
     assert not done.returncode, done.stderr
     return done.stdout

@@ -60,7 +60,16 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INSPECT_DISPLAY", "none")
         for task in TASKS:
-            assert run(task, "--sample", "--recipe", "all", "--model", "mockllm/quotes", "--logs", str(folder / task))
+            assert run(
+                task,
+                "--sample",
+                "--recipe",
+                "all",
+                "--model",
+                "mockllm/quotes",
+                "--logs",
+                str(folder / task),
+            )
         yield folder
 
 
@@ -69,33 +78,67 @@ def found(logs: Path) -> dict[tuple[str, str], tables.Run]:
     return {(one.task, one.recipe): one for one in tables.runs(str(logs))}
 
 
-def test_every_recipe_runs_every_task_right_as_worked_out_by_hand(found: dict[tuple[str, str], tables.Run]) -> None:
+def test_every_recipe_runs_every_task_right_as_worked_out_by_hand(
+    found: dict[tuple[str, str], tables.Run],
+) -> None:
     """No question fails or goes without a verdict; what was read is told apart from what was answered."""
     assert set(found) == {(task, recipe) for task in TASKS for recipe in WORKING}
-    assert {one.status for one in found.values()} == {"success"} and not tables.faults([*found.values()])
+    assert {one.status for one in found.values()} == {"success"} and not tables.faults(
+        [*found.values()]
+    )
     for task, (count, *right) in KNOWN.items():
-        for recipe, sums, shown in zip(("nothing", "whole-history"), right, (0.0, 1.0), strict=True):
-            values = [found[task, recipe].marks(name).values() for name in ("paper", "strict")]
+        for recipe, sums, shown in zip(
+            ("nothing", "whole-history"), right, (0.0, 1.0), strict=True
+        ):
+            values = [
+                found[task, recipe].marks(name).values() for name in ("paper", "strict")
+            ]
             assert [len(one) for one in values] == [count, count]
             assert tuple(sum(one) for one in values) == sums, (task, recipe)
-            assert task == "life" or set(found[task, recipe].marks("evidence").values()) == {shown}
+            assert task == "life" or set(
+                found[task, recipe].marks("evidence").values()
+            ) == {shown}
 
 
 def test_what_it_took(found: dict[tuple[str, str], tables.Run]) -> None:
     """Requests and calls are counted, and the text of the memory is weighed, asked for or not."""
     names = ("requests", "calls", "memory")
-    sums = {recipe: [found["locomo", recipe].spent(name) for name in names] for recipe in WORKING}
-    assert sums["nothing"] == [1, 0, 0] and sums["four-tools"][:2] == [2, 1] and sums["search-only"][:2] == [1, 0]
+    sums = {
+        recipe: [found["locomo", recipe].spent(name) for name in names]
+        for recipe in WORKING
+    }
+    assert (
+        sums["nothing"] == [1, 0, 0]
+        and sums["four-tools"][:2] == [2, 1]
+        and sums["search-only"][:2] == [1, 0]
+    )
     assert sums["four-tools"][2] > sums["search-only"][2] > 0
     whole, nothing = found["locomo", "whole-history"], found["locomo", "nothing"]
-    assert whole.spent("read") - nothing.spent("read") == pytest.approx(whole.spent("memory"), abs=20)
+    assert whole.spent("read") - nothing.spent("read") == pytest.approx(
+        whole.spent("memory"), abs=20
+    )
 
 
-def test_a_run_with_corrections_stands_beside_the_one_without(logs: Path, tmp_path: Path) -> None:
+def test_a_run_with_corrections_stands_beside_the_one_without(
+    logs: Path, tmp_path: Path
+) -> None:
     """Neither takes the other's place in the table, and each says which it is."""
     shutil.copytree(logs / "locomo", tmp_path / "locomo")
-    fixed = ["--corrections", str(SAMPLES / "locomo-errors.json"), "--recipe", "nothing"]
-    assert run("locomo", "--sample", *fixed, "--model", "mockllm/quotes", "--logs", str(tmp_path / "corrected"))
+    fixed = [
+        "--corrections",
+        str(SAMPLES / "locomo-errors.json"),
+        "--recipe",
+        "nothing",
+    ]
+    assert run(
+        "locomo",
+        "--sample",
+        *fixed,
+        "--model",
+        "mockllm/quotes",
+        "--logs",
+        str(tmp_path / "corrected"),
+    )
     both = [one.task for one in tables.runs(str(tmp_path)) if one.recipe == "nothing"]
     assert both == ["locomo", "locomo, corrected"]
 
@@ -105,7 +148,14 @@ def test_a_download_that_is_not_what_it_was_is_not_kept(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("[]")
     with pytest.raises(SystemExit, match=hashlib.sha256(b"[]").hexdigest()):
-        run("fetch", "locomo", "--url", other.as_uri(), "--out", str(tmp_path / "out.json"))
+        run(
+            "fetch",
+            "locomo",
+            "--url",
+            other.as_uri(),
+            "--out",
+            str(tmp_path / "out.json"),
+        )
     assert not (tmp_path / "out.json").exists()
 
 
@@ -135,32 +185,62 @@ def answering(body: dict[str, Any]) -> Step:
     if body["model"] == "judge":
         return say("It says so.\nVERDICT: CORRECT", usage=(50, 5))
     asked = str(body["messages"])
-    if "kitten called" in asked and body.get("tools") and body["messages"][-1]["role"] == "user":
+    if (
+        "kitten called" in asked
+        and body.get("tools")
+        and body["messages"][-1]["role"] == "user"
+    ):
         return calls(("search_files", {"query": "What is the kitten called?"}))
-    return fail(400, "no answer for you") if "Sundays" in asked else say("So it is (sessions/2025/x.md:3), says it.")
+    return (
+        fail(400, "no answer for you")
+        if "Sundays" in asked
+        else say("So it is (sessions/2025/x.md:3), says it.")
+    )
 
 
 def marked(folder: Path) -> Path:
     """The sample of LoCoMo, its first conversation, with keys that stand nowhere else."""
     talk = json.loads((SAMPLES / "locomo.json").read_text(encoding="utf-8"))[0]
     for number, asked in enumerate(talk["qa"]):
-        asked["answer" if "answer" in asked else "adversarial_answer"] = f"{MARK}{number}"
+        asked["answer" if "answer" in asked else "adversarial_answer"] = (
+            f"{MARK}{number}"
+        )
     path = folder / "marked.json"
     path.write_text(json.dumps([talk]), encoding="utf-8")
     return path
 
 
-def test_the_model_never_sees_the_key_nor_the_judge_the_recipe(server: ScriptedServer, tmp_path: Path) -> None:
+def test_the_model_never_sees_the_key_nor_the_judge_the_recipe(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
     """Of all that was sent: no key to the one that answers, no name of a recipe and no path to the judge."""
     server.default = answering
-    models = ["--model", "openai-api/scripted/answerer", "--grader", "openai-api/scripted/judge"]
-    run("locomo", "--data", str(marked(tmp_path)), "--recipe", "all", *models, "--logs", str(tmp_path / "logs"))
+    models = [
+        "--model",
+        "openai-api/scripted/answerer",
+        "--grader",
+        "openai-api/scripted/judge",
+    ]
+    run(
+        "locomo",
+        "--data",
+        str(marked(tmp_path)),
+        "--recipe",
+        "all",
+        *models,
+        "--logs",
+        str(tmp_path / "logs"),
+    )
     sent: dict[str, list[str]] = {"answerer": [], "judge": []}
     for request in server.requests:
         sent[request.body["model"]].append(json.dumps(request.body, ensure_ascii=False))
     assert len(sent["answerer"]) > 25 and len(sent["judge"]) >= 40
     assert not [one for one in sent["answerer"] if MARK in one]
-    assert not [one for one in sent["judge"] if any(f"{name} " in one for name in OURS) or ".md" in one]
+    assert not [
+        one
+        for one in sent["judge"]
+        if any(f"{name} " in one for name in OURS) or ".md" in one
+    ]
     assert sum(MARK in one for one in sent["judge"]) >= 30
 
 
@@ -168,7 +248,10 @@ def test_the_model_never_sees_the_key_nor_the_judge_the_recipe(server: ScriptedS
 
 PAGE = (ROOT / "benchmarks/answers/README.md").read_text(encoding="utf-8")
 MODELS = ("openai/gpt-4o-mini", "openai/gpt-4.1")
-STAND_INS = ("mockllm/quotes", "mockllm/rule")  # no key, no network; Inspect's own command has a server instead
+STAND_INS = (
+    "mockllm/quotes",
+    "mockllm/rule",
+)  # no key, no network; Inspect's own command has a server instead
 SERVED = ("openai-api/scripted/answerer", "openai-api/scripted/judge")
 FILES = {
     "locomo10.json": "locomo.json",
@@ -179,7 +262,9 @@ FILES = {
 }
 
 
-def test_the_page_shows_what_works(server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_shows_what_works(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every command in its order; samples stand in for the data, and scripts for the models."""
     server.default = answering
     for name, sample in FILES.items():
@@ -190,12 +275,25 @@ def test_the_page_shows_what_works(server: ScriptedServer, tmp_path: Path, monke
     for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE, re.DOTALL):
         (tmp_path / name).write_text(code, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv(
+        "PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     blocks = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-    shown = [line[2:] for block in blocks for line in block.replace("\\\n", "").splitlines() if line.startswith("$ ")]
-    assert {task for task in TASKS if not any(f"answers {task} " in one for one in shown)} == set()
+    shown = [
+        line[2:]
+        for block in blocks
+        for line in block.replace("\\\n", "").splitlines()
+        if line.startswith("$ ")
+    ]
+    assert {
+        task for task in TASKS if not any(f"answers {task} " in one for one in shown)
+    } == set()
     for command in shown:
-        for real, stand_in in zip(MODELS, SERVED if command.startswith("inspect eval") else STAND_INS, strict=True):
+        for real, stand_in in zip(
+            MODELS,
+            SERVED if command.startswith("inspect eval") else STAND_INS,
+            strict=True,
+        ):
             command = re.sub(rf"{re.escape(real)}(?![-\w])", stand_in, command)
         name, _, rest = command.partition("python -m benchmarks.answers ")
         if not name:  # in this process, which has Inspect loaded

@@ -23,7 +23,11 @@ def mara(root: Path) -> User:
 
 
 def files(root: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and path.name != "lock"}
+    return {
+        path: path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path.name != "lock"
+    }
 
 
 def do(tool: Any, command: str, **arguments: Any) -> str:
@@ -72,10 +76,18 @@ def test_it_answers_as_the_sdk_s_own_tool_does(tmp_path: Path, made: Any) -> Non
     ours: Any = made(mara(tmp_path))
     for command, *given in STEPS:
         arguments = dict(zip(NAMES[command], given, strict=False))
-        answer, wanted = do(ours, command, **arguments), do(theirs, command, **arguments)
-        assert answer == wanted or (wanted == "Error: …" and answer.startswith("Error: ")), (command, given)
+        answer, wanted = (
+            do(ours, command, **arguments),
+            do(theirs, command, **arguments),
+        )
+        assert answer == wanted or (
+            wanted == "Error: …" and answer.startswith("Error: ")
+        ), (command, given)
     kept, notes = tmp_path / "theirs/memories", tmp_path / "store/mara/notes"
-    both = [{path.relative_to(root): path.read_text() for path in root.glob("**/*.md")} for root in (kept, notes)]
+    both = [
+        {path.relative_to(root): path.read_text() for path in root.glob("**/*.md")}
+        for root in (kept, notes)
+    ]
     assert both[0] == both[1]
 
 
@@ -100,7 +112,9 @@ def test_no_path_leads_out_of_the_notes(tmp_path: Path, path: str) -> None:
     before = files(tmp_path)
     answers = [
         do(tool, "view", path=path),
-        do(tool, "create", path=path, file_text="WRITTEN") if "%" not in path and "//" not in path else "Error: ",
+        do(tool, "create", path=path, file_text="WRITTEN")
+        if "%" not in path and "//" not in path
+        else "Error: ",
         do(tool, "str_replace", path=path, old_str="SECRET", new_str="WRITTEN"),
         do(tool, "insert", path=path, insert_line=0, insert_text="WRITTEN"),
         do(tool, "rename", old_path=path, new_path="/memories/stolen.md"),
@@ -109,7 +123,11 @@ def test_no_path_leads_out_of_the_notes(tmp_path: Path, path: str) -> None:
     if "%" not in path and "//" not in path:
         answers.append(do(tool, "rename", old_path="/memories/mine.md", new_path=path))
     for answer in answers:
-        assert answer.startswith("Error: ") and "SECRET" not in answer and "\n" not in answer, (path, answer)
+        assert (
+            answer.startswith("Error: ")
+            and "SECRET" not in answer
+            and "\n" not in answer
+        ), (path, answer)
         assert str(tmp_path) not in answer
     assert files(tmp_path) == before
 
@@ -129,7 +147,9 @@ def test_a_malformed_command_is_told_in_one_line(tmp_path: Path, input: Any) -> 
     assert str(error.value) and "\n" not in str(error.value)
 
 
-def test_what_it_keeps_is_a_memory_and_an_editor_s_change_counts(tmp_path: Path) -> None:
+def test_what_it_keeps_is_a_memory_and_an_editor_s_change_counts(
+    tmp_path: Path,
+) -> None:
     user = mara(tmp_path)
     tool = NotesMemoryTool(user)
     do(tool, "create", path="/memories/alpacas.md", file_text="Inês breeds alpacas.\n")
@@ -137,8 +157,16 @@ def test_what_it_keeps_is_a_memory_and_an_editor_s_change_counts(tmp_path: Path)
     place = Path(user.folder.root, "notes/alpacas.md")
     place.write_text("Inês bred alpacas.\r\nNow goats.\r\n", newline="")
     assert "Now goats" in do(tool, "view", path="/memories/alpacas.md")
-    do(tool, "str_replace", path="/memories/alpacas.md", old_str="goats", new_str="bees")
+    do(
+        tool,
+        "str_replace",
+        path="/memories/alpacas.md",
+        old_str="goats",
+        new_str="bees",
+    )
     assert place.read_bytes() == "Inês bred alpacas.\r\nNow bees.\r\n".encode()
     place.write_bytes("Inês \xff".encode("latin-1"))
-    assert do(tool, "str_replace", path="/memories/alpacas.md", old_str="In", new_str="An").startswith("Error: ")
+    assert do(
+        tool, "str_replace", path="/memories/alpacas.md", old_str="In", new_str="An"
+    ).startswith("Error: ")
     assert place.read_bytes() == "Inês \xff".encode("latin-1")

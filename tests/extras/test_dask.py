@@ -26,9 +26,23 @@ def scheduler() -> Iterator[str]:
     command = [*dask, "scheduler", *here, "--port", "0", "--no-dashboard"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
-        address = next(found[0] for line in process.stderr if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line)))
+        address = next(
+            found[0]
+            for line in process.stderr
+            if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line))
+        )
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        worker = [*dask, "worker", address, *here, "--nthreads", "1", "--no-dashboard", "--nworkers", "2"]
+        worker = [
+            *dask,
+            "worker",
+            address,
+            *here,
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--nworkers",
+            "2",
+        ]
         with subprocess.Popen(worker, **quiet) as workers:  # type: ignore[call-overload]
             yield address
             workers.terminate()
@@ -36,33 +50,65 @@ def scheduler() -> Iterator[str]:
 
 
 def maintain(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [*PROGRAM, "maintain", "--all-users", "--store", str(store), "--today", "2026-11-20", "--json", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"FILEMEM_TRUST": ""})
+    command = [
+        *PROGRAM,
+        "maintain",
+        "--all-users",
+        "--store",
+        str(store),
+        "--today",
+        "2026-11-20",
+        "--json",
+        *words,
+    ]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"FILEMEM_TRUST": ""}
+    )
 
 
-def test_a_cluster_ends_as_this_process_does_and_names_who_failed(scheduler: str, store: Path, tmp_path: Path) -> None:
+def test_a_cluster_ends_as_this_process_does_and_names_who_failed(
+    scheduler: str, store: Path, tmp_path: Path
+) -> None:
     broken(store, "bad")
     subprocess.run(["cp", "-r", store, tmp_path / "on-cluster"], check=True)
-    for place, words in ((store, []), (tmp_path / "on-cluster", ["--scheduler", scheduler])):
+    for place, words in (
+        (store, []),
+        (tmp_path / "on-cluster", ["--scheduler", scheduler]),
+    ):
         told = maintain(place, *words)
         lines = [json.loads(line) for line in told.stdout.splitlines()]
-        assert told.returncode == 1 and "filemem" not in told.stderr and "Traceback" not in told.stderr, told.stderr
+        assert (
+            told.returncode == 1
+            and "filemem" not in told.stderr
+            and "Traceback" not in told.stderr
+        ), told.stderr
         assert [line["user"] for line in lines if "error" in line] == ["bad"]
-        assert {str(line["user"]) for line in lines if line.get("job") == "sweep"} == set(TOWNS)
+        assert {
+            str(line["user"]) for line in lines if line.get("job") == "sweep"
+        } == set(TOWNS)
     assert tree(tmp_path / "on-cluster") == tree(store)
 
 
-def test_the_next_run_asks_a_model_again_that_failed(scheduler: str, store: Path, server: ScriptedServer) -> None:
+def test_the_next_run_asks_a_model_again_that_failed(
+    scheduler: str, store: Path, server: ScriptedServer
+) -> None:
     """On workers that stay: until then each asks it once."""
     (store / "filemem.yaml").write_text(f"model: test\nbase_url: {server.base_url}\n")
-    for server.default, asked in ((fail(400, "out of order"), {1, 2}), (say('{"facts": []}'), {len(TOWNS)})):
+    for server.default, asked in (
+        (fail(400, "out of order"), {1, 2}),
+        (say('{"facts": []}'), {len(TOWNS)}),
+    ):
         server.forget()
         told = maintain(store, "--scheduler", scheduler, "--trust")
         assert len(server.requests) in asked and told.returncode == 0, told.stderr
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "the-cluster"])
-def test_a_scheduler_that_is_not_there_is_one_sentence(store: Path, address: str) -> None:
+@pytest.mark.parametrize(
+    "address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "the-cluster"]
+)
+def test_a_scheduler_that_is_not_there_is_one_sentence(
+    store: Path, address: str
+) -> None:
     told = maintain(store, "--scheduler", address)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1

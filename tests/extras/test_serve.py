@@ -33,7 +33,10 @@ for package in ("starlette", "uvicorn"):
 from filemem.serve import running as http_server
 
 FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
-WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+WEATHER: Any = {
+    "type": "function",
+    "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}},
+}
 
 
 class Served:
@@ -52,7 +55,10 @@ class Served:
             "XDG_CONFIG_HOME": str(root / "config"),
         }
         (root / "store").mkdir(exist_ok=True)
-        self.keys = {name: self.run("serve", "keys", "add", name).stdout.strip() for name in ("mara", "joao")}
+        self.keys = {
+            name: self.run("serve", "keys", "add", name).stdout.strip()
+            for name in ("mara", "joao")
+        }
         self.log = root / "log"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
@@ -65,10 +71,18 @@ class Served:
         self.url = re.findall(r"http://\S+/v1", self.hello)[0]
 
     def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([*FILEMEM, *arguments], env=self.environment, capture_output=True, text=True)
+        return subprocess.run(
+            [*FILEMEM, *arguments], env=self.environment, capture_output=True, text=True
+        )
 
     def client(self, name: str = "mara", **options: Any) -> openai.OpenAI:
-        return openai.OpenAI(base_url=self.url, api_key=self.keys.get(name, name), max_retries=0, timeout=60, **options)
+        return openai.OpenAI(
+            base_url=self.url,
+            api_key=self.keys.get(name, name),
+            max_retries=0,
+            timeout=60,
+            **options,
+        )
 
     def user(self, name: str = "mara") -> User:
         return Store(self.root / "store").user(name)
@@ -77,18 +91,31 @@ class Served:
         """The turns of each session, in order."""
         user = self.user(name)
         paths = [path for path in user.folder.paths() if path.startswith("sessions/")]
-        return [[passage.text for passage in user.open_file(path).passages] for path in paths]
+        return [
+            [passage.text for passage in user.open_file(path).passages]
+            for path in paths
+        ]
 
-    def sent(self, path: str, body: bytes | None = None, method: str = "", **headers: str) -> HTTPConnection:
+    def sent(
+        self, path: str, body: bytes | None = None, method: str = "", **headers: str
+    ) -> HTTPConnection:
         """A connection on which a request was made by hand."""
         there = urlsplit(self.url)
         connection = HTTPConnection(there.hostname or "", there.port, timeout=60)
-        given = {"Authorization": f"Bearer {self.keys['mara']}", "Content-Type": "application/json", **headers}
+        given = {
+            "Authorization": f"Bearer {self.keys['mara']}",
+            "Content-Type": "application/json",
+            **headers,
+        }
         how = method or ("POST" if body is not None else "GET")
-        connection.request(how, path, body, {key: value for key, value in given.items() if value})
+        connection.request(
+            how, path, body, {key: value for key, value in given.items() if value}
+        )
         return connection
 
-    def asked(self, path: str, body: bytes | None = None, method: str = "", **headers: str) -> Any:
+    def asked(
+        self, path: str, body: bytes | None = None, method: str = "", **headers: str
+    ) -> Any:
         """The answer to such a request, its connection being open still."""
         return self.sent(path, body, method, **headers).getresponse()
 
@@ -127,19 +154,28 @@ def served(running: Served) -> Served:
     running.model.refuses.clear()
     for name in ("mara", "joao"):
         if (running.root / "store" / name).exists():
-            os.rename(running.root / "store" / name, running.root / f"{name}-{time.monotonic_ns()}")
+            os.rename(
+                running.root / "store" / name,
+                running.root / f"{name}-{time.monotonic_ns()}",
+            )
     return running
 
 
 def ask(client: openai.OpenAI, *said: str, **options: Any) -> Any:
     """The answer to the last of what was said, by the user and the assistant in turn."""
     roles = ("user", "assistant")
-    messages: Any = [{"role": roles[number % 2], "content": text} for number, text in enumerate(said)]
-    return client.chat.completions.create(**{"model": "filemem", "messages": messages, **options})
+    messages: Any = [
+        {"role": roles[number % 2], "content": text} for number, text in enumerate(said)
+    ]
+    return client.chat.completions.create(
+        **{"model": "filemem", "messages": messages, **options}
+    )
 
 
 def streamed(answer: Any) -> str:
-    return "".join(chunk.choices[0].delta.content or "" for chunk in answer if chunk.choices)
+    return "".join(
+        chunk.choices[0].delta.content or "" for chunk in answer if chunk.choices
+    )
 
 
 # -- what a client gets --------------------------------------------------------------------------------------------
@@ -153,24 +189,55 @@ def test_a_chat_is_kept_recognised_and_remembered_by_the_next(served: Served) ->
     assert ask(client, "I drink oolong.").choices[0].message.content == "Noted."
     answer = ask(client, "I drink oolong.", "Noted.", "What do I drink?", stream=True)
     assert streamed(answer) == "You said so."
-    assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "You said so."]]
+    assert served.said() == [
+        ["I drink oolong.", "Noted.", "What do I drink?", "You said so."]
+    ]
     sent = served.model.requests[1].body
-    assert [one["role"] for one in sent["messages"]] == ["system", "user", "assistant", "user"]
+    assert [one["role"] for one in sent["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
     assert "Mara likes short answers." in sent["messages"][0]["content"]
-    assert [tool["function"]["name"] for tool in sent["tools"]] == ["grep", "search_files", "open", "close"]
+    assert [tool["function"]["name"] for tool in sent["tools"]] == [
+        "grep",
+        "search_files",
+        "open",
+        "close",
+    ]
     cites = say("As facts/2026/2026-11-20-tea.md:3 says.")
-    served.model.script(calls(("search_files", {"query": "what does Mara drink?"})), cites)
-    options: Any = {"stream_options": {"include_usage": True}, "extra_headers": {"X-Filemem-Details": "1"}}
+    served.model.script(
+        calls(("search_files", {"query": "what does Mara drink?"})), cites
+    )
+    options: Any = {
+        "stream_options": {"include_usage": True},
+        "extra_headers": {"X-Filemem-Details": "1"},
+    }
     chunks = list(ask(client, "Which tea is mine?", stream=True, **options))
-    assert "I drink oolong." in served.model.requests[-1].body["messages"][-1]["content"]
-    assert not any(choice.delta.tool_calls for chunk in chunks for choice in chunk.choices)
-    assert chunks[-1].usage.total_tokens == 220 and chunks[-2].choices[0].finish_reason == "stop"
+    assert (
+        "I drink oolong." in served.model.requests[-1].body["messages"][-1]["content"]
+    )
+    assert not any(
+        choice.delta.tool_calls for chunk in chunks for choice in chunk.choices
+    )
+    assert (
+        chunks[-1].usage.total_tokens == 220
+        and chunks[-2].choices[0].finish_reason == "stop"
+    )
     details = chunks[-2].model_extra["filemem"]
-    assert [one["name"] for one in details["calls"]] == ["search_files"] and details["session"].startswith("sessions/")
-    assert details["citations"] == ["facts/2026/2026-11-20-tea.md:3"] and len(served.said()) == 2
+    assert [one["name"] for one in details["calls"]] == ["search_files"] and details[
+        "session"
+    ].startswith("sessions/")
+    assert (
+        details["citations"] == ["facts/2026/2026-11-20-tea.md:3"]
+        and len(served.said()) == 2
+    )
 
 
-def test_the_same_opening_is_a_new_chat_and_an_edited_message_too(served: Served) -> None:
+def test_the_same_opening_is_a_new_chat_and_an_edited_message_too(
+    served: Served,
+) -> None:
     """Two chats that begin alike are two; asking anew is the same; what was edited begins a transcript of its own."""
     client = served.client()
     served.model.default = say("Hello!")
@@ -189,7 +256,9 @@ def test_the_same_opening_is_a_new_chat_and_an_edited_message_too(served: Served
     served.model.default = fail(400, "the script has run out")
 
 
-def test_what_is_asked_anew_is_answered_and_no_later_or_earlier_message(served: Served) -> None:
+def test_what_is_asked_anew_is_answered_and_no_later_or_earlier_message(
+    served: Served,
+) -> None:
     """An answer amid a chat; the last one, where the transcript was archived, or a person has taken what was asked out of it."""
     served.model.default = say("Yes.")
     chat = ["One?", "Yes.", "Two?", "Yes.", "Three?"]
@@ -197,7 +266,11 @@ def test_what_is_asked_anew_is_answered_and_no_later_or_earlier_message(served: 
         ask(served.client(), *chat[:last])
     assert served.model.requests[-1].body["messages"][-1]["content"].endswith("Two?")
     assert sorted(served.said()) == [[*chat[:3], "Yes."], [*chat, "Yes."]]
-    [path] = [one for one in served.user().folder.paths() if "Three?" in served.user().open_file(one).text]
+    [path] = [
+        one
+        for one in served.user().folder.paths()
+        if "Three?" in served.user().open_file(one).text
+    ]
     served.user().folder.move({path: f"archive/{path}"})
     ask(served.client(), *chat)
     file = served.root / "store/mara/archive" / path
@@ -215,18 +288,41 @@ def test_litellm_completes_streams_and_is_told_what_is_wrong(served: Served) -> 
     how: dict[str, Any] = {"api_base": served.url, "api_key": served.keys["mara"]}
     said = [{"role": "user", "content": "I drink oolong."}]
     answer = litellm.completion("openai/filemem", said, **how)
-    assert (answer.choices[0].message.content, answer.usage.total_tokens) == ("Noted.", 110)
-    said += [{"role": "assistant", "content": "Noted."}, {"role": "user", "content": "What do I drink?"}]
-    assert streamed(litellm.completion("openai/filemem", said, stream=True, **how)) == "Oolong."
-    assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]]
+    assert (answer.choices[0].message.content, answer.usage.total_tokens) == (
+        "Noted.",
+        110,
+    )
+    said += [
+        {"role": "assistant", "content": "Noted."},
+        {"role": "user", "content": "What do I drink?"},
+    ]
+    assert (
+        streamed(litellm.completion("openai/filemem", said, stream=True, **how))
+        == "Oolong."
+    )
+    assert served.said() == [
+        ["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]
+    ]
     with pytest.raises(litellm.NotFoundError, match="take filemem"):
         litellm.completion("openai/none", said, **how)
 
 
 def test_a_chat_that_began_elsewhere_is_taken_in_whole(served: Served) -> None:
     served.model.script(say("Seven."))
-    ask(served.client(), "I have alpacas.", "How many?", "Guess. My password is Tulip-Garden-42.")
-    assert served.said() == [["I have alpacas.", "How many?", "Guess. My password is [redacted: password].", "Seven."]]
+    ask(
+        served.client(),
+        "I have alpacas.",
+        "How many?",
+        "Guess. My password is Tulip-Garden-42.",
+    )
+    assert served.said() == [
+        [
+            "I have alpacas.",
+            "How many?",
+            "Guess. My password is [redacted: password].",
+            "Seven.",
+        ]
+    ]
 
 
 def test_the_client_s_own_tools_pass_through(served: Served) -> None:
@@ -235,64 +331,128 @@ def test_the_client_s_own_tools_pass_through(served: Served) -> None:
     served.user().remember("Mara lives in Braga.")
     both = calls(("search_files", {"query": "where does Mara live?"}), ("weather", {}))
     for stream in (False, True):
-        served.model.script(both, calls(("weather", {"city": "Braga"})), say("It rains."))
+        served.model.script(
+            both, calls(("weather", {"city": "Braga"})), say("It rains.")
+        )
         question = f"Which weather has it at home, {stream}?"
         answer: Any = ask(client, question, tools=[WEATHER], stream=stream)
         if stream:
-            [call] = [one for chunk in answer for choice in chunk.choices for one in choice.delta.tool_calls or []]
+            [call] = [
+                one
+                for chunk in answer
+                for choice in chunk.choices
+                for one in choice.delta.tool_calls or []
+            ]
         else:
             [call] = answer.choices[0].message.tool_calls
             assert answer.choices[0].finish_reason == "tool_calls"
-        assert (call.function.name, call.function.arguments) == ("weather", '{"city": "Braga"}')
-        made = {"id": call.id, "type": "function", "function": {"name": "weather", "arguments": "{}"}}
-        messages: Any = [{"role": "user", "content": question}, {"role": "assistant", "tool_calls": [made]}]
+        assert (call.function.name, call.function.arguments) == (
+            "weather",
+            '{"city": "Braga"}',
+        )
+        made = {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": "weather", "arguments": "{}"},
+        }
+        messages: Any = [
+            {"role": "user", "content": question},
+            {"role": "assistant", "tool_calls": [made]},
+        ]
         messages += [{"role": "tool", "tool_call_id": call.id, "content": "rain"}]
-        answer = client.chat.completions.create(model="filemem", messages=messages, tools=[WEATHER])
+        answer = client.chat.completions.create(
+            model="filemem", messages=messages, tools=[WEATHER]
+        )
         assert answer.choices[0].message.content == "It rains."
         sent = served.model.requests[-1].body
-        assert [one["role"] for one in sent["messages"]][-3:] == ["user", "assistant", "tool"]
+        assert [one["role"] for one in sent["messages"]][-3:] == [
+            "user",
+            "assistant",
+            "tool",
+        ]
         assert [tool["function"]["name"] for tool in sent["tools"]][-1] == "weather"
     assert [len(turns) for turns in served.said()] == [2, 2]
 
 
-def test_instructions_settings_and_pictures_of_the_client_reach_the_model(served: Served) -> None:
+def test_instructions_settings_and_pictures_of_the_client_reach_the_model(
+    served: Served,
+) -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     messages: Any = [
         {"role": "system", "content": "Speak like a pirate."},
-        {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "What is this?"}, picture],
+        },
     ]
     served.model.script(say("A parrot."))
-    served.client().chat.completions.create(model="scripted", messages=messages, temperature=0.5, max_tokens=7)
+    served.client().chat.completions.create(
+        model="scripted", messages=messages, temperature=0.5, max_tokens=7
+    )
     sent = served.model.requests[-1].body
-    assert "Speak like a pirate." in sent["messages"][0]["content"] and sent["messages"][-1]["content"][-1] == picture
-    assert sent["temperature"] == 0.5 and sent["max_tokens"] == 7 and sent["model"] == "scripted"
+    assert (
+        "Speak like a pirate." in sent["messages"][0]["content"]
+        and sent["messages"][-1]["content"][-1] == picture
+    )
+    assert (
+        sent["temperature"] == 0.5
+        and sent["max_tokens"] == 7
+        and sent["model"] == "scripted"
+    )
     assert served.said() == [["What is this?\n[image_url]", "A parrot."]]
 
 
-def test_a_message_that_asks_not_to_be_kept_is_in_no_file_though_clients_send_it_again(served: Served) -> None:
-    served.model.script(say("A title."), say("Noted."), say("As you wish."), say("Oolong."))
-    assert ask(served.client(), "Title this chat.", store=False).choices[0].message.content == "A title."
-    said = ["I drink oolong.", "Noted.", "Off the record: I may leave the quokka.", "As you wish.", "What do I drink?"]
+def test_a_message_that_asks_not_to_be_kept_is_in_no_file_though_clients_send_it_again(
+    served: Served,
+) -> None:
+    served.model.script(
+        say("A title."), say("Noted."), say("As you wish."), say("Oolong.")
+    )
+    assert (
+        ask(served.client(), "Title this chat.", store=False).choices[0].message.content
+        == "A title."
+    )
+    said = [
+        "I drink oolong.",
+        "Noted.",
+        "Off the record: I may leave the quokka.",
+        "As you wish.",
+        "What do I drink?",
+    ]
     for last in (1, 3, 5):
         ask(served.client(), *said[:last])
-    assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]]
+    assert served.said() == [
+        ["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]
+    ]
     assert "quokka" in str(served.model.requests[2].body)
 
 
-def test_a_program_s_prompt_is_passed_on_and_neither_kept_nor_searched_with(served: Served) -> None:
+def test_a_program_s_prompt_is_passed_on_and_neither_kept_nor_searched_with(
+    served: Served,
+) -> None:
     """Told by metadata, by a header, by a beginning that is known, and by one in the settings of the key."""
     served.user().remember("Mara's cat is called Parafuso.")
-    served.keys["ana"] = served.run("serve", "keys", "add", "ana", "--program", "Suggest tags").stdout.strip()
+    served.keys["ana"] = served.run(
+        "serve", "keys", "add", "ana", "--program", "Suggest tags"
+    ).stdout.strip()
     there = {"extra_body": {"metadata": {"task": "title_generation"}}}
     for name, text, how in (
         ("mara", "Name this chat: my cat.", there),
-        ("mara", "Name this chat: my cat.", {"extra_headers": {"X-Filemem-Program": "1"}}),
+        (
+            "mara",
+            "Name this chat: my cat.",
+            {"extra_headers": {"X-Filemem-Program": "1"}},
+        ),
         ("mara", "### Task:\nName this chat: my cat.", {}),
         ("ana", "Suggest tags for: my cat.", {}),
     ):
         served.model.script(say("A cat."))
-        assert ask(served.client(name), text, **how).choices[0].message.content == "A cat."
-        assert served.model.requests[-1].body["messages"] == [{"role": "user", "content": text}]
+        assert (
+            ask(served.client(name), text, **how).choices[0].message.content == "A cat."
+        )
+        assert served.model.requests[-1].body["messages"] == [
+            {"role": "user", "content": text}
+        ]
         assert "tools" not in served.model.requests[-1].body
     assert served.said() == served.said("ana") == []
     served.model.script(say("Parafuso."))
@@ -306,27 +466,46 @@ def test_what_stands_in_every_chat_is_a_program_s_example(served: Served) -> Non
     for number in range(4):
         served.model.script(say("Done."), say("And that."))
         ask(served.client(), example, "Ok.", f"Rename file {number}.")
-        ask(served.client(), example, "Ok.", f"Rename file {number}.", "Done.", "And the next.")
-    asked = [[f"Rename file {number}.", "Done.", "And the next.", "And that."] for number in range(4)]
+        ask(
+            served.client(),
+            example,
+            "Ok.",
+            f"Rename file {number}.",
+            "Done.",
+            "And the next.",
+        )
+    asked = [
+        [f"Rename file {number}.", "Done.", "And the next.", "And that."]
+        for number in range(4)
+    ]
     assert sorted(turns[-4:] for turns in served.said()) == asked
     assert sorted(map(len, served.said())) == [4, 4, 6, 6]
     assert "get_factorial" in served.model.requests[-1].body["messages"][0]["content"]
 
 
-def test_what_was_forgotten_does_not_come_back_with_the_next_message(served: Served) -> None:
+def test_what_was_forgotten_does_not_come_back_with_the_next_message(
+    served: Served,
+) -> None:
     served.model.script(say("Hilda!"), say("So."))
     ask(served.client(), "I own a zeppelin called Hilda.")
-    [path] = [path for path in served.user().folder.paths() if path.startswith("sessions/")]
+    [path] = [
+        path for path in served.user().folder.paths() if path.startswith("sessions/")
+    ]
     served.user().forget(path)
     ask(served.client(), "I own a zeppelin called Hilda.", "Hilda!", "What else?")
     assert served.said() == [["What else?", "So."]] and not served.user().grep("Hilda")
 
 
 def test_the_models_its_health_and_the_owner_s_page_are_told(served: Served) -> None:
-    assert [model.id for model in served.client().models.list()] == ["filemem", "scripted"]
+    assert [model.id for model in served.client().models.list()] == [
+        "filemem",
+        "scripted",
+    ]
     assert served.client().models.retrieve("filemem").owned_by == "filemem"
     assert served.asked("/healthz").read() == b'{"status":"ok"}'
-    assert b"<title>mara's memories" in served.asked("/").read().replace(b"&#x27;", b"'")
+    assert b"<title>mara's memories" in served.asked("/").read().replace(
+        b"&#x27;", b"'"
+    )
     assert served.asked("/", Authorization="Bearer fm-unknown").status == 401
 
 
@@ -335,65 +514,130 @@ def test_the_models_its_health_and_the_owner_s_page_are_told(served: Served) -> 
 FUNCTION: Any = {"type": "function", **WEATHER["function"], "strict": False}
 
 
-def respond(client: openai.OpenAI, said: Any, *, stream: bool = False, **options: Any) -> Any:
+def respond(
+    client: openai.OpenAI, said: Any, *, stream: bool = False, **options: Any
+) -> Any:
     """The response to what was said; of a stream the last event's, whose pieces are its text."""
-    answer: Any = client.responses.create(model="filemem", input=said, stream=stream, **options)
+    answer: Any = client.responses.create(
+        model="filemem", input=said, stream=stream, **options
+    )
     if stream:
         events = list(answer)
         assert [one.sequence_number for one in events] == list(range(len(events)))
-        pieces = "".join(one.delta for one in events if one.type == "response.output_text.delta")
+        pieces = "".join(
+            one.delta for one in events if one.type == "response.output_text.delta"
+        )
         answer = events[-1].response
         assert (events[0].type, pieces) == ("response.created", answer.output_text)
-        assert [one.item for one in events if one.type == "response.output_item.done"] == answer.output
+        assert [
+            one.item for one in events if one.type == "response.output_item.done"
+        ] == answer.output
     return answer
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_response_goes_on_with_the_one_before_it(served: Served, stream: bool) -> None:
+def test_a_response_goes_on_with_the_one_before_it(
+    served: Served, stream: bool
+) -> None:
     """By its id, though a secret was taken out of the transcript, and as well with all that was said; what went another way at
     an earlier one is a transcript of its own, and an id that nobody knows an error."""
     client = served.client()
-    served.model.script(say("Noted."), say("Oolong."), say("Green."), say("Good night."))
-    first = respond(client, "I drink oolong. My password is Tulip-Garden-42.", stream=stream, instructions="Be brief.")
-    assert (first.status, first.output_text, first.usage.total_tokens) == ("completed", "Noted.", 110)
+    served.model.script(
+        say("Noted."), say("Oolong."), say("Green."), say("Good night.")
+    )
+    first = respond(
+        client,
+        "I drink oolong. My password is Tulip-Garden-42.",
+        stream=stream,
+        instructions="Be brief.",
+    )
+    assert (first.status, first.output_text, first.usage.total_tokens) == (
+        "completed",
+        "Noted.",
+        110,
+    )
     assert "Be brief." in served.model.requests[0].body["messages"][0]["content"]
-    second = respond(client, "What do I drink?", stream=stream, previous_response_id=first.id)
+    second = respond(
+        client, "What do I drink?", stream=stream, previous_response_id=first.id
+    )
     kept = "I drink oolong. My password is [redacted: password]."
-    one, other = [kept, "Noted.", "What do I drink?", "Oolong."], [kept, "Noted.", "And now?", "Green."]
+    one, other = (
+        [kept, "Noted.", "What do I drink?", "Oolong."],
+        [kept, "Noted.", "And now?", "Green."],
+    )
     assert second.output_text == "Oolong." and served.said() == [one]
     respond(client, [{"role": "user", "content": [{"type": "input_text", "text": "And now?"}]}],
             stream=stream, previous_response_id=first.id)  # fmt: skip
     assert sorted(served.said()) == [other, one]
-    said = [{"role": "user", "content": kept}, *first.output, {"role": "user", "content": "What do I drink?"}]
-    respond(client, [*said, *second.output, {"role": "user", "content": "Good night."}], stream=stream)
+    said = [
+        {"role": "user", "content": kept},
+        *first.output,
+        {"role": "user", "content": "What do I drink?"},
+    ]
+    respond(
+        client,
+        [*said, *second.output, {"role": "user", "content": "Good night."}],
+        stream=stream,
+    )
     assert [len(turns) for turns in sorted(served.said(), key=len)] == [4, 6]
     with pytest.raises(openai.NotFoundError) as error:
         respond(client, "And?", stream=stream, previous_response_id="resp_none")
     assert error.value.code == "previous_response_not_found"
     served.model.script(say("A title."))
-    assert respond(client, "Title this.", stream=stream, store=False).output_text == "A title."
+    assert (
+        respond(client, "Title this.", stream=stream, store=False).output_text
+        == "A title."
+    )
     assert len(served.said()) == 2
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_functions_pass_through_responses_both_ways(served: Served, stream: bool) -> None:
+def test_functions_pass_through_responses_both_ways(
+    served: Served, stream: bool
+) -> None:
     """The model's call goes to the client, its result goes on, by the id of the response and with all that was said."""
     client = served.client()
     both = calls(("grep", {"pattern": "Braga"}), ("weather", {}))
     for by_id in (True, False):
-        served.model.script(both, calls(("weather", {"city": "Braga"})), say("It rains."))
-        question = [{"role": "user", "content": f"Which weather has it at home, {by_id}?"}]
-        first = respond(client, question, stream=stream, tools=[FUNCTION, {"type": "web_search"}])
+        served.model.script(
+            both, calls(("weather", {"city": "Braga"})), say("It rains.")
+        )
+        question = [
+            {"role": "user", "content": f"Which weather has it at home, {by_id}?"}
+        ]
+        first = respond(
+            client, question, stream=stream, tools=[FUNCTION, {"type": "web_search"}]
+        )
         [call] = first.output
-        assert (call.type, call.name, call.arguments) == ("function_call", "weather", '{"city": "Braga"}')
-        result = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
+        assert (call.type, call.name, call.arguments) == (
+            "function_call",
+            "weather",
+            '{"city": "Braga"}',
+        )
+        result = {
+            "type": "function_call_output",
+            "call_id": call.call_id,
+            "output": "rain",
+        }
         if by_id:
-            second = respond(client, [result], stream=stream, tools=[FUNCTION], previous_response_id=first.id)
+            second = respond(
+                client,
+                [result],
+                stream=stream,
+                tools=[FUNCTION],
+                previous_response_id=first.id,
+            )
         else:
-            second = respond(client, [*question, call, result], stream=stream, tools=[FUNCTION])
+            second = respond(
+                client, [*question, call, result], stream=stream, tools=[FUNCTION]
+            )
         assert second.output_text == "It rains."
         sent = served.model.requests[-1].body
-        assert [one["role"] for one in sent["messages"]][-3:] == ["user", "assistant", "tool"]
+        assert [one["role"] for one in sent["messages"]][-3:] == [
+            "user",
+            "assistant",
+            "tool",
+        ]
         assert [tool["function"]["name"] for tool in sent["tools"]][-1] == "weather"
     assert [len(turns) for turns in served.said()] == [2, 2]
 
@@ -408,13 +652,17 @@ def test_an_agent_of_the_agents_sdk_speaks_with_it_by_responses(served: Served) 
         return "rain"
 
     async def run() -> list[str]:
-        async with openai.AsyncOpenAI(base_url=served.url, api_key=served.keys["mara"]) as client:
+        async with openai.AsyncOpenAI(
+            base_url=served.url, api_key=served.keys["mara"]
+        ) as client:
             model = agents.OpenAIResponsesModel("filemem", client)
             agent = agents.Agent("Assistant", "Be brief.", model=model, tools=[weather])
             how = agents.RunConfig(tracing_disabled=True)
             first = await agents.Runner.run(agent, "Which weather?", run_config=how)
             last = first.last_response_id
-            second = agents.Runner.run_streamed(agent, "And now?", run_config=how, previous_response_id=last)
+            second = agents.Runner.run_streamed(
+                agent, "And now?", run_config=how, previous_response_id=last
+            )
             async for _ in second.stream_events():
                 pass
             return [first.final_output, second.final_output]
@@ -429,11 +677,25 @@ def test_an_agent_of_the_agents_sdk_speaks_with_it_by_responses(served: Served) 
 def test_a_key_opens_one_user_s_memories_and_no_other_key_does(served: Served) -> None:
     """Hashes alone are on disk, a key that was taken away is refused at the next request, and no key is in the log."""
     served.user("joao").remember("João hides the key under the fern.")
-    served.model.script(calls(("grep", {"pattern": "fern"}), ("open", {"path": "../joao/profile.md"})), say("Nothing."))
+    served.model.script(
+        calls(("grep", {"pattern": "fern"}), ("open", {"path": "../joao/profile.md"})),
+        say("Nothing."),
+    )
     ask(served.client("mara"), "What does João hide?")
-    told = [one["content"] for one in served.model.requests[-1].body["messages"] if one["role"] == "tool"]
+    told = [
+        one["content"]
+        for one in served.model.requests[-1].body["messages"]
+        if one["role"] == "tool"
+    ]
     assert "0 lines" in told[0] and told[1].startswith("Error: ")
-    for key in ("", "none", "sk-of-the-server", served.keys["mara"][:-1], served.keys["mara"] + "x", "é" * 9):
+    for key in (
+        "",
+        "none",
+        "sk-of-the-server",
+        served.keys["mara"][:-1],
+        served.keys["mara"] + "x",
+        "é" * 9,
+    ):
         there = {"Authorization": f"Bearer {key}".encode().decode("latin-1")}
         status, body = served.post(b"{}", **there)
         assert status == 401 and body["error"]["code"] == "invalid_api_key", key
@@ -446,10 +708,17 @@ def test_a_key_opens_one_user_s_memories_and_no_other_key_does(served: Served) -
     served.model.script(say("Hi."))
     ask(served.client("rui"), "Hi.")
     assert "rui" in served.run("serve", "keys", "list").stdout
-    assert served.run("serve", "keys", "remove", "rui").stdout == "Took 1 key of rui away.\n"
+    assert (
+        served.run("serve", "keys", "remove", "rui").stdout
+        == "Took 1 key of rui away.\n"
+    )
     with pytest.raises(openai.AuthenticationError):
         ask(served.client("rui"), "Hi again.")
-    files = [served.log, *(served.root / "config").rglob("*"), *(served.root / "store").rglob("*")]
+    files = [
+        served.log,
+        *(served.root / "config").rglob("*"),
+        *(served.root / "store").rglob("*"),
+    ]
     written = [path.read_text(errors="replace") for path in files if path.is_file()]
     assert not any(key in text for key in served.keys.values() for text in written)
     assert "sk-of-the-server" not in served.log.read_text()
@@ -474,12 +743,18 @@ BAD: list[tuple[bytes, int]] = [
 ]  # fmt: skip
 
 
-def test_a_malformed_or_oversized_request_is_refused_in_one_line(served: Served) -> None:
+def test_a_malformed_or_oversized_request_is_refused_in_one_line(
+    served: Served,
+) -> None:
     """In OpenAI's shape, without a trace of the program's inside, and nothing is written."""
     for body, status in BAD:
         got, told = served.post(body)
         sentence = told["error"]["message"]
-        assert got == status and "\n" not in sentence and "Traceback" not in sentence, (body[:90], got, sentence)
+        assert got == status and "\n" not in sentence and "Traceback" not in sentence, (
+            body[:90],
+            got,
+            sentence,
+        )
         assert told["error"].keys() == {"message", "type", "param", "code"}
     asked = b'{"messages": [{"role": "user", "content": "x"}]}'
     for form in ("text/plain", "text/plain; json", "application/jsonp", ""):
@@ -492,7 +767,10 @@ def test_a_malformed_or_oversized_request_is_refused_in_one_line(served: Served)
     assert "Traceback" not in served.log.read_text()
     served.model.script(say("A cup."))
     emoji = b'{"model": "filemem", "messages": [{"role": "user", "content": "\\ud83c\\udf75?"}]}'  # as two halves
-    assert served.post(emoji, **{"Content-Type": "Application/JSON; charset=utf-8"})[0] == 200
+    assert (
+        served.post(emoji, **{"Content-Type": "Application/JSON; charset=utf-8"})[0]
+        == 200
+    )
     assert served.said() == [["\N{TEACUP WITHOUT HANDLE}?", "A cup."]]
 
 
@@ -504,13 +782,21 @@ def test_silent_connections_are_closed_and_those_that_ask_are_served() -> None:
             begun.set()
             while scope["path"] == "/slow" and not closed.is_set():
                 await asyncio.sleep(0.01)
-            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": 200,
+                    "headers": [(b"content-length", b"2")],
+                }
+            )
             await send({"type": "http.response.body", "body": b"hi"})
 
     begun, closed = threading.Event(), threading.Event()
     with http_server.bound("127.0.0.1", 0) as (listening, url):
         server = http_server.server(app, most=20, patience=0.3)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread = threading.Thread(
+            target=server.run, kwargs={"sockets": [listening]}, daemon=True
+        )
         thread.start()
         there = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
         slow = HTTPConnection(*there, timeout=60)
@@ -535,11 +821,16 @@ def test_silent_connections_are_closed_and_those_that_ask_are_served() -> None:
             one.close()
 
 
-def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(served: Served) -> None:
+def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(
+    served: Served,
+) -> None:
     served.model.script(fail(401, "bad key"), say("Now."))
     with pytest.raises(openai.InternalServerError) as error:
         ask(served.client(), "I drink oolong.")
-    assert error.value.status_code == 502 and error.value.response.headers["x-should-retry"] == "false"
+    assert (
+        error.value.status_code == 502
+        and error.value.response.headers["x-should-retry"] == "false"
+    )
     assert "sk-of-the-server" not in str(error.value)
     assert ask(served.client(), "I drink oolong.").choices[0].message.content == "Now."
     assert served.said() == [["I drink oolong.", "[no answer]", "Now."]]
@@ -548,13 +839,17 @@ def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(serv
         streamed(ask(served.client(), "And now?", stream=True))
 
 
-def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(served: Served) -> None:
+def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(
+    served: Served,
+) -> None:
     """In the middle of a stream, and before the first word; others are answered meanwhile."""
     for stream, step in ((True, hang("It was a dark night")), (False, hang())):
         served.model.hung_up.clear()
         served.model.script(step)
         said = [{"role": "user", "content": f"Tell me a story, {stream}."}]
-        asked = json.dumps({"stream": stream, "model": "filemem", "messages": said}).encode()
+        asked = json.dumps(
+            {"stream": stream, "model": "filemem", "messages": said}
+        ).encode()
         connection = served.sent("/v1/chat/completions", asked)
         if stream:
             answer, heard = connection.getresponse(), b""
@@ -570,7 +865,10 @@ def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(served: 
         assert served.model.hung_up.wait(60)
         served.model.forget()
     served.model.script(say("Here."))
-    assert ask(served.client("joao"), "Are you there?").choices[0].message.content == "Here."
+    assert (
+        ask(served.client("joao"), "Are you there?").choices[0].message.content
+        == "Here."
+    )
     wait_for(lambda: "the client left" in served.log.read_text())
     assert any("It was a dark night [interrupted]" in turns for turns in served.said())
 
@@ -586,7 +884,9 @@ def wait_for(holds: Any) -> None:
 def test_a_slow_model_holds_up_nobody_else(served: Served) -> None:
     """Eight answers of one user that hang: one more is told to wait, and another user is answered."""
     served.model.default = hang("Well, let me see.")
-    patient = served.client().with_options(max_retries=9)  # answers of the tests before may be ending still
+    patient = served.client().with_options(
+        max_retries=9
+    )  # answers of the tests before may be ending still
     slow = [ask(patient, f"Question {number}.", stream=True) for number in range(8)]
     with pytest.raises(openai.RateLimitError) as error:
         ask(served.client(), "One more.")
@@ -608,29 +908,56 @@ def test_a_slow_model_holds_up_nobody_else(served: Served) -> None:
     served.model.default = fail(400, "the script has run out")
 
 
-def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(tmp_path: Path) -> None:
+def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(
+    tmp_path: Path,
+) -> None:
     """What is asked for in another name or by a page elsewhere is refused, as a browser would be tricked into it; the pages of a
     site that was named may ask."""
-    asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
-    with serving(tmp_path, "--user", "mara", "--origin", "https://chat.example/") as served:
+    asking = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }
+    with serving(
+        tmp_path, "--user", "mara", "--origin", "https://chat.example/"
+    ) as served:
         for method, site in itertools.product(("OPTIONS", "POST"), ("chat", "evil")):
-            headers = {"Authorization": "", "Origin": f"https://{site}.example", **asking}
-            answer = served.asked("/v1/responses", b'{"model": "filemem", "input": "Hi."}', method, **headers)
+            headers = {
+                "Authorization": "",
+                "Origin": f"https://{site}.example",
+                **asking,
+            }
+            answer = served.asked(
+                "/v1/responses",
+                b'{"model": "filemem", "input": "Hi."}',
+                method,
+                **headers,
+            )
             leave = headers["Origin"] if site == "chat" else None
             assert answer.status in ((200,) if leave else (400, 403))
             assert answer.headers["access-control-allow-origin"] == leave
         assert ask(served.client("anything"), "Hi.").choices[0].message.content == "Hi."
         asked = b'{"model": "filemem", "messages": [{"role": "user", "content": "x"}]}'
-        for header in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+        for header in (
+            {"Host": "evil.example"},
+            {"Origin": "https://evil.example"},
+            {"Origin": "null"},
+        ):
             status, told = served.post(asked, **{"Authorization": "", **header})
             assert status == 403 and "add a key" in told["error"]["message"], header
         for header in ({"Host": "localhost:8765"}, {"Origin": "http://localhost:3000"}):
             assert served.post(asked, **{"Authorization": "", **header})[0] == 200
-        assert served.post(asked, Authorization=f"Bearer {served.keys['joao']}")[0] == 200
+        assert (
+            served.post(asked, Authorization=f"Bearer {served.keys['joao']}")[0] == 200
+        )
         assert len(served.said("joao")) == 1 and len(served.said("mara")) == 4
-        for arguments in (("--host", "0.0.0.0"), ("--port", str(urlsplit(served.url).port))):
+        for arguments in (
+            ("--host", "0.0.0.0"),
+            ("--port", str(urlsplit(served.url).port)),
+        ):
             refused = served.run("serve", "--user", "mara", *arguments)
-            assert refused.returncode == 2 and re.fullmatch("filemem: .+\n", refused.stderr)
+            assert refused.returncode == 2 and re.fullmatch(
+                "filemem: .+\n", refused.stderr
+            )
 
 
 # -- many at once --------------------------------------------------------------------------------------------------
@@ -641,8 +968,14 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
 
     def echo(body: dict[str, Any]) -> Step:
         last = body["messages"][-1]
-        words = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user").rpartition("\n\n")[2]
-        return calls(("grep", {"pattern": "secret"})) if last["role"] == "user" else say(f"{words}|{last['content']}")
+        words = next(
+            m["content"] for m in reversed(body["messages"]) if m["role"] == "user"
+        ).rpartition("\n\n")[2]
+        return (
+            calls(("grep", {"pattern": "secret"}))
+            if last["role"] == "user"
+            else say(f"{words}|{last['content']}")
+        )
 
     served.model.default = echo
     names = [f"user{number}" for number in range(50)]
@@ -650,7 +983,9 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", served.environment["XDG_CONFIG_HOME"])
         for name in names:
-            served.keys[name] = keys.add(str(served.root / "store"), name, dt.date(2026, 11, 22))
+            served.keys[name] = keys.add(
+                str(served.root / "store"), name, dt.date(2026, 11, 22)
+            )
             made.user(name).folder.make()
     barrier = threading.Barrier(50)
 
@@ -661,14 +996,19 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
             for turn in range(3):
                 said += [f"The secret {turn} of {name}"]
                 answer: Any = ask(client, *said, stream=turn % 2 == 1, timeout=120)
-                said += [streamed(answer) if turn % 2 else answer.choices[0].message.content]
+                said += [
+                    streamed(answer) if turn % 2 else answer.choices[0].message.content
+                ]
         return said
 
     with concurrent.futures.ThreadPoolExecutor(50) as pool:
         answers = dict(zip(names, pool.map(chat, names), strict=True))
     for name, said in answers.items():
         assert served.said(name) == [said]
-        assert all(answer.startswith(f"{asked}|") for asked, answer in zip(said[::2], said[1::2], strict=True))
+        assert all(
+            answer.startswith(f"{asked}|")
+            for asked, answer in zip(said[::2], said[1::2], strict=True)
+        )
         others = set(re.findall(r"user\d+", " ".join(said)))
         assert others == {name}
     served.model.default = fail(400, "the script has run out")
@@ -682,7 +1022,13 @@ def test_each_answer_is_a_commit_where_the_memories_lie_in_git(tmp_path: Path) -
         (tmp_path / "store/mara/own.md").write_text("Hers.\n")
         ask(served.client(), "I keep bees.")
     git = ["git", "-C", str(tmp_path / "store")]
-    said = subprocess.run([*git, "log", "-1", "--format=%s|%(trailers:key=Job)"], capture_output=True, text=True).stdout
+    said = subprocess.run(
+        [*git, "log", "-1", "--format=%s|%(trailers:key=Job)"],
+        capture_output=True,
+        text=True,
+    ).stdout
     assert said.strip() == "Talk with mara: I keep bees.|Job: chat"
-    left = subprocess.run([*git, "status", "--short", "-uall"], capture_output=True, text=True).stdout
+    left = subprocess.run(
+        [*git, "status", "--short", "-uall"], capture_output=True, text=True
+    ).stdout
     assert left == "?? mara/own.md\n"
