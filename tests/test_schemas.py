@@ -30,7 +30,11 @@ def schema(name: str) -> dict[str, Any]:
 def test_the_schema_of_the_settings_is_that_of_config() -> None:
     """Every key with its type, default, choices and comment."""
     said = dict(
-        re.findall(r"^    (\w+): .*?  # (.+)$", inspect.getsource(Config), re.MULTILINE)
+        re.findall(
+            r"^    (\w+): (?:.*?\(\n)?.*?(?:\n    \))?  # (.+)$",
+            inspect.getsource(Config),
+            re.MULTILINE,
+        )
     )
     found, rules = schema("settings"), schema("settings")["properties"]
     fields = dataclasses.fields(Config)

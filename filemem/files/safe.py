@@ -316,8 +316,12 @@ def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
     """The open file, once no editor is in the middle of saving it: some empty a file, or move it aside, for a moment."""
     for late in range(TRIES):
         try:
-            mode = "rb" if flags == os.O_RDONLY else "r+b"
-            file = open(open_regular(path, flags), mode, buffering=0)  # noqa: SIM115
+            descriptor = open_regular(path, flags)
+            file: BinaryIO
+            if flags == os.O_RDONLY:
+                file = open(descriptor, "rb", buffering=0)  # noqa: SIM115
+            else:
+                file = open(descriptor, "r+b", buffering=0)  # noqa: SIM115
         except NotFound:
             if late:
                 raise
