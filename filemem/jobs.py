@@ -15,7 +15,7 @@ from typing import Any
 
 from filemem import index, overview
 from filemem.chat import Does
-from filemem.errors import FilememError, Problem, in_words, missing_extra
+from filemem.errors import FilememError, in_words, missing_extra
 from filemem.files.folder import Folder, JobDone, Progress, StoreFolder, no_progress
 from filemem.files.memory import PROFILE
 from filemem.files.trust import Trust
@@ -75,9 +75,8 @@ def remembered(
 def consolidated(
     folder: Folder, at: dt.datetime, model: Model | None, **how: Any
 ) -> Iterator[Applied]:
-    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request, with the profile on what a person
-    has renamed. What a model has noted has its vectors then, where there are any."""
-    follow_renames(folder, at)
+    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request. What a model has noted has its
+    vectors then, where there are any."""
     with job(folder, "consolidate", at) as commit:
         for done in consolidation.run(folder, at, model, **how):
             yield done._replace(notes=done.notes + commit(done.subject, done.paths))
@@ -155,7 +154,7 @@ def maintain(
     """Every job, in the order in which each finds what the one before has left. `dry`: only say what each would do to the
     memories as they are now; nothing is written, and no job waited for."""
     with contextlib.nullcontext() if dry else folder.job_lock():
-        followed = [] if dry else [follow_renames(folder, at)]
+        followed = list[JobDone]()
         if not (
             dry or model
         ):  # lines of the profile follow what was changed or has ended
@@ -226,13 +225,6 @@ def _committed(commit: Commit, done: JobDone) -> JobDone:
     )
 
 
-def follow_renames(folder: Folder, at: dt.datetime) -> JobDone:
-    """Have what names a memory that a person has renamed name it as it is called now; a job, where there is such a one."""
-    names = consolidation.renames(folder)
-    with job(folder, "renames", at, alone=False, dry=not names) as commit:
-        return _committed(commit, consolidation.follow(folder, names))
-
-
 # -- for one user or for many --------------------------------------------------------------------------------------------
 
 
@@ -259,16 +251,9 @@ def consolidate(
 
 
 def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:
-    """Every problem in the files, and what was renamed, which is followed first."""
-    found, followed = list[Problem](), list[str]()
-    with contextlib.suppress(
-        FilememError, OSError
-    ):  # a bookkeeping that is a link, or that may not be written
-        found = History(folder).problems()
-        followed = follow_renames(folder, at).said
-    found += overview.problems(folder, progress)
-    told = [JobDone("", [one], {"followed": one}) for one in followed]
-    return told + [JobDone("", [str(one)], one._asdict()) for one in found]
+    """Every problem in the files."""
+    found = History(folder).problems() + overview.problems(folder, progress)
+    return [JobDone("", [str(one)], one._asdict()) for one in found]
 
 
 def do(

@@ -117,8 +117,8 @@ def _beside(folder: Folder) -> Iterator[Problem]:
 def _references(
     folder: Folder, memory: Memory, lengths: dict[str, int | None]
 ) -> Iterator[Problem]:
-    """The paths that a memory's front matter names and that lead nowhere, in the archive either; `lengths` has the lines of each
-    memory, as far as they have been counted."""
+    """The paths that a memory's front matter, or a line of the profile, names and that lead nowhere, in the archive either;
+    `lengths` has the lines of each memory, as far as they have been counted."""
 
     def wrong(entry: str) -> str:
         match = REFERENCE.match(entry)
@@ -149,6 +149,13 @@ def _references(
                     what,
                     "correct the path, or remove the key",
                 )
+    if memory.path == PROFILE:
+        for number, line in enumerate(memory.lines, 1):
+            mark = SOURCE_MARK.search(line)
+            if mark and (fault := wrong(mark[1])):
+                what = f"the line rests on {one_line(mark[1], 80)}, which {fault}"
+                remedy = "correct the path, or delete the line"
+                yield Problem(PROFILE, number, what, remedy)
 
 
 # -- how many memories there are, and what fades -----------------------------------------------------------------------

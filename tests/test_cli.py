@@ -653,9 +653,7 @@ def test_a_read_only_store_is_read(read_only: Path) -> None:
         )
 
 
-def test_a_read_only_store_is_checked_where_a_rename_cannot_be_followed(
-    home: Path,
-) -> None:
+def test_a_read_only_store_is_checked(home: Path) -> None:
     shell(
         home,
         f"cd memory_store; git init -q; git add -A; git commit -qm x; git mv mara/{FACT} mara/oolong.md",

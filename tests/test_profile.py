@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reader import Reader, note
 
-from filemem import Store
+from filemem import Store, overview
 from filemem.files.folder import Folder
-from filemem.jobs import consolidated, maintain
-from filemem.remembering import consolidation, sessions
+from filemem.jobs import maintain
+from filemem.remembering import consolidation
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 TEA = "facts/2026/2026-05-08-drinks-oolong.md"
@@ -63,26 +63,11 @@ def test_a_line_a_person_changed_is_theirs(nora: Folder) -> None:
     assert any("profile.md:5 is yours" in told for one in done for told in one.notes)
 
 
-def test_the_line_of_a_renamed_fact_is_the_programs_still(nora: Folder) -> None:
+def test_check_names_the_line_whose_fact_has_another_name_now(nora: Folder) -> None:
     Path(nora.root, TEA).rename(Path(nora.root, "facts/2026-05-08-茶.md"))
-    assert not list(consolidated(nora, JUNE, Reader()))
-    assert (
-        shown(nora)
-        == "# Nora\n\n## Likes\n\n- Nora drinks oolong. <!-- facts/2026-05-08-茶.md -->\n"
-    )
-    assert tell(
-        nora, JULY, "sencha now", "Nora drinks sencha.", supersede="oolong"
-    ) == ["SUPERSEDE"]
-    assert "oolong" not in shown(nora) and "sencha" in shown(nora)
-    [sencha] = Path(nora.root).glob("facts/2026/*.md")
-    sencha.rename(sencha.with_name("2026-07-01-煎茶.md"))
-    assert not list(consolidated(nora, JULY, Reader()))
-    log, old = sessions.ConsolidationLog(nora), nora.find("facts/2026-05-08-茶.md")
-    assert (
-        old
-        and "superseded_by: facts/2026/2026-07-01-煎茶.md" in old.lines
-        and log.untouched(old.path, old.data)
-    )
+    assert [(one.path, one.line) for one in overview.problems(nora)] == [
+        ("profile.md", 5)
+    ]
 
 
 @pytest.mark.parametrize("words", ["Sencha is what Nora drinks.", "诺拉喝煎茶 now"])

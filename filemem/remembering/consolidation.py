@@ -27,7 +27,6 @@ from filemem.files.front import quoted
 from filemem.files.memory import (
     ASSISTANT,
     IMPORTANCE,
-    LARGEST,
     PROFILE,
     SOURCE_MARK,
     Memory,
@@ -35,7 +34,6 @@ from filemem.files.memory import (
     archived,
     kind_of,
     live,
-    renamed,
 )
 from filemem.files.sections import HEADING, SECTIONS, is_of, under
 from filemem.models import prompt
@@ -1053,84 +1051,6 @@ def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
     if not end and day and memory.date and memory.date < day:
         end = day
     return memory if said_in(memory) and not (end and end < today) else None
-
-
-# -- what a person has renamed -----------------------------------------------------------------------------------------
-
-
-def renames(folder: Folder) -> dict[str, str]:
-    """What the program wrote and a person has given another name, by the old one. It is known by its bytes, as it was written."""
-    log, known, names = ConsolidationLog(folder), folder.paths(), dict[str, str]()
-    stand = {*map(live, known)}
-    gone = {
-        said: old
-        for old, left in log.written.items()
-        if old not in stand
-        for said in left
-    }
-    for path in known if gone else ():
-        if live(path) not in log.written and kind_of(path) not in (
-            "sessions",
-            "summaries",
-        ):
-            with contextlib.suppress(FilememError, OSError):
-                if old := gone.pop(digest(folder.read(path, LARGEST)), ""):
-                    names[old] = live(path)
-    return names
-
-
-def follow(folder: Folder, names: dict[str, str]) -> JobDone:
-    """Have the profile's lines, sources, links and records name each memory as it is called now, by its old name."""
-    if not names:
-        return JobDone("renames", [], {"followed": []})
-    log, page, new = ConsolidationLog(folder), folder.find(PROFILE), {*names.values()}
-    own = [
-        said
-        for _, _, said in marked(page.text if page else "")
-        if digest(said) in log.lines
-    ]
-    called, touched, entries = Counter[str](), list[str](), list[dict[str, Any]]()
-    for path in folder.paths():
-        with contextlib.suppress(FilememError, OSError):
-            data = folder.read(path, LARGEST)
-            after = renamed(data, names)
-            if after != data and folder.edit(
-                path, functools.partial(renamed, names=names)
-            ):
-                touched.append(path)
-                called.update(
-                    old for old in names if renamed(data, {old: names[old]}) != data
-                )
-                if live(path) in new or log.untouched(path, data):
-                    entries.append(
-                        {"wrote": live(path), "digest": digest(after), "from": []}
-                    )
-    for record in (sessions.NAME, journal.RECALLS, journal.PENDING, journal.IMPORTS):
-        with contextlib.suppress(NotFound):
-            safe.edit(
-                folder.bookkeeping(record), functools.partial(renamed, names=names)
-            )
-    lines = renamed("\n".join(own).encode(), names).decode()
-    log.add(
-        [
-            *entries,
-            *(
-                {"line": path, "digest": digest(said)}
-                for _, path, said in marked(lines)
-            ),
-        ]
-    )
-    said = [
-        f"{old} is now {names[old]}, and called so in {counted(called[old], 'file')}."
-        for old in names
-    ]
-    return JobDone(
-        "renames",
-        said,
-        {"followed": said},
-        [*touched, journal.RECALLS],
-        "Follow renames",
-    )
 
 
 # -- what a person decides themselves ------------------------------------------------------------------------------------
