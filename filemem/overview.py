@@ -35,7 +35,6 @@ from filemem.files.memory import (
     Passage,
     archived,
     live,
-    only_asked,
 )
 from filemem.forgetting.deletion import FORGOTTEN, MARK
 from filemem.forgetting.sweeper import (
@@ -289,7 +288,7 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
         if memory
         else None
     )
-    if memory is None or passage is None or memory.date is None or only_asked(memory):
+    if memory is None or passage is None or memory.date is None:
         return
     until = memory.particular("valid_until")
     text = plain(one_line(passage.text, LONGEST_TOLD))

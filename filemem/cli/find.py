@@ -19,7 +19,7 @@ from filemem.cli.context import (
 from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import Folder, Stat
-from filemem.files.memory import Memory, is_archived, kind_of, only_asked, when_of
+from filemem.files.memory import Memory, is_archived, kind_of, when_of
 from filemem.grep.lines import grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
@@ -175,21 +175,19 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     stats = sorted(
         (stat for stat in user.files() if wanted(stat.path)), key=newest_first
     )
-    shown = filter(None, (_row(user, stat, asked=bool(glob)) for stat in stats))
-    for row in itertools.islice(shown, limit):
+    for stat in itertools.islice(stats, limit):
+        row = _row(user, stat)
         yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])
     say_dim("" if stats or call.json else str(user.no_match(glob or "**")))
     return 0 if stats else 1
 
 
-def _row(folder: Folder, stat: Stat, *, asked: bool) -> dict[str, Any]:
-    """A memory as `list` shows it; empty for a session that only holds unanswered questions, unless it is `asked` for."""
+def _row(folder: Folder, stat: Stat) -> dict[str, Any]:
+    """A memory as `list` shows it."""
     when = when_of(stat.path)
     try:
         memory = Memory(stat.path, folder.read(stat.path, 20_000))
         when = memory.when
-        if not asked and only_asked(memory):
-            return {}
         said = next((one.text for one in memory.passages), "")
         title = (memory.titles[0] if memory.kind == "sessions" else "") or said.split(
             "\n"

@@ -16,6 +16,8 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from filemem.errors import Problem, Refused
+from filemem.files.roles import ASSISTANT as ASSISTANT
+from filemem.files.roles import Role, role_of
 from filemem.text.plain import one_line, printable
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -56,7 +58,6 @@ _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
 # -- the pieces of a file that a search returns: the turns of a transcript, each with its day, or paragraphs -----------------
 
-ASSISTANT = "assistant"
 NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
 _TURN = re.compile(
@@ -412,12 +413,13 @@ class Memory:
                     self.line_of(key), f"{key} is {one_line(repr(value), 40)}", remedy
                 )
 
+    def role(self, speaker: str) -> Role:
+        """Tell whose words the turns of a speaker in this file are."""
+        return role_of(speaker, self.front)
+
     def is_assistant(self, speaker: str) -> bool:
-        """Is a speaker of this conversation an assistant, by whatever name it was imported under?"""
-        return speaker.casefold() in (
-            ASSISTANT,
-            str(self.front.get("assistant", ASSISTANT)).casefold(),
-        )
+        """Tell whether a speaker of this file is an assistant."""
+        return self.role(speaker) is Role.ASSISTANT
 
     def particular(self, key: str) -> Any:
         """A known front matter value if it is well-formed, else None."""
@@ -791,13 +793,3 @@ _CHECKS: dict[str, tuple[Callable[[Any], object], str]] = {
     "assistant": (_is(str), "assistant is the name of the speaker who is one"),
     "day": (_day, ""),  # of an event; a note's `day: Friday` is its own matter
 }
-
-
-def only_asked(session: Memory) -> bool:
-    """Does a session hold nothing but questions to which no answer came, as of a model that failed?"""
-    turns = [turn for turn in session.passages if turn.speaker]
-    said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
-    answers = {turn.text for turn in turns if turn.speaker == ASSISTANT}
-    return answers == {NO_ANSWER} and all(
-        text.rstrip().endswith(("?", "？")) for text in said
-    )

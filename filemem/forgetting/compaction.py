@@ -27,7 +27,6 @@ from filemem.files.memory import (
     decode,
     in_utf8,
     live,
-    only_asked,
 )
 from filemem.files.sections import DIGITS, Bullet
 from filemem.forgetting.deletion import FORGOTTEN
@@ -138,13 +137,8 @@ def plan(
 
 
 def _tells(memory: Memory, hidden: PendingDeletion) -> bool:
-    """Is a session text that tells more than questions, and not pinned? It loses the turns that are held back or forgotten."""
-    if (
-        memory.binary
-        or len(memory.data) > LARGEST
-        or memory.particular("pinned")
-        or only_asked(memory)
-    ):
+    """Is a session text, and not pinned? It loses the turns that are held back or forgotten."""
+    if memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
         return False
     told = [
         passage

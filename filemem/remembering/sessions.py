@@ -28,7 +28,6 @@ from filemem.files.memory import (
     Passage,
     kind_of,
     live,
-    only_asked,
     when_of,
 )
 from filemem.text import plain
@@ -176,7 +175,7 @@ def unread(
             found.append((when.date, when.time, path, stat.path))
     for *_, place in sorted(found):
         session = _read(folder, place, log)
-        if session and session.unread and not only_asked(session.memory):
+        if session and session.unread:
             yield session
 
 
