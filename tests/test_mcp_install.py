@@ -18,8 +18,8 @@ from programs import clean, filemem, lay
 from terminal import Terminal
 
 from filemem.errors import FilememError
+from filemem.files import keys
 from filemem.mcp import clients
-from filemem.serve import keys
 
 SETTINGS = {
     "claude-code": ".claude.json",
@@ -245,11 +245,11 @@ def test_a_key_opens_for_its_user_until_it_is_removed(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     root, day = str(tmp_path / "store"), dt.date(2026, 11, 20)
-    zoe, rui = (keys.add(root, name, day) for name in ("zo\u00eb", "rui"))
-    assert [keys.user_of(root, key) for key in (zoe, rui, zoe[:-1])] == [
+    zoe, rui = (keys.add_key(root, name, day) for name in ("zo\u00eb", "rui"))
+    assert [keys.find_user(root, key) for key in (zoe, rui, zoe[:-1])] == [
         "zo\u00eb",
         "rui",
-        None,
+        "",
     ]
-    assert keys.remove(root, "zoe\u0308") == 1, "as some keyboards send it"
-    assert [keys.user_of(root, key) for key in (zoe, rui)] == [None, "rui"]
+    assert keys.revoke_user(root, "zoe\u0308") == 1, "as some keyboards send it"
+    assert [keys.find_user(root, key) for key in (zoe, rui)] == ["", "rui"]

@@ -23,10 +23,11 @@ from filemem.cli.context import (
     say_dim,
 )
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
+from filemem.files import keys
 from filemem.files.folder import StoreFolder
+from filemem.files.keys import EXPOSED, LOOPBACK
 from filemem.mcp import clients, hooks, server
 from filemem.models.offline import NOTICE, OfflineModel
-from filemem.serve import keys
 from filemem.text.plain import one_line
 
 HOOKS = {
@@ -42,7 +43,7 @@ _write_option = click.option(
 )
 _host_option = click.option(
     "--host",
-    default=keys.LOOPBACK[0],
+    default=LOOPBACK[0],
     show_default=True,
     help="The address to listen on.",
 )
@@ -113,11 +114,11 @@ def mcp_command(
         from filemem.mcp import http as over_http  # noqa: PLC0415  only this needs what the extra brings
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "mcp") from None
-    if not keys.of(store.root):
+    if not keys.keys_of(store.root):
         raise FilememError(
             f"nobody has a key for {store.root} yet; make one with: filemem serve keys add NAME"
         )
-    say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
+    say_dim(EXPOSED if host not in LOOPBACK else "")
     over_http.serve(
         users,
         store.root,
@@ -297,11 +298,11 @@ def serve_command(
         return
     store = call.open_store(begins=bool(call.named_store))
     user = call.writer(begins=False).name if call.user else ""
-    if user and host not in keys.LOOPBACK:
+    if user and host not in LOOPBACK:
         raise FilememError(
             f"--user serves without a key, so not on {host}; leave one of them out."
         )
-    if not user and not keys.of(store.root):
+    if not user and not keys.keys_of(store.root):
         raise FilememError(
             "nobody has a key yet; make one with filemem serve keys add NAME, or serve --user NAME."
         )
@@ -315,7 +316,7 @@ def serve_command(
         return chats.Chats(store.folder(name), lambda: copy.copy(asked), call.clock)
 
     with running.bound(host, port) as (listening, where):
-        say_dim(keys.EXPOSED if host not in keys.LOOPBACK else "")
+        say_dim(EXPOSED if host not in LOOPBACK else "")
         say_dim(NOTICE if isinstance(asked, OfflineModel) else "")
         who = f"{user} without a key" if user else "whoever has a key"
         say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
@@ -338,28 +339,17 @@ def keys_group() -> None:
 @command(
     "add",
     click.argument("name"),
-    click.option(
-        "--program",
-        "programs",
-        multiple=True,
-        metavar="TEXT",
-        help="A program's prompt begins so.",
-    ),
     "--new",
     within=keys_group,
 )
-def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Output:
+def add_command(call: Context, name: str) -> Output:
     """Make a key for a user, and print it once.
-
-    A prompt that a program writes, such as one for a chat's title, is passed on without being kept or searched with.
 
     Example: filemem serve keys add mara"""
     store = call.open_store(begins=bool(call.named_store))
     call.user = name
     user = call.writer(begins=False).name
-    yield keys.add(
-        store.root, user, call.now, [text for text in programs if text.strip()]
-    )
+    yield keys.add_key(store.root, user, call.now)
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
@@ -367,7 +357,7 @@ def add_command(call: Context, name: str, programs: tuple[str, ...]) -> Output:
 def list_command(call: Context) -> Output:
     """Show who has a key, and since when."""
     for one in sorted(
-        keys.of(call.open_store().root).values(),
+        keys.keys_of(call.open_store().root).values(),
         key=lambda one: (one["user"], one["made"]),
     ):
         yield f"{one['user']}  since {one['made']}"
@@ -376,7 +366,7 @@ def list_command(call: Context) -> Output:
 @command("remove", click.argument("name"), within=keys_group)
 def remove_command(call: Context, name: str) -> Output:
     """Take all keys of a user away, from the next request on."""
-    gone = keys.remove(call.open_store().root, name)
+    gone = keys.revoke_user(call.open_store().root, name)
     if not gone:
         raise NotFound(
             f"{name} has no key here; filemem serve keys list shows who has."

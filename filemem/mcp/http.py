@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from filemem.files import keys
 from filemem.mcp.server import LARGEST, PARSE, Message, ServedClient, Users, failed
-from filemem.serve import keys, running
+from filemem.serve import running
 from filemem.serve.wire import BadRequest
 
 PATH = "/mcp"
@@ -84,11 +85,11 @@ class Endpoint:
                 raise BadRequest(403, "no other site's page may ask.")
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         user = (
-            await asyncio.to_thread(keys.user_of, self._root, key.strip())
+            await asyncio.to_thread(keys.find_user, self._root, key.strip())
             if scheme.lower() == "bearer"
-            else None
+            else ""
         )
-        if user is None or user != (self._only or user):
+        if not user or user != (self._only or user):
             raise BadRequest(
                 401,
                 "a key is needed, as Authorization: Bearer …; filemem serve keys add makes one.",

@@ -24,9 +24,10 @@ from starlette.routing import Route
 from filemem import overview
 from filemem.chat import Event, Notice, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
+from filemem.files import keys
 from filemem.files.folder import StoreFolder
 from filemem.models.endpoint import Model, ModelError, OpenAIModel
-from filemem.serve import keys, running, wire
+from filemem.serve import running, wire
 from filemem.serve.chats import Chats, Stopped
 from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form
 
@@ -125,8 +126,7 @@ class Service:
             await running.body(request, LARGEST), response=form is wire.Response
         )
         began, model = time.monotonic(), self._known(asked.model)
-        beginnings = await asyncio.to_thread(keys.programs_of, self._store.root, user)
-        if request.headers.get(PROGRAM) or asked.text.lstrip().startswith(beginnings):
+        if request.headers.get(PROGRAM):
             asked = asked._replace(program=True)
         answer = _UnderWay(request, asked, form(asked, model))
         self._begin(user, answer)
@@ -153,7 +153,7 @@ class Service:
             raise BadRequest(400, "send one Authorization header, not several.")
         scheme, _, key = "".join(given).partition(" ")
         key = key.strip() if scheme.lower() == "bearer" else ""
-        user = await asyncio.to_thread(keys.user_of, self._store.root, key)
+        user = await asyncio.to_thread(keys.find_user, self._store.root, key)
         if user:
             return user
         if not self._open_to:

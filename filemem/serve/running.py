@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from filemem.errors import FilememError
-from filemem.serve import keys
+from filemem.files.keys import LOOPBACK
 from filemem.serve.wire import BadRequest
 
 LINGERING = 5  # seconds that answers under way are waited for at the end
@@ -111,4 +111,4 @@ def local(host: str, origin: str) -> bool:
         one if one.endswith("]") else one.rpartition(":")[0] or one
         for one in (host, origin.partition("://")[2])
     )
-    return all(name.strip("[]") in keys.LOOPBACK for name in names)
+    return all(name.strip("[]") in LOOPBACK for name in names)

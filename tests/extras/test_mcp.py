@@ -24,7 +24,7 @@ from programs import clean, lay, sample
 
 pytest.importorskip("starlette", reason="needs the extra filemem[mcp]")
 
-from filemem.serve import keys
+from filemem.files import keys
 from filemem.tools.toolbox import Toolbox
 
 PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
@@ -82,7 +82,7 @@ class Place:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_CONFIG_HOME", self.env["XDG_CONFIG_HOME"])
             self.tokens = {
-                name: keys.add(str(self.store), name, dt.date(2026, 11, 20))
+                name: keys.add_key(str(self.store), name, dt.date(2026, 11, 20))
                 for name in ("mara", "zoe")
             }
 

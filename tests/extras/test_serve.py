@@ -25,7 +25,7 @@ from programs import lay
 from scripted_server import ScriptedServer, Step, calls, cut, fail, hang, say
 
 from filemem import Store, User
-from filemem.serve import keys
+from filemem.files import keys
 
 for package in ("starlette", "uvicorn"):
     pytest.importorskip(package, reason="needs filemem[serve]")
@@ -430,11 +430,8 @@ def test_a_message_that_asks_not_to_be_kept_is_in_no_file_though_clients_send_it
 def test_a_program_s_prompt_is_passed_on_and_neither_kept_nor_searched_with(
     served: Served,
 ) -> None:
-    """Told by metadata, by a header, by a beginning that is known, and by one in the settings of the key."""
+    """Told by metadata or by a header."""
     served.user().remember("Mara's cat is called Parafuso.")
-    served.keys["ana"] = served.run(
-        "serve", "keys", "add", "ana", "--program", "Suggest tags"
-    ).stdout.strip()
     there = {"extra_body": {"metadata": {"task": "title_generation"}}}
     for name, text, how in (
         ("mara", "Name this chat: my cat.", there),
@@ -443,8 +440,6 @@ def test_a_program_s_prompt_is_passed_on_and_neither_kept_nor_searched_with(
             "Name this chat: my cat.",
             {"extra_headers": {"X-Filemem-Program": "1"}},
         ),
-        ("mara", "### Task:\nName this chat: my cat.", {}),
-        ("ana", "Suggest tags for: my cat.", {}),
     ):
         served.model.script(say("A cat."))
         assert (
@@ -454,10 +449,7 @@ def test_a_program_s_prompt_is_passed_on_and_neither_kept_nor_searched_with(
             {"role": "user", "content": text}
         ]
         assert "tools" not in served.model.requests[-1].body
-    assert served.said() == served.said("ana") == []
-    served.model.script(say("Parafuso."))
-    ask(served.client("ana"), "What is my cat called?")
-    assert served.said("ana") == [["What is my cat called?", "Parafuso."]]
+    assert served.said() == []
 
 
 def test_what_stands_in_every_chat_is_a_program_s_example(served: Served) -> None:
@@ -983,7 +975,7 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", served.environment["XDG_CONFIG_HOME"])
         for name in names:
-            served.keys[name] = keys.add(
+            served.keys[name] = keys.add_key(
                 str(served.root / "store"), name, dt.date(2026, 11, 22)
             )
             made.user(name).folder.make()
