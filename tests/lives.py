@@ -28,7 +28,7 @@ from filemem.models import prompt
 from filemem.models.endpoint import Model, OpenAIModel, Reply
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied
-from filemem.text.own_words import comparable
+from filemem.text.quotes import comparable
 
 RECORDINGS = Path(__file__).with_name("recordings")
 PAUSE, WAITING = dt.timedelta(hours=2), 2_000

@@ -61,8 +61,8 @@ from filemem.remembering.supersession import (
     said_in,
 )
 from filemem.text import dates, terms
-from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
 from filemem.text.plain import LINK, count_tokens, counted, one_line, printable
+from filemem.text.quotes import one_form_of_numbers, stands_in
 from filemem.text.redaction import kinds, redact
 
 MOST = 6_000  # tokens of turns in one request
@@ -199,10 +199,6 @@ class Request:
         for number, session in enumerate(batch, 1):
             lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]
-        told = [one.text for one in self.known.values()] + [
-            one.text for _, one in self.turns.values()
-        ]
-        self._chinese = terms.is_chinese("\n".join(told))
         named = itertools.chain(
             *(dates.mentioned(one.text, one.day) for _, one in self.turns.values())
         )
@@ -311,8 +307,6 @@ class Request:
         changed = [self.known[label] for label in memories if label in self.known]
         claim = self._as_claim(entry, text, cited, [one.path for one in changed], by)
         turns = "\n".join(one.text for _, one in cited)
-        said = " ".join([turns, *(one.text for one in changed)])
-        mixed = any(map(terms.is_cjk, said)) and re.search(r"[A-Za-z]{2}", said)
         # What changes a wish does, too; what an agent learnt at work steers nobody.
         told = [(kind_of(one.path), one.said_by) for one in changed] + [
             (claim.kind, claim.said_by)
@@ -325,14 +319,14 @@ class Request:
             f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": not stands_in(
                 quote, turns
             ),
-            "it is not in its speaker's language": not mixed
-            and terms.is_chinese(plain(text))
-            not in (terms.is_chinese(said), self._chinese),
             f"it names the memory {', '.join(memories)}, which was not shown": claim.action
             != ADD
             and len(memories) != len(changed),
-            "it steers the assistant, and its words are not the person's own talk": steers
-            and not any(_is_own_talk(quote, one, session) for session, one in cited),
+            "it steers the assistant, and its words are no turn of the person's own": steers
+            and not any(
+                one.speaker == session.user and stands_in(quote, one.text)
+                for session, one in cited
+            ),
         }
         return claim, next((why for why, holds in wrong.items() if holds), "")
 
@@ -423,16 +417,6 @@ def _numbers(text: str) -> Iterator[str]:
     return (
         one.lstrip("0") for one in re.findall(r"\d+", re.sub(r":00(?!\d)", "", told))
     )
-
-
-def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
-    """Is most of a quote the person's own talk in a turn of theirs? What they quote in a wish may be missing."""
-    pieces, own = (
-        re.split(r"[\"“”「」『』…]+|\.{3,}", quote),
-        own_part(one.text, session.user),
-    )
-    found = (len(comparable(piece)) for piece in pieces if stands_in(piece, own))
-    return one.speaker == session.user and 2 * sum(found) > len(comparable(quote))
 
 
 def _day(day: dt.date) -> str:

@@ -23,18 +23,17 @@ from filemem.errors import NotFound
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import (
-    ASSISTANT,
     Memory,
     Passage,
     kind_of,
     live,
     when_of,
 )
+from filemem.files.roles import Role
 from filemem.text import plain
 
 NAME = "consolidated.jsonl"
 Origin = tuple[str, str]  # digests of a turn and of what was made of it
-_NO_PERSON = (ASSISTANT, "tool", "system", "event", "document", "Document")
 CLIPPED = 60  # tokens of what an assistant or a tool said that are read along
 
 
@@ -116,11 +115,12 @@ class SessionTurn(NamedTuple):
     text: str
     day: dt.date
     digest: str
+    role: Role
 
     @property
     def is_foreign(self) -> bool:
-        """Is this said not by a person but by an assistant, a tool, an event or a document?"""
-        return self.speaker in _NO_PERSON
+        """Tell whether this is an assistant's, a tool's or a document's, not a person's."""
+        return self.role is not Role.PERSON
 
     @property
     def shown(self) -> str:
@@ -203,7 +203,14 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
         named = digest(f"{begun}{passage.speaker}\0{passage.text}")
         day = passage.day or memory.date or dt.date.min
         said.append(
-            SessionTurn(passage.line, speaker(memory, passage), text, day, named)
+            SessionTurn(
+                passage.line,
+                speaker(memory, passage),
+                text,
+                day,
+                named,
+                memory.role(passage.speaker),
+            )
         )
     places = tuple(
         place for place, one in enumerate(said) if one.digest not in log.read
@@ -214,13 +221,9 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
 
 
 def speaker(memory: Memory, passage: Passage) -> str:
-    """Who speaks, as a sentence has it."""
-    said = (
-        ASSISTANT
-        if memory.is_assistant(passage.speaker)
-        else passage.speaker.casefold()
-    )
-    return said if said in _NO_PERSON else display(passage.speaker)
+    """Name who speaks, as a sentence has it."""
+    role = memory.role(passage.speaker)
+    return display(passage.speaker) if role is Role.PERSON else role.value
 
 
 def display(name: str) -> str:

@@ -19,7 +19,7 @@ from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, IMPORTANCE, Memory, kind_of, live, when_of
 from filemem.remembering.sessions import ConsolidationLog, display
 from filemem.text import dates
-from filemem.text.own_words import one_form_of_numbers
+from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
 # What becomes of a claim: it is written, is known already, is older than what is known, waits for the person, has not its form.

@@ -5,8 +5,6 @@ Whose words a sentence is when nothing marks it, a model says; nobody guesses it
 
 import re
 
-from filemem.text import terms
-
 _FENCE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -69,48 +67,3 @@ def own_part(text: str, name: str = "") -> str:
     if begins:
         blank(min(begins), len(text))
     return "".join(kept)
-
-
-LONGEST = 300  # characters of a quote that are looked for
-_THOUSANDS = re.compile(r"(?<=\d)[,，.](?=\d{3}(?!\d))")
-_COUNTED = re.compile(r"(\d+(?:\.\d+)?)\s*(thousand|k(?!\w)|million|千|万|萬)")
-_TIMES = {
-    "thousand": 1_000,
-    "k": 1_000,
-    "million": 1_000_000,
-    "千": 1_000,
-    "万": 10_000,
-    "萬": 10_000,
-}
-_BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")
-
-
-def comparable(text: str) -> str:
-    """Letters and digits alone, in one form: width, case, accents, thousands (9 thousand, 9,000), what stands in brackets."""
-    folded = terms.fold(_BRACKETS.sub(" ", text.replace("[[", "").replace("]]", "")))
-    return re.sub(r"[\W_]+", "", one_form_of_numbers(folded))
-
-
-def one_form_of_numbers(text: str) -> str:
-    """The text with 9,000, 9.000 and 9 thousand as 9000."""
-    return _COUNTED.sub(
-        lambda m: f"{float(m[1]) * _TIMES[m[2]]:.0f}", _THOUSANDS.sub("", text)
-    )
-
-
-def stands_in(quote: str, text: str) -> bool:
-    """Do the words of a quote stand in a text, in runs, but for a quarter that a model misspells, puts right or leaves out?"""
-    words, whole = comparable(quote[:LONGEST]), comparable(text)
-    size, found, at = len(words), 0, 0
-    least = (
-        2 if terms.is_chinese(words) else max(2, min(6, size))
-    )  # a shorter run stands in any long text
-    while at + least <= size:
-        end = at + least
-        if words[at:end] not in whole:
-            at += 1
-            continue
-        while end < size and words[at : end + 1] in whole:
-            end += 1
-        found, at = found + end - at, end
-    return size > 1 and 4 * found > 3 * size
