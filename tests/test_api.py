@@ -16,7 +16,6 @@ from reader import Reader, note
 
 import filemem
 from filemem import Busy, Decision, FilememError, NotFound, Refused, Store, User
-from filemem.adapters.shared import KeptSession
 
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[1]
@@ -77,17 +76,6 @@ def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
         )
     other = nora.add_conversation(said("Hello!", "Hi.", "I sold the boat."), at=AT)
     assert other != path and "boat" not in nora.open_file(path).text
-    kept = KeptSession(nora, "agents", "1")
-    kept.say("user", "养了蜂。")
-    place = Path(nora.folder.absolute(nora.folder.paths()[-1]))
-    place.write_text(place.read_text(), encoding="utf-16")
-    kept.say("assistant", "What kind?")
-    kept.take_back(kept.turns()[-1])
-    assert [turn.text for turn in kept.turns()] == ["养了蜂。"] and place.read_text(
-        encoding="utf-16"
-    ).endswith("养了蜂。\n")
-    kept.end()
-    assert kept.turns() == []
     named = nora.add_conversation(said("Hello!"), at=AT, id="thread-7", title="Bees")
     assert named not in (path, other)
     assert nora.add_conversation(said("Hello!", "Yes?"), at=AT, id="thread-7") == named

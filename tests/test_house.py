@@ -89,7 +89,6 @@ def reached(name: str) -> set[str]:
 
 EXTRAS = {
     "filemem.adapters.agent_framework": {"agent_framework"},
-    "filemem.adapters.anthropic": {"anthropic"},
     "filemem.adapters.google_adk": {"google"},
     "filemem.adapters.langgraph": {"langchain_core", "langgraph"},
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},

@@ -1,1 +1,1 @@
-"""filemem in the frameworks that people use: each module is for one of them, and imports it; nothing else here does."""
+"""The four tools as the frameworks have them: a module each, which alone imports it."""

@@ -1,47 +1,16 @@
-"""Pydantic AI: a toolset over the memories of the user whom an agent's dependencies name."""
+"""Pydantic AI."""
 
-from collections.abc import Callable
+from typing import Any
 
-from pydantic_ai import RunContext, Tool
-from pydantic_ai.tools import AgentDepsT
-from pydantic_ai.toolsets import FunctionToolset
+from pydantic_ai import Tool
 
-from filemem.adapters.shared import added, functions
+from filemem.adapters.shared import memory_tools
 from filemem.api import User
-from filemem.models import prompt
 
 
-class MemoryToolset(FunctionToolset[AgentDepsT]):
-    """grep, search_files, open and close; each run has open files of its own, and the profile in its instructions.
-
-    `user` is whose memories they are, or says it of the dependencies: `MemoryToolset[Deps](lambda deps: deps.user)`. `chat` says
-    of them the id under which `user.add_conversation` keeps the conversation going on, of which a search then finds nothing.
-    """
-
-    def __init__(
-        self,
-        user: User | Callable[[AgentDepsT], User],
-        *,
-        chat: Callable[[AgentDepsT], str] = lambda deps: "",
-        id: str = "filemem",
-    ) -> None:
-        super().__init__(id=id)
-        self._of = user
-        self._chat = chat
-
-    async def for_run(self, ctx: RunContext[AgentDepsT]) -> FunctionToolset[AgentDepsT]:
-        """The toolset of one run, with the user of its dependencies."""
-        user = self._of if isinstance(self._of, User) else self._of(ctx.deps)
-        four = functions(user, lambda: added(user, self._chat(ctx.deps)))
-        made = [
-            Tool.from_schema(one.arun, one.name, one.description, one.parameters)
-            for one in four
-        ]
-        how = prompt.template("tools").strip()
-        return FunctionToolset[AgentDepsT](
-            made,
-            id=self.id,
-            instructions=lambda: "\n\n".join(
-                filter(None, [how, user.prompt_context()])
-            ),
-        )
+def tools(user: User, chat: str = "") -> list[Tool[Any]]:
+    """Return the four tools; of the conversation `chat` a search finds nothing."""
+    return [
+        Tool.from_schema(one.arun, one.name, one.description, one.parameters)
+        for one in memory_tools(user, chat)
+    ]
