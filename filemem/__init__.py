@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from filemem.errors import Refused as Refused
     from filemem.files.config import ConfigError as ConfigError
     from filemem.files.memory import Memory as Memory
-    from filemem.grep.lines import Match as Match
     from filemem.history import GitError as GitError
     from filemem.models.endpoint import ModelError as ModelError
     from filemem.remembering.supersession import Decision as Decision
     from filemem.search.searching import Hit as Hit
+    from filemem.tools.grep import Match as Match
     from filemem.tools.toolbox import Toolbox as Toolbox
 
 _PUBLIC = {  # by module
@@ -31,7 +31,7 @@ _PUBLIC = {  # by module
     "errors": "Busy Changed FilememError NotFound Problem Refused",
     "files.config": "ConfigError",
     "files.memory": "Memory",
-    "grep.lines": "Match",
+    "tools.grep": "Match",
     "history": "GitError",
     "models.endpoint": "ModelError",
     "remembering.supersession": "Decision",

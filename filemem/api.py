@@ -15,7 +15,6 @@ from filemem.files.folder import CurrentConversation, Folder, JobDone, StoreFold
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
-from filemem.grep.lines import Match, grep
 from filemem.jobs import ASKED, consolidated, forget, job, remembered
 from filemem.models.endpoint import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
@@ -23,6 +22,7 @@ from filemem.remembering.consolidation import together
 from filemem.remembering.supersession import Decision
 from filemem.search.searching import Hit, search_files
 from filemem.text.plain import one_line
+from filemem.tools.grep import Match, grep
 from filemem.tools.toolbox import Toolbox
 
 

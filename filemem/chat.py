@@ -29,7 +29,6 @@ from filemem.files.memory import (
 )
 from filemem.files.sections import under
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
-from filemem.grep.lines import lines_of
 from filemem.models import offline, prompt
 from filemem.models.endpoint import (
     Messages,
@@ -54,6 +53,7 @@ from filemem.text.plain import (
 )
 from filemem.text.redaction import kinds, redact
 from filemem.tools import answers
+from filemem.tools.grep import lines_of
 from filemem.tools.toolbox import Toolbox
 
 # -- the conversation --------------------------------------------------------------------------------------------------

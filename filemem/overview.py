@@ -44,10 +44,10 @@ from filemem.forgetting.sweeper import (
     days_until,
     standings,
 )
-from filemem.grep.lines import lines_of
 from filemem.models.offline import OfflineModel
 from filemem.text.dates import Span, mentioned, nearest, one_day
 from filemem.text.plain import count_tokens, counted, escape_controls, one_line
+from filemem.tools.grep import lines_of
 
 # -- problems ----------------------------------------------------------------------------------------------------------
 

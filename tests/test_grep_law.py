@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from programs import lay
 
 from filemem.files.folder import Folder
-from filemem.grep.lines import grep
+from filemem.tools.grep import grep
 
 PATHS = [
     "sessions/2026/2026-05-04-0930-tea.md",

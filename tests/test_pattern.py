@@ -5,16 +5,31 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.grep.lines import BATCH, LONGEST_PATTERN, PatternError, compile_pattern
+from filemem.tools.grep import (
+    BATCH_CHARS,
+    MAX_PATTERN_CHARS,
+    PatternError,
+    compile_pattern,
+    search_lines,
+)
 
 
 def matching(pattern: str, *lines: str) -> list[str]:
-    return list(compile_pattern(pattern).search((line, line) for line in lines))
+    return found(pattern, [(line, line) for line in lines])
+
+
+def found(
+    pattern: str, lines: Iterable[tuple[Any, str]], seconds: float = 60
+) -> list[Any]:
+    """The keys of the lines that match."""
+    return [one.key for one in search_lines(compile_pattern(pattern), lines, seconds)]
 
 
 # What a pattern means
@@ -90,14 +105,14 @@ def test_any_text_is_a_pattern_or_a_pattern_error(text: str) -> None:
     except PatternError as error:
         assert str(error).startswith("pattern: ")
     else:
-        assert pattern.text == text
+        assert pattern.pattern == text
 
 
 def test_long_patterns_are_refused() -> None:
     with pytest.raises(PatternError, match="10,000 characters are too many"):
         compile_pattern("x" * 10_000)
-    assert matching("x" * LONGEST_PATTERN, "x" * LONGEST_PATTERN) == [
-        "x" * LONGEST_PATTERN
+    assert matching("x" * MAX_PATTERN_CHARS, "x" * MAX_PATTERN_CHARS) == [
+        "x" * MAX_PATTERN_CHARS
     ]
 
 
@@ -139,9 +154,7 @@ expressions = st.recursive(
 @example("\udcff", ["caf\udcff", "\0", "🍵"])
 def test_what_matches_is_what_re_matches(expression: str, some: list[str]) -> None:
     wanted = [key for key, line in enumerate(some) if re.search(expression, line)]
-    assert (
-        list(compile_pattern(f"(?-i:{expression})").search(enumerate(some))) == wanted
-    )
+    assert found(f"(?-i:{expression})", enumerate(some)) == wanted
 
 
 # What it costs
@@ -156,41 +169,39 @@ HOSTILE = [
 def test_a_hostile_pattern_ends_in_an_error_and_not_in_a_hang(pattern: str) -> None:
     line = "a" * (39 if pattern.startswith("a?") else 3000) + "!" * 50
     with pytest.raises(PatternError, match="takes too long; simplify"):
-        list(compile_pattern(pattern).search([(1, line)], seconds=0.2))
+        found(pattern, [(1, line)], seconds=0.2)
 
 
 def test_lines_add_up_to_the_deadline() -> None:
     """No one line is slow here; an endless row of them ends all the same."""
-    slow = compile_pattern(".*x.*[yz]")
+    endless = ((key, "x" * 64) for key in itertools.count())
     with pytest.raises(PatternError, match="takes too long"):
-        list(slow.search(((key, "x" * 64) for key in itertools.count()), seconds=0.1))
+        found(".*x.*[yz]", endless, seconds=0.1)
 
 
 def test_what_matches_as_fast_as_it_is_read_may_go_on_for_as_long() -> None:
     """A digit at the end of long lines is no reason to give up, however many lines there are."""
     line = "x" * 1_000_000 + "1"
-    assert (
-        len(
-            list(
-                compile_pattern("[0-9]").search(
-                    ((key, line) for key in range(100)), seconds=0.1
-                )
-            )
-        )
-        == 100
-    )
+    assert len(found("[0-9]", ((key, line) for key in range(100)), seconds=0.1)) == 100
+
+
+def test_all_of_a_line_is_searched() -> None:
+    line = "x" * 20_000_000 + "needle"
+    for pattern in ("needle", "n[e]+dle"):
+        assert found(pattern, [(1, line)]) == [1]
 
 
 def test_memory_is_bounded() -> None:
     """Asked in a process of its own, as the most that children took counts every other test's too."""
     program = """
 import resource
-from filemem.grep.matcher import MEMORY
-from filemem.grep.lines import PatternError, compile_pattern
+from filemem.tools.grep import PatternError, compile_pattern, search_lines
+from filemem.tools.matcher_child import MEMORY_BYTES
 try:
-    list(compile_pattern("(x|y)+").search([(1, "x" * 10_000_000)], seconds=30))
+    list(search_lines(compile_pattern("(x|y)+"), [(1, "x" * 10_000_000)], seconds=30))
 except PatternError as error:
-    print(error, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 <= MEMORY)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    print(error, most <= MEMORY_BYTES)
 """
     said = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -200,32 +211,26 @@ except PatternError as error:
 
 # The child
 
-RISKY = r"^(\w+ )*\w+\.$"
-"""Harmless as it happens, but no bound says so: all lines are matched in the child."""
 
-
-def test_matches_come_in_order_whichever_process_finds_them() -> None:
-    """Short lines are matched here and long ones in the child; far more than a pipe holds goes through."""
+def test_matches_come_in_order_whatever_a_pipe_holds() -> None:
     texts = [
         ("a." if key % 3 else "word " * 1000 + ".") + "!" * (key % 5 == 0)
-        for key in range(BATCH // 1000)
+        for key in range(BATCH_CHARS // 1000)
     ]
-    found = list(
-        compile_pattern(r"a\.$|^word.*word \.$").search(enumerate(texts), seconds=60)
-    )
-    assert found == [key for key, text in enumerate(texts) if not text.endswith("!")]
+    wanted = [key for key, text in enumerate(texts) if not text.endswith("!")]
+    assert found(r"a\.$|^word.*word \.$", enumerate(texts)) == wanted
 
 
 def test_no_child_outlives_its_search() -> None:
     """And its matches come as they are found: the stream never ends."""
     before = open_descriptors()
-    stream = compile_pattern(RISKY).search(
-        (key, "some twenty or thirty words.") for key in itertools.count()
-    )
+    endless = ((key, "some twenty or thirty words.") for key in itertools.count())
+    stream = search_lines(compile_pattern(r"^(\w+ )*\w+\.$"), endless)
     next(stream)
+    stream.close()
     assert open_descriptors() == before
     with pytest.raises(PatternError):
-        list(compile_pattern("(a+)+$").search([(1, "a" * 40 + "!")], seconds=0.1))
+        found("(a+)+$", [(1, "a" * 40 + "!")], seconds=0.1)
     assert open_descriptors() == before
 
 

@@ -74,7 +74,16 @@ def test_the_arguments_are_those_of_the_design() -> None:
         for s in Toolbox.schemas
     }
     assert told == {
-        "grep": ["pattern", "path", "speaker", "context", "offset"],
+        "grep": [
+            "pattern",
+            "path",
+            "speaker",
+            "after",
+            "before",
+            "context",
+            "order",
+            "offset",
+        ],
         "search_files": ["query", "limit", "path", "speaker", "after", "before"],
         "open": ["path", "line", "lines"],
         "close": ["path"],
@@ -88,7 +97,10 @@ WRONG = [
     ("search_files", {"query": "  "}, 'search_files {"query": '),
     ("close", {}, 'close {"path": "profile.md"}'),
     ("grep", {"pattern": 5}, "takes text, not 5"),
-    ("grep", {"pattern": "a", "context": "2"}, "takes a whole number"),
+    ("grep", {"pattern": "a", "context": "two"}, "takes a whole number"),
+    ("grep", {"pattern": "a", "context": 2.5}, "takes a whole number, not 2.5"),
+    ("grep", {"pattern": "a", "order": "best"}, "one of newest, oldest"),
+    ("grep", {"pattern": "a", "after": "soon"}, "give one such as"),
     ("grep", {"pattern": "a", "context": True}, "takes a whole number, not true"),
     ("grep", {"pattern": "a", "context": 21}, "from 0 to 20"),
     ("search_files", {"query": "a", "limit": 0}, "from 1 to 200"),
@@ -97,7 +109,7 @@ WRONG = [
     (
         "grep",
         {"pattern": "a", "glob": "*"},
-        "its arguments are pattern, path, speaker, context, offset",
+        "its arguments are pattern, path, speaker, after, before, context, order, offset",
     ),
     ("run_shell", {"command": "ls"}, "the tools are grep, search_files, open, close"),
     ("grep", "{", "not valid JSON"),
@@ -270,8 +282,10 @@ def test_of_a_long_line_grep_shows_who_speaks_and_what_stands_around_its_matches
     assert f"{said}end.\n" in answer and answer.count("shows the first whole") == 1
     write(root, {f"notes/{n:02}.md": "tapir\n" * (n + 30) for n in range(20)})
     answer = tools.call("grep", {"pattern": "tapir"})
-    assert "\nBy file: notes/00.md 30, notes/01.md 31, " in answer
-    assert ", and 5 more files.\nMatches 1 to 50 of 790; " in answer
+    assert "\nBy file, the rest: notes/02.md 32, notes/03.md 33, " in answer
+    assert ", and 3 more files.\nMatches 1 to 50 of 790; " in answer
+    alone = tools.call("grep", {"pattern": "tapir", "path": "notes/19.md"})
+    assert "Matches 1 to " not in alone or "By file" not in alone
 
 
 def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> None:
@@ -364,18 +378,78 @@ def test_an_answer_is_bounded_whatever_the_files_hold(
         assert len(answer) < 40_000, (tool, arguments)
 
 
-def test_a_long_line_is_clipped_with_the_call_that_shows_it_whole(
+def test_open_shows_long_lines_whole_and_names_the_call_for_what_does_not_fit(
     root: Path, tools: Toolbox
 ) -> None:
-    write(root, {"facts/a.md": "before\n" + "word " * 1000 + "needle\n"})
+    long = "word " * 1000 + "needle"
+    write(root, {"facts/a.md": f"before\n{long}\nafter\n{'tea ' * 3000}leaf\n"})
     answer = tools.call("open", {"path": "facts/a.md"})
-    assert "needle" not in answer
-    assert "[clipped: 5,006 characters; " in answer
-    name, arguments = CALL.findall(answer)[0]
-    assert "needle" in tools.call(name, arguments)
-    assert CALL.findall(tools.call("grep", {"pattern": "needle"})) == [
-        (name, arguments)
+    assert long in answer and "clipped" not in answer
+    assert next_call(answer) == ("open", {"path": "facts/a.md", "line": 4})
+    answer = tools.call("open", {"path": "facts/a.md", "line": 4})
+    assert "[clipped: 12,004 characters; " in answer and "leaf" not in answer
+    assert "leaf" in tools.call(CALL.findall(answer)[0][0], CALL.findall(answer)[0][1])
+
+
+def test_grep_never_clips_what_matches(root: Path, tools: Toolbox) -> None:
+    """Matched as the file has it, as the tools show it, or by a day in brackets."""
+    path = "sessions/2026/2026-08-05-0900-x.md"
+    long = "one two " * 3000
+    write(root, {path: f"- **Sam** 09:30: {long}okapi, yesterday, {long}\n"})
+    for pattern in ("okapi", "o[k]api", "Sam: .*okapi", "2026-08-04", "4 August"):
+        answer = tools.call("grep", {"pattern": pattern, "path": path})
+        assert "okapi, yesterday [4 August 2026], one" in answer, pattern
+        assert len(answer) < 1500
+        call = CALL.findall(answer)
+        assert call == [("open", f'{{"path": "{path}", "line": 1, "lines": 1}}')]
+
+
+def test_grep_without_a_match_shows_no_line(tools: Toolbox) -> None:
+    answer = tools.call("grep", {"pattern": "xylophone"})
+    assert answer.split("\n") == [
+        "0 lines in 0 of 5 files",
+        "search_files finds what is said in other words.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "lines"),
+    [
+        ({}, [("b", 1), ("b", 2), ("summary", 1), ("a", 1), ("note", 1), ("old", 1)]),
+        (
+            {"order": "oldest"},
+            [("a", 1), ("summary", 1), ("b", 1), ("b", 2), ("note", 1), ("old", 1)],
+        ),
+        ({"after": "2026-08-05"}, [("b", 2), ("summary", 1)]),
+        ({"before": "2026-08-04"}, [("b", 1), ("summary", 1), ("a", 1), ("old", 1)]),
+        ({"after": "2026-08-04", "before": "2026-08-04"}, [("b", 1), ("summary", 1)]),
+        ({"before": "2026-07"}, [("a", 1), ("old", 1)]),
+    ],
+)
+def test_grep_takes_days_and_an_order(
+    root: Path, tools: Toolbox, asked: dict[str, str], lines: list[tuple[str, int]]
+) -> None:
+    """A turn past midnight is of its own day; what has no day is of none."""
+    files = {
+        "a": ("facts/2026/2026-07-01-a.md", "emu\n"),
+        "summary": ("summaries/2026/2026-08.md", "emu\n"),
+        "b": (
+            "sessions/2026/2026-08-04-2350-b.md",
+            "- **Sam** 23:50: Emu.\n- **Sam** 2026-08-05 00:10: Emu!\n",
+        ),
+        "note": ("notes/Emus.md", "emu\n"),
+        "old": ("archive/facts/2025/2025-08-05-old.md", "emu\n"),
+    }
+    write(root, dict(files.values()))
+    names = {path: name for name, (path, _) in files.items()}
+    found = numbered(tools.call("grep", {"pattern": "emu", **asked}))
+    assert [(names[path], line) for path, line in found] == lines
+
+
+@pytest.mark.parametrize("value", [2, 2.0, "2", " 2 ", "2.0"])
+def test_a_whole_number_may_be_written_in_any_way(tools: Toolbox, value: Any) -> None:
+    answer = tools.call("open", {"path": "profile.md", "line": value, "lines": value})
+    assert numbered(answer) == [("profile.md", 2), ("profile.md", 3)]
 
 
 # -- search_files ------------------------------------------------------------------------------------------------
@@ -559,7 +633,7 @@ def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_numbe
     assert [line.strip() for line in around[2:]] == shown
 
 
-# -- grep, where the same is told more than once, and by whom --------------------------------------------------------
+# -- grep: by whom, and of which day -----------------------------------------------------------------------------
 
 FERRY = "sessions/2026/2026-08-03-0900-ferry.md"
 TOLD = {
@@ -570,49 +644,13 @@ TOLD = {
 }
 
 
-def test_grep_shows_a_fact_its_line_in_a_summary_and_its_turn_as_one_entry(
-    root: Path, tools: Toolbox
-) -> None:
-    write(root, TOLD)
-    answer = tools.call("grep", {"pattern": "kayak"})
-    assert answer.startswith("4 lines in 3 of ")
-    assert [
-        line for line in answer.split("\n") if "   1  " in line or "   2  " in line
-    ] == [
-        "   1  - **Ann Vole** 09:00: My kayak is called Plover. [also facts/2026/2026-08-03-kayak.md:5, "
-        "summaries/2026/2026-08.md:3]"
-    ]
-    assert "assistant** 09:01" in answer and answer.count("Plover") == 2
-    write(root, {f"archive/{FERRY}": TOLD[FERRY]})
-    (root / "ann" / FERRY).unlink()
-    assert tools.call("grep", {"pattern": "kayak"}).count("Plover") == 2
-
-
-def test_grep_shows_the_words_of_a_fact_and_not_what_only_describes_it(
-    root: Path, tools: Toolbox
-) -> None:
-    """`source:` and `tags:` match as well, and two lines of one fact are two."""
-    fact = "facts/2026/2026-08-03-kayak.md"
-    write(
-        root,
-        {
-            fact: f"---\nsource: {FERRY}:1\ntags: [ferry]\n---\n\nThe ferry.\nThe old ferry.\n"
-        },
-    )
-    answer = tools.call("grep", {"pattern": "ferry", "path": "facts/**"}).split("\n")
-    assert answer[2:] == [
-        f"   6  The ferry. [also {fact}:2, {fact}:3]",
-        "   7  The old ferry.",
-    ]
-
-
 def test_grep_finds_what_one_person_said_with_the_further_lines_of_it(
     root: Path, tools: Toolbox
 ) -> None:
     write(root, TOLD)
     assert numbered(
         tools.call("grep", {"pattern": "plover|ochre", "speaker": "vole"})
-    ) == [(FERRY, 1), (FERRY, 2)]
+    ) == [(FERRY, 1), (FERRY, 2), ("summaries/2026/2026-08.md", 3)]
     assert numbered(
         tools.call("grep", {"pattern": "plover|ochre", "speaker": "assistant"})
     ) == [(FERRY, 3)]

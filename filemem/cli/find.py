@@ -1,7 +1,9 @@
 """Commands that find: search; call, as an agent does; grep, open and list, which load no index."""
 
 import itertools
+import shlex
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -20,10 +22,12 @@ from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, when_of
-from filemem.grep.lines import grep, newest_first
-from filemem.text.plain import one_line
+from filemem.text.plain import counted, one_line
 from filemem.tools import answers
+from filemem.tools.grep import GrepPage, Order, grep, lines_of, newest_first
 
+LINES_ON_SCREEN = 200  # matches shown on a terminal at once
+MAX_LINE_CHARS = 2_000  # of a longer line grep shows what is around its matches
 _SHOWN = "path line end_line date score text archived speaker time strength note title sources parts".split()
 
 
@@ -86,7 +90,7 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
 @command(
     "grep",
     click.argument("pattern"),
-    "--path --speaker",
+    "--path --speaker --after --before",
     click.option(
         "--context",
         "-C",
@@ -95,53 +99,73 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
         help="Lines to show around each match.",
     ),
     click.option(
+        "--order",
+        type=click.Choice(list(Order)),
+        default=Order.NEWEST,
+        help="Which files come first; newest by default.",
+    ),
+    click.option(
         "--offset", type=click.IntRange(0), default=0, help="Skip this many matches."
     ),
     "--json --as-of",
 )
-def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
+def grep_command(
+    call: Context,
+    pattern: str,
+    speaker: str | None,
+    after: str | None,
+    before: str | None,
+    **how: Any,
+) -> Output:
     r"""Find the lines that match a regular expression.
 
-    Newest file first, archived files last. Case matters only if PATTERN has a capital letter. \b marks the edge of a
-    word. Exit code 1 if nothing was found.
+    Newest file first, archived files last. Case matters only if PATTERN has a capital
+    letter. \b marks the edge of a word. Exit code 1 if nothing was found.
 
     Example: filemem grep 'oolong|乌龙'"""
-    user, said_by = call.the_user(), None
-    if asked["speaker"]:
+    user = call.the_user()
+    said_by = None
+    days = None
+    if speaker:
         from filemem import index  # noqa: PLC0415  which a grep for words does without
         from filemem.search import question  # noqa: PLC0415
 
-        said_by = question.said_by(index.of(user).corpus(), asked["speaker"])
-    page = 200 if sys.stdout.isatty() and not call.json else 10**9
-    found = grep(
-        user,
-        pattern,
-        said_by=said_by,
-        page=page,
-        path=asked["path"],
-        context=asked["context"],
-        offset=offset,
-    )
-    for line in found.lines if call.json else ():
-        if line.matches:
-            yield Row(
-                {
-                    key: getattr(line, key)
-                    for key in ("path", "line", "text", "archived")
-                },
-                [],
-            )
-    if not call.json:
-        given = {
-            "pattern": pattern,
-            **{key: value for key, value in asked.items() if value},
-        }
-        yield answers.grepped(user, found, given, whole=True)
-    elif found.next_offset:
+        said_by = question.said_by(index.of(user).corpus(), speaker)
+    if after or before:
+        from filemem.search import question  # noqa: PLC0415
+
+        days = question.bounds(after, before, call.now.date())
+    page = LINES_ON_SCREEN if sys.stdout.isatty() and not call.json else 10**9
+    found = grep(user, pattern, said_by=said_by, days=days, page=page, **how)
+    if call.json:
+        for match in found.lines:
+            if match.matches:
+                keys = ("path", "line", "text", "archived")
+                yield Row({key: getattr(match, key) for key in keys}, [])
+    else:
+        yield "\n".join(_matches(user, found))
+    if found.next_offset:
+        left = found.total - found.next_offset
         say_dim(
-            f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next."
+            f"{left:,} more lines match; --offset {found.next_offset} shows the next."
         )
     return 0 if found.total else 1
+
+
+def _matches(folder: Folder, found: GrepPage) -> Iterator[str]:
+    """Yield matching lines for a person, as the files have them, by file."""
+    yield answers.looked_at(found)
+    path = ""
+    for match in found.lines:
+        if match.path != path:
+            path = match.path
+            yield answers.file_heading(folder, path)
+        elif match.gap:
+            yield "      …"
+        sign = " " if match.matches else "-"
+        text = answers.around_matches(match.text, match.spans, MAX_LINE_CHARS)
+        yield f"{match.line:>4}{sign} {text}"
+    yield from found.notes
 
 
 @command(
@@ -158,10 +182,34 @@ def open_command(call: Context, path: str, lines: int) -> Output:
     PATH:LINE reads from that line on.
 
     Example: filemem open profile.md"""
-    name, line = split_line(user := call.the_user(), path)
-    yield answers.page(
-        user, user.locate(name), line or 1, lines, 10**9, moved_from=name, whole=True
-    )
+    user = call.the_user()
+    name, line = split_line(user, path)
+    yield "\n".join(_opened(user, name, line or 1, lines))
+
+
+def _opened(folder: Folder, name: str, line: int, lines: int) -> Iterator[str]:
+    """Yield the numbered lines of a memory for a person."""
+    path = folder.locate(name)
+    texts = lines_of(folder, path)
+    if texts and line > len(texts):
+        raise FilememError(
+            f"{path} has {len(texts)} lines; open it with a line from 1 to {len(texts)}."
+        )
+    moved = f"moved from {name}" if name.removeprefix("./") != path else ""
+    heading = answers.file_heading(folder, path, moved)
+    yield f"{heading}  {counted(len(texts), 'line')}"
+    dated = answers.DatedLines(folder, path, everything=True)
+    end = min(len(texts), line - 1 + lines)
+    for number in range(line, end + 1):
+        text = texts[number - 1]
+        yield f"{number:>4}  {dated.shown(text, number, len(text))}"
+    if not texts:
+        yield "(no text)"
+    elif end < len(texts):
+        yield (
+            f"Lines {line} to {end} of {len(texts)}; "
+            f"filemem open {shlex.quote(f'{path}:{end + 1}')} shows the next."
+        )
 
 
 @command("list", click.argument("glob", required=False), "--limit --json --as-of")

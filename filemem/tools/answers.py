@@ -1,15 +1,15 @@
-"""The text that the four tools answer with: written for a language model, and to be read by a person as it stands."""
+"""The text that the four tools answer with, written for a language model."""
 
 import bisect
 import contextlib
 import datetime as dt
-import itertools
 import json
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
-from filemem.files import journal, sections
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.memory import (
     SPOKEN,
@@ -18,150 +18,185 @@ from filemem.files.memory import (
     Passage,
     is_archived,
     kind_of,
-    live,
     when_of,
 )
-from filemem.grep.lines import GrepPage, Match, lines_of
 from filemem.text.plain import (
+    clip_tokens,
     count_tokens,
     counted,
     escape_controls,
     json_visible,
     one_line,
 )
+from filemem.tools.grep import GrepPage, Match, lines_of
+from filemem.tools.matcher_child import Span
 
 if TYPE_CHECKING:
     from filemem.search.searching import Found, Hit
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
-WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
-UNCLIPPED = 1_000_000  # characters shown of a line to a person
+MAX_OPENED_CHARS = 20_000  # of a line that is opened alone
 LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
 LONGEST_TITLE = 100  # characters shown of a note's title
-LONG, AROUND = (
-    500,
-    60,
-)  # characters of a line, of a longer one grep shows so many on each side of a match
-LEAST_CUT = 200  # characters that are worth the line that says how to see them
-MOST_FILES = 15  # of which grep says how many lines match
+LONG_CHARS = 500  # of a longer line grep shows what stands around its matches
+AROUND_CHARS = 60  # on each side of a match
+MIN_CUT_CHARS = 200  # that are worth the line which says how to see them
+MAX_FILES_COUNTED = 15  # of which grep says how many lines match
 GREP_TOKENS = 1500  # in one answer of grep
+MAX_HEAD_BYTES = 8192  # in which a file's front matter is looked for
 MOST_HITS = 200  # passages of a search
-HEAD = 8192  # bytes of a file in which its front matter is looked for
 _SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
 def _heading(path: str, when: FileDate | None, *notes: str) -> str:
-    """The line over a file's lines: path, weekday, and what is to be noted of it; the date where the path does not tell it."""
-    told = when == when_of(path)
-    if when and when.month:
-        date = "" if told else f"{when.date:%B %Y}"
-    else:
-        date = (
-            (
-                f"{when.date:%a}"
-                if told
-                else f"{spelt(when.date)} {when.time or ''}".strip()
-            )
-            if when
-            else ""
-        )
-    return "  ".join(filter(None, (path, date, *notes)))
+    """Return the line over a file's lines: its path, its weekday, and notes on it.
+
+    The whole date stands there if the path does not tell it.
+    """
+    parts = [path, _heading_date(path, when), *notes]
+    return "  ".join(part for part in parts if part)
+
+
+def _heading_date(path: str, when: FileDate | None) -> str:
+    if when is None:
+        return ""
+    if when == when_of(path):
+        return "" if when.month else f"{when.date:%a}"
+    if when.month:
+        return f"{when.date:%B %Y}"
+    return f"{spelt(when.date)} {when.time or ''}".strip()
+
+
+def file_heading(folder: Folder, path: str, *notes: str) -> str:
+    """Return the line over a file's lines, which says if it is superseded or archived."""
+    return _heading(path, when_of(path), _fate(folder, path), *notes)
 
 
 def _fate(folder: Folder, path: str) -> str:
-    """What has become of a memory: `superseded by PATH`, else `archived` if it lies there."""
+    """Return what has become of a memory: `superseded by PATH`, or else `archived`."""
     with contextlib.suppress(FilememError):
-        data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
-        if plainly := _SUPERSEDED_BY.match(
-            data
-        ):  # to load YAML takes as long as a grep
-            return f"superseded by {plainly[1].decode()}"
-        if b"superseded_by" in data and (
-            by := folder.memory(path).particular("superseded_by")
-        ):
-            return f"superseded by {one_line(by)}"
+        by = _superseded_by(folder, path)
+        if by:
+            return f"superseded by {by}"
     return "archived" if is_archived(path) else ""
 
 
+def _superseded_by(folder: Folder, path: str) -> str:
+    """Return the path that replaced a memory; empty if none did.
+
+    Front matter is loaded as YAML, which takes as long as a grep, only where one plain
+    line of it does not tell.
+    """
+    if kind_of(path) not in ("facts", "lessons"):
+        return ""
+    data = folder.read(path, MAX_HEAD_BYTES)
+    plain = _SUPERSEDED_BY.match(data)
+    if plain:
+        return plain[1].decode()
+    if b"superseded_by" not in data:
+        return ""
+    return one_line(str(folder.memory(path).particular("superseded_by") or ""))
+
+
 def _call(tool: str, **arguments: Any) -> str:
-    """A call as a model may send it, without arguments that are None."""
+    """Return a call as a model may send it, without arguments that are None."""
     given = {key: value for key, value in arguments.items() if value is not None}
     return f"{tool} {json_visible(json.dumps(given, ensure_ascii=False))}"
+
+
+# -- lines -----------------------------------------------------------------------------
 
 
 def line_text(
     text: str, day: dt.date | None, path: str, line: int, longest: int = LONGEST_LINE
 ) -> str:
-    """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `day`, from which
-    they count, is known."""
+    """Return a line as the tools show it: no control characters, and clipped.
+
+    Args:
+        text: the line.
+        day: from which its relative dates count, which are then resolved in brackets.
+        path: of its file.
+        line: its number.
+        longest: characters to show.
+    """
     shown = escape_controls(text[:longest])
     if day:
-        from filemem.text import dates  # noqa: PLC0415  whose patterns take as long to import as a person's grep to run
+        from filemem.text import dates  # noqa: PLC0415  takes as long to load as a grep takes
 
         shown = dates.annotate(shown, day)
     if len(text) <= longest:
         return shown
-    more = (
-        f"; {_call('open', path=path, line=line, lines=1)} shows more"
-        if longest < WHOLE_LINE
-        else ""
-    )
-    return f"{shown} [clipped: {len(text):,} characters{more}]"
+    if longest == MAX_OPENED_CHARS:
+        return f"{shown} [clipped: {len(text):,} characters; grep finds in the rest]"
+    call = _call("open", path=path, line=line, lines=1)
+    return f"{shown} [clipped: {len(text):,} characters; {call} shows more]"
 
 
-class _Days:
-    """One file's lines as they are shown below each other: a turn of another day than the last has its own, and what is
-    withheld is left out unless a person looks, who sees the `whole`."""
+class DatedLines:
+    """Shows one file's lines below each other, a turn of another day with its day.
 
-    def __init__(self, folder: Folder, path: str, *, whole: bool = False) -> None:
+    What is withheld is not shown, unless `everything` is.
+    """
+
+    def __init__(self, folder: Folder, path: str, *, everything: bool = False) -> None:
         self._path = path
-        self._hidden = set() if whole else hidden_lines(folder, path)
-        self._last = self._file = _day_of(when_of(path))
-        turns = (
-            _passages(folder, path) if kind_of(path) in SPOKEN and self._file else []
-        )
-        self._turns = [
-            (0, self._file),
-            *((turn.line, turn.day or self._file) for turn in turns),
-        ]
+        self._hidden = set() if everything else hidden_lines(folder, path)
+        file_day = _day_of(when_of(path))
+        self._last_day = file_day
+        self._starts = [0]
+        self._days = [file_day]
+        if kind_of(path) in SPOKEN and file_day:
+            for turn in _passages(folder, path):
+                self._starts.append(turn.line)
+                self._days.append(turn.day or file_day)
 
     def shown(self, text: str, line: int, longest: int = LONGEST_LINE) -> str:
-        """A line as the tools show it, its day in brackets behind its clock where neither it nor the line above tells."""
+        """Return a line as the tools show it.
+
+        Its day stands behind its clock if neither it nor the line above tells it.
+        """
         if line in self._hidden or 0 in self._hidden:
             return KEPT_BACK
-        start, day = self._turns[
-            bisect.bisect_right(self._turns, line, key=lambda turn: turn[0]) - 1
-        ]
-        head = TURN_HEAD.match(text) if start == line and day != self._last else None
-        self._last = day
+        turn = bisect.bisect_right(self._starts, line) - 1
+        day = self._days[turn]
+        is_new_day = day != self._last_day
+        self._last_day = day
         shown = line_text(text, day, self._path, line, longest)
-        if head and day and str(day) not in head[0] and shown.startswith(head[0]):
+        if not is_new_day or self._starts[turn] != line:
+            return shown
+        head = TURN_HEAD.match(text)
+        if head and str(day) not in head[0] and shown.startswith(head[0]):
             return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
         return shown
 
 
 def hidden_lines(folder: Folder, path: str) -> set[int]:
-    """The lines of a file that are withheld, 0 where all of them are."""
-    found = journal.pending_deletions(folder)
-    if not found or found.hides(path, 0):
-        return {0} if found else set()
-    hidden = (one for one in _passages(folder, path) if found.hides(path, one.line))
-    return {number for one in hidden for number in range(one.line, one.end_line + 1)}
+    """Return the lines of a file that are withheld; 0 stands for all of them."""
+    withheld = journal.pending_deletions(folder)
+    if not withheld:
+        return set()
+    if withheld.hides(path, 0):
+        return {0}
+    hidden: set[int] = set()
+    for passage in _passages(folder, path):
+        if withheld.hides(path, passage.line):
+            hidden.update(range(passage.line, passage.end_line + 1))
+    return hidden
 
 
 def _passages(folder: Folder, path: str) -> list[Passage]:
-    """The passages of a file that can be read, and is small enough to have some."""
+    """Return the passages of a file; none if it is too large, or cannot be read."""
     memory = folder.find(path)
     return memory.passages if memory else []
 
 
 def _day_of(when: FileDate | None) -> dt.date | None:
-    """The day of a file, None if it names only a month."""
+    """Return the day of a file; None if it names only a month."""
     return when.date if when and not when.month else None
 
 
-# -- open --------------------------------------------------------------------------------------------------------
+# -- open ------------------------------------------------------------------------------
 
 
 def page(
@@ -170,182 +205,209 @@ def page(
     line: int,
     lines: int | None,
     budget: int,
-    moved_from: str,
-    *,
-    whole: bool = False,
+    moved_from: str = "",
 ) -> str:
-    """The lines of a file from `line` on, numbered, within `budget` tokens; what is left out says how to see it.
+    """Return the numbered lines of a file, whole, as many as the budget holds.
 
-    For a model a line is clipped at LONGEST_LINE characters, at WHOLE_LINE where it is the only one asked for.
+    What is left out says how to see it. A line that alone exceeds the budget is
+    clipped; opened by itself it is shown up to MAX_OPENED_CHARS.
+
+    Args:
+        folder: whose memory.
+        path: of the file.
+        line: the first line to show.
+        lines: how many; None for all.
+        budget: in tokens.
+        moved_from: the path that was asked for.
+
+    Raises:
+        FilememError: there is no such line, or the file cannot be read.
     """
-    wanted, days = lines or 10**9, _Days(folder, path, whole=whole)
-    longest = UNCLIPPED if whole else WHOLE_LINE if wanted == 1 else LONGEST_LINE
-    shown: list[str] = []
-    spent, of_file = 0, lines_of(folder, path)
-    total = len(of_file)
-    for number, text in enumerate(of_file[line - 1 :], line):
-        entry = f"{number:>4}  {days.shown(text[: 4 * longest], number, longest)}"
-        spent += count_tokens(entry)
-        if len(shown) >= wanted or (spent > budget and shown):
-            break
-        shown.append(entry)
+    texts = lines_of(folder, path)
+    total = len(texts)
     if total and line > total:
         raise FilememError(
             f"{path} has {total} lines; open it with a line from 1 to {total}."
         )
-    note = f"moved from {moved_from}" if moved_from.removeprefix("./") != path else ""
-    head = f"{_heading(path, when_of(path), _fate(folder, path), note)}  {counted(total, 'line')}"
+    was_moved = moved_from and moved_from.removeprefix("./") != path
+    note = f"moved from {moved_from}" if was_moved else ""
+    heading = f"{file_heading(folder, path, note)}  {counted(total, 'line')}"
     if not total:
-        return f"{head}\n(no text)"
+        return f"{heading}\n(no text)"
+    end = total if lines is None else min(total, line - 1 + lines)
+    dated = DatedLines(folder, path)
+    if lines == 1:
+        shown = [f"{line:>4}  {dated.shown(texts[line - 1], line, MAX_OPENED_CHARS)}"]
+    else:
+        shown = _lines_within(dated, texts[:end], line, budget)
     last = line + len(shown) - 1
     if last < total:
         more = _call("open", path=path, line=last + 1, lines=lines)
         shown.append(f"Lines {line} to {last} of {total}; {more} shows the next.")
-    return "\n".join([head, *shown])
+    return "\n".join([heading, *shown])
 
 
-# -- grep --------------------------------------------------------------------------------------------------------
+def _lines_within(
+    dated: DatedLines, texts: list[str], line: int, budget: int
+) -> list[str]:
+    """Return the numbered lines from `line` on that fit into a budget of tokens.
+
+    The first is clipped if it does not.
+    """
+    shown: list[str] = []
+    left = budget
+    for number in range(line, len(texts) + 1):
+        text = texts[number - 1]
+        longest = max(1, len(clip_tokens(text[:MAX_OPENED_CHARS], budget)))
+        if len(text) > longest and shown:
+            break
+        entry = f"{number:>4}  {dated.shown(text, number, longest)}"
+        left -= count_tokens(entry)
+        if left < 0 and shown:
+            break
+        shown.append(entry)
+    return shown
 
 
-def grepped(
-    folder: Folder, found: GrepPage, asked: dict[str, Any], *, whole: bool = False
-) -> str:
-    """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
-    `whole`, as the files have them."""
-    shown, following, cut = _lines_within(folder, found, whole=whole)
-    looked_at = _looked_at(
-        found.total, "line", len(found.by_file), found.files, found.archived_files
-    )
-    out = [looked_at, *shown, *found.notes]
-    if cut:
-        call = _call("open", path=cut.path, line=cut.line, lines=1)
+# -- grep ------------------------------------------------------------------------------
+
+
+@dataclass
+class _ShownMatches:
+    """What one answer of grep shows."""
+
+    lines: list[str] = field(default_factory=list)
+    next_offset: int = 0
+    clipped: Match | None = None
+
+
+def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
+    """Return the lines that grep found, by file, within GREP_TOKENS, with their days.
+
+    Args:
+        folder: whose memories.
+        found: a page of matches.
+        asked: the arguments of the call, for the calls that show more.
+    """
+    out = [looked_at(found)]
+    if not found.total:
+        out.append("search_files finds what is said in other words.")
+    shown = _matches_within(folder, found)
+    out += [*shown.lines, *found.notes]
+    if shown.clipped:
+        call = _call("open", path=shown.clipped.path, line=shown.clipped.line, lines=1)
         out.append(
             f"… marks what was left out of long lines; {call} shows the first whole."
         )
-    if following:
-        more = _call("grep", **{**asked, "offset": following})
-        if len(found.by_file) > 1:
-            counts = [
-                f"{path} {count:,}"
-                for path, count in itertools.islice(found.by_file.items(), MOST_FILES)
-            ]
-            left = len(found.by_file) - len(counts)
-            out.append(
-                f"By file: {', '.join(counts)}{f', and {left:,} more files' if left else ''}."
-            )
+    if shown.next_offset:
+        out += _rest(found, shown.next_offset)
+        more = _call("grep", **{**asked, "offset": shown.next_offset})
         out.append(
-            f"Matches {found.offset + 1:,} to {following:,} of {found.total:,}; {more} shows the next."
+            f"Matches {found.offset + 1:,} to {shown.next_offset:,} of {found.total:,}; "
+            f"{more} shows the next."
         )
     return "\n".join(out)
 
 
-def _around(text: str, places: list[tuple[int, int]]) -> str:
-    """A long line, shortened to how it begins as a turn and what stands AROUND its matches, or to its beginning."""
-    head = TURN_HEAD.match(text)
-    start = end = head.end() if head else 0
-    kept = text[:end]
-    for first, last in places or [(end, end + AROUND)]:
-        first, last = (
-            max(first - AROUND, start),
-            min(max(last, start) + AROUND, first + LONG),
-        )
-        if last <= end:
+def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
+    """Return the matches that fit, one at least, under their files' headings."""
+    shown = _ShownMatches(next_offset=found.next_offset)
+    withheld = journal.pending_deletions(folder)
+    matched = 0
+    tokens = 0
+    path = ""
+    left_out = False
+    for match in found.lines:
+        if withheld.hides(match.path, 0):  # its name may tell it, too
+            matched += match.matches
             continue
-        kept += (
-            text[max(first, end) : last] if first <= end else f" … {text[first:last]}"
-        )
-        end = last
-    return kept if end >= len(text) else f"{kept} …"
-
-
-def _told_again(
-    folder: Folder, found: GrepPage
-) -> dict[tuple[str, int], list[tuple[str, int]]]:
-    """A fact, its line in a summary and its turn tell the same: the first shown, with the others and what describes it."""
-    first: dict[str, tuple[str, int]] = {}
-    out: dict[tuple[str, int], list[tuple[str, int]]] = {}
-    paths = {
-        line.path for line in found.lines if kind_of(line.path) in ("facts", "lessons")
-    }
-    facts = {path: memory for path in paths if (memory := folder.find(path))}
-
-    def describes(line: Match) -> bool:
-        return line.path in facts and not any(
-            one.line <= line.line <= one.end_line for one in facts[line.path].passages
-        )
-
-    for line in sorted(found.lines, key=describes):
-        here, places = (line.path, line.line), [f"{live(line.path)}:{line.line}"]
-        if line.path in facts:
-            places += map(live, facts[line.path].sources)
-        elif kind_of(line.path) == "summaries" and (
-            bullet := sections.parse(line.text, *here)
-        ):
-            places += [f"{live(bullet.path)}:{number}" for number in bullet.lines]
-        top = next((first[place] for place in places if place in first), here)
-        first |= {place: top for place in places if place not in first}
-        if top != here and (top[0] != here[0] or describes(line)):
-            out.setdefault(top, []).append(here)
-    return out
-
-
-def _lines_within(
-    folder: Folder, found: GrepPage, *, whole: bool
-) -> tuple[list[str], int, Match | None]:
-    """The lines that fit, under their files' headings, one match at least; the offset of the next, 0 at the end; and the first
-    that is shown in part. For a model what tells the same is one."""
-    out: list[str] = []
-    again = (
-        {}
-        if whole or not all(line.matches for line in found.lines)
-        else _told_again(folder, found)
-    )
-    folded, kept_back = (
-        {place for others in again.values() for place in others},
-        journal.pending_deletions(folder),
-    )
-    path, spent, matched, skipped, days, cut = "", 0, 0, False, None, None
-    for shown in found.lines:
-        here, before = (shown.path, shown.line), len(out)
-        if here in folded or (
-            not whole and kept_back.hides(shown.path, 0)
-        ):  # its name may tell it, too
+        if tokens > GREP_TOKENS:
+            if match.matches:
+                shown.next_offset = found.offset + matched
+                break
+            left_out = True
+            continue
+        before = len(shown.lines)
+        if match.path != path:
+            path = match.path
+            dated = DatedLines(folder, path)
+            shown.lines.append(file_heading(folder, path))
+        elif match.gap or left_out:
+            shown.lines.append("      …")
+        text = match.text
+        if match.matches:
+            text = around_matches(text, match.spans)
             matched += 1
+        if text != match.text and not shown.clipped:
+            shown.clipped = match
+        sign = " " if match.matches else "-"
+        shown.lines.append(f"{match.line:>4}{sign} {dated.shown(text, match.line)}")
+        tokens += sum(map(count_tokens, shown.lines[before:]))
+    return shown
+
+
+def around_matches(
+    text: str, spans: tuple[Span, ...], longest: int = LONG_CHARS
+) -> str:
+    """Return a line, if it is a long one only how it begins and what is around matches.
+
+    Args:
+        text: the line.
+        spans: where it matches.
+        longest: characters of a line that is shown whole.
+    """
+    if len(text) <= longest:
+        return text
+    head = TURN_HEAD.match(text)
+    begin = head.end() if head else 0
+    kept = text[:begin]
+    end = begin
+    places: list[Span] = []
+    for first, last in spans:
+        if last - first > LONG_CHARS:  # both of its ends are shown
+            places += [(first, first), (last, last)]
+        else:
+            places.append((first, last))
+    for first, last in places:
+        start = max(first - AROUND_CHARS, begin)
+        stop = max(last, begin) + AROUND_CHARS
+        if stop <= end:
             continue
-        if spent > GREP_TOKENS:
-            if shown.matches:
-                return out, found.offset + matched, cut
-            skipped = True
-            continue
-        if shown.path != path:
-            path, days = shown.path, None if whole else _Days(folder, shown.path)
-            out.append(_heading(path, when_of(path), _fate(folder, path)))
-        elif shown.gap or skipped:
-            out.append("      …")
-        text = shown.text
-        if days and shown.matches and len(text) > LONG:
-            around = _around(text, found.pattern.places(text))
-            if len(text) - len(around) > LEAST_CUT:
-                text, cut = around, cut or shown
-        text = (
-            days.shown(text, shown.line)
-            if days
-            else line_text(text, None, path, shown.line)
-        )
-        if others := [
-            f"{other}:{line}"
-            for other, line in again.get(here, ())
-            if not kept_back.hides(other, line)
-        ]:
-            text += f" [also {', '.join(others)}]"
-        out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
-        spent += sum(count_tokens(entry) for entry in out[before:]) if not whole else 0
-        matched += shown.matches
-    return out, found.next_offset, cut
+        if start > end:
+            kept += f" … {text[start:stop]}"
+        else:
+            kept += text[end:stop]
+        end = stop
+    if end < len(text):
+        kept += " …"
+    return kept if len(text) - len(kept) > MIN_CUT_CHARS else text
+
+
+def _rest(found: GrepPage, shown: int) -> list[str]:
+    """Return a line on the files of which nothing was shown yet, on the first page."""
+    counts = []
+    before = 0
+    for path, count in found.by_file.items():
+        if before >= shown:
+            counts.append(f"{path} {count:,}")
+        before += count
+    if not counts or found.offset:
+        return []
+    named = counts[:MAX_FILES_COUNTED]
+    more = len(counts) - len(named)
+    tail = f", and {counted(more, 'more file')}" if more else ""
+    return [f"By file, the rest: {', '.join(named)}{tail}."]
+
+
+def looked_at(found: GrepPage) -> str:
+    """Return the first line of an answer: `12 lines in 4 of 214 files`."""
+    return _looked_at(
+        found.total, "line", len(found.by_file), found.files, found.archived_files
+    )
 
 
 def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> str:
-    """`12 lines in 4 of 214 files, 2 of them archived`."""
+    """Return `12 lines in 4 of 214 files, 2 of them archived`."""
     kept = f", {archived:,} of them archived" if archived else ""
     return f"{counted(number, noun)} in {files:,} of {counted(of, 'file')}{kept}"
 

@@ -1,1 +1,0 @@
-"""Lines that match a regular expression."""
