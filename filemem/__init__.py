@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from filemem.files.config import ConfigError as ConfigError
     from filemem.files.memory import Memory as Memory
     from filemem.history import GitError as GitError
-    from filemem.models.endpoint import ModelError as ModelError
+    from filemem.llm.model import ModelError as ModelError
     from filemem.remembering.supersession import Decision as Decision
     from filemem.search.searching import Hit as Hit
     from filemem.tools.grep import Match as Match
@@ -33,7 +33,7 @@ _PUBLIC = {  # by module
     "files.memory": "Memory",
     "tools.grep": "Match",
     "history": "GitError",
-    "models.endpoint": "ModelError",
+    "llm.model": "ModelError",
     "remembering.supersession": "Decision",
     "search.searching": "Hit",
     "tools.toolbox": "Toolbox",

@@ -16,7 +16,7 @@ from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.jobs import ASKED, consolidated, forget, job, remembered
-from filemem.models.endpoint import Model, ModelError
+from filemem.llm.model import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering.consolidation import together
 from filemem.remembering.supersession import Decision

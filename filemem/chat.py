@@ -11,6 +11,7 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from filemem import index
@@ -29,17 +30,18 @@ from filemem.files.memory import (
 )
 from filemem.files.sections import under
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
-from filemem.models import offline, prompt
-from filemem.models.endpoint import (
+from filemem.llm import prompt
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import (
     Messages,
     Model,
     ModelError,
-    OpenAIModel,
     Reply,
     ToolCall,
     Tools,
     ToolsRefused,
 )
+from filemem.models import offline
 from filemem.models.offline import said_to
 from filemem.search import question, ranking
 from filemem.search.searching import CERTAIN, MAYBE, Found, Hit, search_files
@@ -546,13 +548,10 @@ class Conversation:
                 listen(Text("\n\n"))
             if not reply.calls:
                 break
-            sent = [
-                call._replace(arguments=_sound(call.arguments)).sent()
-                for call in reply.calls
+            sound = [
+                replace(call, arguments=_sound(call.arguments)) for call in reply.calls
             ]
-            worked.append(
-                {"role": "assistant", "content": reply.text or None, "tool_calls": sent}
-            )
+            worked.append(replace(reply, calls=tuple(sound)).as_sent())
             for call in reply.calls:
                 found = self.tools.call(call.name, call.arguments)
                 listen(
@@ -622,7 +621,7 @@ class Conversation:
             )
             step |= {
                 "text": reply.text,
-                "calls": [call._asdict() for call in reply.calls],
+                "calls": [call.as_sent() for call in reply.calls],
                 **reply.usage._asdict(),
             }
         except ModelError as error:
@@ -649,8 +648,8 @@ class Conversation:
             if reply.calls or said.found
             else reply.finish.replace(CALLED, "stop")
         )
-        return reply._replace(
-            text=said.text, calls=() if last else calls, finish=finish
+        return replace(
+            reply, text=said.text, calls=() if last else calls, finish=finish
         )
 
     # -- citations -----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
 from filemem.importers import ImportReport, import_file
-from filemem.models.endpoint import Model, ModelError
+from filemem.llm.model import Model, ModelError
 from filemem.models.offline import model_of_run
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, cost, together

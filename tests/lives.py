@@ -24,8 +24,9 @@ from scripted_server import ScriptedServer, calls
 from filemem import Store
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
-from filemem.models import prompt
-from filemem.models.endpoint import Model, OpenAIModel, Reply
+from filemem.llm import prompt
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import Model, Reply
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied
 from filemem.text.quotes import comparable

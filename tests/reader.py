@@ -15,7 +15,7 @@ from typing import Any
 
 from scripted_server import Step, calls
 
-from filemem.models.endpoint import Reply, ToolCall, Usage
+from filemem.llm.model import Reply, ToolCall, Usage
 
 _DAY = re.compile(r" (?<!\[ )\[(?!\[)[^\[\]]*\](?!\])")  # what a relative day meant
 Note = Callable[[str], dict[str, Any] | None]

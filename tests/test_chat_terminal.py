@@ -496,7 +496,6 @@ def test_one_message_prints_the_answer_alone(
     done = run(store, server, "-v", "I live in Oslo. Which tea do I like?")
     assert done.stdout == "Oolong, still.\n" and len(server.requests) == 3
     for told in (
-        "does not stream",
         "was cut at the endpoint's limit",
         'grep {"pattern": "oolong"} -> 1 line',
     ):

@@ -5,6 +5,7 @@ notes. What has its form is kept in the model's words; what has not is told with
 import datetime as dt
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from filemem import FilememError, Store
 from filemem.chat import core_memory
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.models.endpoint import FailFastModel, OpenAIModel
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import FailFastModel
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Review
 from filemem.remembering.supersession import WRITTEN
@@ -150,7 +152,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) ->
 
     class Short(Reader):
         def ask(self, messages: Any, tools: Any, on_text: Any) -> Any:
-            return super().ask(messages, tools, on_text)._replace(finish="length")
+            return replace(super().ask(messages, tools, on_text), finish="length")
 
     talk(user, MAY, "I live in Ghent.", "I keep bees.", speakers=["nora"])
     talk(user, JUNE, "I like tea.")

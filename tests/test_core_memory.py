@@ -12,7 +12,7 @@ from filemem import Store
 from filemem.chat import Conversation, ToolCalled
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.models.endpoint import OpenAIModel
+from filemem.llm.client import OpenAIModel
 from filemem.models.offline import OfflineModel
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

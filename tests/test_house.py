@@ -118,7 +118,7 @@ def test_only_the_model_imports_openai_and_only_the_command_line_imports_click()
 ):
     for name in MODULES:
         tops = {found.partition(".")[0] for found in imports_of(name, typing_too=True)}
-        assert "openai" not in tops or name == "filemem.models.endpoint", name
+        assert "openai" not in tops or name == "filemem.llm.client", name
         inside = name.startswith("filemem.cli")
         assert "click" not in tops or inside, name
         assert inside or not any(
@@ -129,10 +129,9 @@ def test_only_the_model_imports_openai_and_only_the_command_line_imports_click()
 BY_STRING = {
     "filemem",
     "filemem.cli.commands",
-    "filemem.models.endpoint",
     "filemem.tools.answers",
 }
-"""What imports by string: the public names, the command table, openai, and dates where answers need them."""
+"""What imports by string: the public names, the command table, and dates where answers need them."""
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

@@ -34,7 +34,7 @@ from filemem import Store
 from filemem.chat import Conversation
 from filemem.files.folder import StoreFolder
 from filemem.importers import import_file
-from filemem.models.endpoint import Reply, ToolCall, Usage
+from filemem.llm.model import Reply, ToolCall, Usage
 
 from .data import Session, Turn
 

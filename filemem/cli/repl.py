@@ -44,7 +44,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, consolidated, job
-from filemem.models.endpoint import Model
+from filemem.llm.model import Model
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, said_to
 from filemem.remembering import sessions
 from filemem.search import semantic

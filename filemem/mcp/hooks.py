@@ -18,7 +18,7 @@ from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.files.memory import PROFILE
 from filemem.jobs import imported
-from filemem.models import prompt
+from filemem.llm import prompt
 from filemem.overview import timeline
 from filemem.search import ranking
 from filemem.text.plain import clip_tokens, count_tokens, one_line

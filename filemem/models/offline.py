@@ -11,15 +11,8 @@ from filemem.errors import Refused
 from filemem.files import config
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import REMEDY, Trust
-from filemem.models.endpoint import (
-    FailFastModel,
-    Messages,
-    ModelError,
-    OnText,
-    OpenAIModel,
-    Reply,
-    Tools,
-)
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import FailFastModel, Messages, ModelError, OnText, Reply, Tools
 from filemem.text import terms
 
 NOTICE = (

@@ -36,8 +36,8 @@ from filemem.files.memory import (
     live,
 )
 from filemem.files.sections import HEADING, SECTIONS, is_of, under
-from filemem.models import prompt
-from filemem.models.endpoint import Model, ModelError, Reply, ToolsRefused
+from filemem.llm import prompt
+from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
 from filemem.remembering import sessions
 from filemem.remembering.sessions import (
     ConsolidationLog,

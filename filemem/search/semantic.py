@@ -26,7 +26,8 @@ from filemem.files import config, globs, journal, safe
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.files.memory import Memory
 from filemem.index import Corpus, Index, IndexedFile
-from filemem.models.endpoint import Embedder, ModelError
+from filemem.llm.client import Embedder
+from filemem.llm.model import ModelError
 from filemem.text.plain import counted
 from filemem.text.redaction import redact
 

@@ -26,7 +26,8 @@ from filemem.chat import Event, Notice, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
 from filemem.files import keys
 from filemem.files.folder import StoreFolder
-from filemem.models.endpoint import Model, ModelError, OpenAIModel
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import Model, ModelError
 from filemem.serve import running, wire
 from filemem.serve.chats import Chats, Stopped
 from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form

@@ -11,6 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from filemem import importers, index
@@ -21,15 +22,8 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
 from filemem.files.transcript import OffTheRecord, Transcript
 from filemem.jobs import ASKED, job
-from filemem.models.endpoint import (
-    Messages,
-    Model,
-    OpenAIModel,
-    Reply,
-    ToolCall,
-    Tools,
-    Usage,
-)
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import Messages, Model, Reply, ToolCall, Tools, Usage
 from filemem.serve.wire import BadRequest, ChatRequest, Finished
 from filemem.text.plain import digest
 
@@ -94,8 +88,8 @@ class ServedConversation(Conversation):
         if theirs and not ours:
             self.delegated = theirs
             raise Delegated
-        return reply._replace(
-            calls=ours
+        return replace(
+            reply, calls=ours
         )  # where both are called, the model calls theirs again once it has ours
 
     def _ask(
@@ -262,7 +256,7 @@ class Chats:
             called = {
                 "role": "assistant",
                 "content": None,
-                "tool_calls": [call.sent() for call in talk.delegated],
+                "tool_calls": [call.as_sent() for call in talk.delegated],
             }
             self._calls[asked.id] = [*asked.since, called]
             for oldest in list(self._calls)[:-MOST_CALLS]:

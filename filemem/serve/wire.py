@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.models.endpoint import ToolCall, Usage
+from filemem.llm.model import ToolCall, Usage
 
 MOST_MESSAGES, MOST_TOOLS = 5000, 128
 SPACE = "-in-"  # between a namespace and a function of it, in the one name that a model is told
@@ -364,7 +364,7 @@ class Completion:
         """What closes a stream."""
         if done.calls:
             made = [
-                {"index": number, **call.sent()}
+                {"index": number, **call.as_sent()}
                 for number, call in enumerate(done.calls)
             ]
             yield self._chunk({"tool_calls": made})
@@ -382,7 +382,7 @@ class Completion:
         """The answer in one piece."""
         message: dict[str, Any] = {"role": "assistant", "content": done.text or None}
         if done.calls:
-            message["tool_calls"] = [call.sent() for call in done.calls]
+            message["tool_calls"] = [call.as_sent() for call in done.calls]
         choice = {"index": 0, "message": message, "finish_reason": done.finish}
         whole = {
             **self._frame,

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import openai
 import pytest
 from programs import lay
-from scripted_server import ScriptedServer, Step, calls, cut, fail, hang, say
+from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
 from filemem import Store, User
 from filemem.files import keys
@@ -835,7 +835,10 @@ def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(
     served: Served,
 ) -> None:
     """In the middle of a stream, and before the first word; others are answered meanwhile."""
-    for stream, step in ((True, hang("It was a dark night")), (False, hang())):
+    for stream, step in (
+        (True, hang("It was a dark night")),
+        (False, deltas({"content": ""})._replace(finish=None, end="hang")),
+    ):
         served.model.hung_up.clear()
         served.model.script(step)
         said = [{"role": "user", "content": f"Tell me a story, {stream}."}]

@@ -1,0 +1,1 @@
+"""The models that answer: any OpenAI-compatible endpoint, and the prompts they get."""

@@ -1,0 +1,114 @@
+"""What a model is to the rest of the program: messages in, one reply out, or an error."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from filemem.errors import FilememError
+
+Messages = list[dict[str, Any]]  # as OpenAI's API has them, like the tools
+Tools = list[dict[str, Any]]
+OnText = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call that the model wants made.
+
+    `arguments` is the JSON text as the model wrote it, well-formed or not. `extra` is
+    what else the endpoint put into the call, such as a signature, and wants back.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_sent(self) -> dict[str, Any]:
+        """Return the call as an assistant's message has it."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {**self.extra, "id": self.id, "type": "function", "function": function}
+
+
+class Usage(NamedTuple):
+    """Tokens of one request as the endpoint reports them, 0 where it does not."""
+
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One whole answer.
+
+    `finish` is the endpoint's reason for stopping. `notice` is a line for the person on
+    what is otherwise than was asked for. `extra` is what else the endpoint put into the
+    message, such as its reasoning, and wants back within the same turn.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    finish: str
+    notice: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_sent(self) -> dict[str, Any]:
+        """Return the reply, with its calls, as the message that goes back."""
+        message = {**self.extra, "role": "assistant", "content": self.text or None}
+        if self.calls:
+            message["tool_calls"] = [call.as_sent() for call in self.calls]
+        return message
+
+
+class Model(Protocol):
+    """Whatever answers a conversation."""
+
+    name: str
+
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
+        """Return the answer to `messages`; hand its text to `on_text` as it comes.
+
+        Raises:
+            ToolsRefused: there are `tools`, and the model takes none.
+            PromptTooLong: the messages do not fit.
+            ModelError: there is no whole answer.
+        """
+
+
+class ModelError(FilememError):
+    """A model that gave no whole answer."""
+
+
+class PromptTooLong(ModelError):
+    """More messages than the model's context holds; asking again with fewer helps."""
+
+
+class ToolsRefused(ModelError):
+    """An endpoint that takes no tools; asking again without them helps."""
+
+
+class FailFastModel:
+    """A model for a job, which does not ask again once it has failed.
+
+    So many conversations do not wait, one by one, for an endpoint that is gone.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self._model = model
+        self._failed = False
+
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
+        """Return the model's answer; raise ModelError at once if it failed before."""
+        if self._failed:
+            raise ModelError(
+                f"{self.name} was not asked again after it failed; fix that first."
+            )
+        try:
+            return self._model.ask(messages, tools, on_text)
+        except (PromptTooLong, ToolsRefused):
+            raise
+        except ModelError:
+            self._failed = True
+            raise

@@ -1,0 +1,223 @@
+"""From the events of a stream, or one whole completion, to a reply."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from filemem.llm.model import OnText, Reply, ToolCall, Usage
+
+MAX_CALLS = 32  # tool calls that are taken of one reply
+GARBLED = (
+    "what came back is no chat completion; check OPENAI_BASE_URL, which often ends in "
+    "/v1, or choose another model"
+)
+CUT = "the answer broke off in the middle; what had come is kept, ask again"
+FILTERED = "the endpoint's content filter stopped the answer; put it another way"
+
+# Keys that are read here. Every other key is the endpoint's own and goes back to it.
+_MESSAGE_KEYS = {"role", "content", "refusal", "tool_calls", "function_call"}
+_CALL_KEYS = {"index", "id", "type", "function"}
+_THOUGHT_TAG = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
+_HALF_A_TAG = re.compile(r"<(?:/?t[a-z]{0,7}|/?)\Z", re.IGNORECASE)
+
+
+class IncompleteAnswer(Exception):
+    """An answer that is not whole; its text is the sentence for the person."""
+
+
+@dataclass
+class _PartialCall:
+    """A tool call of which more may come; `index` is the endpoint's own."""
+
+    index: object
+    id: str
+    name: str = ""
+    arguments: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class ThoughtFilter:
+    """Passes on what a model says, and leaves out what it thinks.
+
+    A thought stands between `<think>` and `</think>`, or before a closing tag that none
+    opened, as from models whose prompt ends in `<think>`. In code, behind an odd number
+    of backticks, neither is a tag.
+    """
+
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
+        self._said: list[str] = []
+        self._pending = ""  # the end of what came, which may begin a tag
+        self._thinking = False
+        self._has_thought = False
+        self._backticks = 0
+
+    @property
+    def text(self) -> str:
+        """All that was said so far, less what turned out to be a thought."""
+        return "".join(self._said)
+
+    def feed(self, text: str, *, final: bool = False) -> None:
+        """Take the next piece; after the `final` one nothing is held back."""
+        text = self._pending + text
+        start = 0
+        for tag in _THOUGHT_TAG.finditer(text):
+            before = text[start : tag.start()]
+            closes = bool(tag[1])
+            if not self._counts(closes, before):
+                continue
+            if closes and not self._thinking:
+                self._said.clear()
+            else:
+                self._say(before)
+            self._thinking = not closes
+            self._has_thought = True
+            start = tag.end()
+        half = _HALF_A_TAG.search(text, start)
+        end = len(text)
+        if half and not final:
+            end = half.start()
+        self._pending = text[end:]
+        self._say(text[start:end])
+
+    def _counts(self, closes: bool, before: str) -> bool:
+        """Tell whether a tag, with this text before it, changes anything."""
+        if self._thinking:
+            return closes
+        in_code = (self._backticks + before.count("`")) % 2 == 1
+        return not in_code and not (closes and self._has_thought)
+
+    def _say(self, text: str) -> None:
+        if text and not self._thinking:
+            self._backticks += text.count("`")
+            self._said.append(text)
+            self._on_text(text)
+
+
+class StreamParser:
+    """A reply in the making. Feed it each event, then take `reply`."""
+
+    def __init__(self, on_text: OnText) -> None:
+        self._filter = ThoughtFilter(on_text)
+        self._calls: list[_PartialCall] = []
+        self._extra: dict[str, Any] = {}
+        self._usage = Usage(0, 0)
+        self._finish = ""
+        self._has_choice = False
+
+    def feed(self, event: object) -> None:
+        """Add a chunk of a stream or a whole completion, as a mapping.
+
+        Raises:
+            IncompleteAnswer: the event is neither.
+        """
+        if not isinstance(event, dict):
+            raise IncompleteAnswer(GARBLED)
+        usage = event.get("usage")
+        if isinstance(usage, dict):
+            tokens_in = _count(usage.get("prompt_tokens"))
+            self._usage = Usage(tokens_in, _count(usage.get("completion_tokens")))
+        for choice in _mappings(event.get("choices"))[:1]:
+            self._has_choice = True
+            whole = choice.get("message")
+            part = choice.get("delta") or whole
+            if isinstance(part, dict):
+                self._add(part)
+            if whole:
+                self._finish = "stop"
+            self._finish = str(choice.get("finish_reason") or self._finish)
+
+    def reply(self, id_prefix: str) -> Reply:
+        """Return the whole reply; a call without an id of its own gets one.
+
+        Raises:
+            IncompleteAnswer: it is not whole.
+        """
+        if not self._has_choice:
+            raise IncompleteAnswer(GARBLED)
+        if not self._finish:
+            raise IncompleteAnswer(CUT)
+        if self._finish == "content_filter":
+            raise IncompleteAnswer(FILTERED)
+        self._filter.feed("", final=True)
+        calls: dict[str, ToolCall] = {}
+        for number, call in enumerate(self._calls[:MAX_CALLS], 1):
+            id = call.id
+            if not id or id in calls:
+                id = f"{id_prefix}{number}"
+            calls[id] = ToolCall(id, call.name, call.arguments, call.extra)
+        done = tuple(calls.values())
+        text = self._filter.text
+        return Reply(text, done, self._usage, self._finish, extra=self._extra)
+
+    def _add(self, part: dict[str, Any]) -> None:
+        text = _text(part.get("content")) + _text(part.get("refusal"))
+        # Half an emoji, as some endpoints cut them, could not be written to a file.
+        self._filter.feed(text.encode("utf-8", "replace").decode())
+        _collect(self._extra, part, _MESSAGE_KEYS)
+        for delta in _mappings(part.get("tool_calls")):
+            self._add_call(delta)
+
+    def _add_call(self, delta: dict[str, Any]) -> None:
+        function = delta.get("function")
+        if not isinstance(function, dict):
+            function = {}
+        name = _text(function.get("name"))
+        call = self._call_of(delta.get("index"), _text(delta.get("id")), name)
+        if name != call.name:  # some endpoints repeat it in every delta
+            call.name += name
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments)
+        call.arguments += _text(arguments)
+        _collect(call.extra, delta, _CALL_KEYS)
+
+    def _call_of(self, index: object, id: str, name: str) -> _PartialCall:
+        """Return the call that a delta goes on with, or a new one.
+
+        Some endpoints leave the index out or send 0 for every call (ollama#7881,
+        ollama#15457): there a name under another id, or under none, opens a new call.
+        """
+        for call in reversed(self._calls):
+            if index is not None and call.index != index:
+                continue
+            opens_another = id != call.id if id else index is None
+            if name and call.name and opens_another:
+                break
+            return call
+        call = _PartialCall(index, id)
+        self._calls.append(call)
+        return call
+
+
+def _collect(extra: dict[str, Any], part: dict[str, Any], known: set[str]) -> None:
+    """Add a part's other keys to `extra`: texts and lists grow, the rest is replaced."""
+    for key, value in part.items():
+        if key in known or value in (None, "", []):
+            continue
+        before: Any = extra.get(key)
+        grows = isinstance(value, str | list) and type(before) is type(value)
+        extra[key] = before + value if grows else value
+
+
+def _text(value: object) -> str:
+    """Return the text of a message's part: a string, or the texts of typed parts."""
+    if isinstance(value, str):
+        return value
+    texts = []
+    for part in _mappings(value):
+        text = part.get("text")
+        if part.get("type", "text") == "text" and isinstance(text, str):
+            texts.append(text)
+    return "".join(texts)
+
+
+def _mappings(value: object) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
