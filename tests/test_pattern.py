@@ -196,7 +196,7 @@ def test_memory_is_bounded() -> None:
     program = """
 import resource
 from filemem.tools.grep import PatternError, compile_pattern, search_lines
-from filemem.tools.matcher_child import MEMORY_BYTES
+from filemem.tools.matcher import MEMORY_BYTES
 try:
     list(search_lines(compile_pattern("(x|y)+"), [(1, "x" * 10_000_000)], seconds=30))
 except PatternError as error:

@@ -29,7 +29,7 @@ from filemem.text.plain import (
     one_line,
 )
 from filemem.tools.grep import GrepPage, Match, lines_of
-from filemem.tools.matcher_child import Span
+from filemem.tools.matcher import Span
 
 if TYPE_CHECKING:
     from filemem.search.searching import Found, Hit

@@ -19,15 +19,16 @@ from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import CurrentConversation, Folder, Stat
 from filemem.files.memory import TURN_HEAD, Memory, as_shown, is_archived, when_of
-from filemem.tools.matcher import Matcher
-from filemem.tools.matcher_child import MEMORY_BYTES, Span, spans_of
+from filemem.tools.matcher import MEMORY_BYTES, Span, match_apart, spans_of
 
 Key = TypeVar("Key")
 
 MAX_PATTERN_CHARS = 1_000
 """`re.compile` takes a second or so of as many, at worst: sets of all characters."""
 MATCH_SECONDS = 3.5
-BATCH_CHARS = 1 << 21
+SECONDS_PER_CHAR = 5e-8
+"""More time for more text: as long as reading it takes."""
+BATCH_CHARS = 1 << 23
 PAGE_LINES = 50
 MAX_PAGE_CHARS = 20_000_000
 """Characters of matching lines in one answer, however many lines are asked for."""
@@ -125,21 +126,23 @@ def search_lines(
             if pattern.search(text):
                 yield MatchedLine(key, text, spans_of(pattern, text))
         return
-    with Matcher(pattern, seconds) as matcher:
-        for batch in _batches(lines):
-            try:
-                spans_of_lines = matcher.match([text for _, text in batch])
-            except TimeoutError:
-                raise PatternError(_TOO_SLOW) from None
-            except MemoryError:
-                raise PatternError(_TOO_LARGE) from None
-            except OSError as error:
-                raise PatternError(
-                    f"pattern: the process that matches it failed ({error}); simplify it"
-                ) from None
-            for (key, text), spans in zip(batch, spans_of_lines, strict=True):
-                if spans:
-                    yield MatchedLine(key, text, spans)
+    for batch in _batches(lines):
+        texts = [text for _, text in batch]
+        seconds += SECONDS_PER_CHAR * sum(map(len, texts))
+        try:
+            spans_of_lines, used = match_apart(pattern, texts, seconds)
+        except TimeoutError:
+            raise PatternError(_TOO_SLOW) from None
+        except MemoryError:
+            raise PatternError(_TOO_LARGE) from None
+        except OSError as error:
+            raise PatternError(
+                f"pattern: the process that matches it failed ({error}); simplify it"
+            ) from None
+        seconds -= used
+        for (key, text), spans in zip(batch, spans_of_lines, strict=True):
+            if spans:
+                yield MatchedLine(key, text, spans)
 
 
 def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:

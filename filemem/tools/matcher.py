@@ -1,84 +1,86 @@
-"""A process that matches lines, ended if a pattern hangs or takes all memory."""
+"""A process that matches lines, ended if a pattern hangs or takes all memory.
 
-import contextlib
+`python -I -S` runs this very file as the child, so it imports only the standard library,
+and little of that. Parent and child send one `marshal`ed value each.
+"""
+
+import itertools
+import marshal
 import re
 import sys
-import threading
 import time
-from types import TracebackType
-from typing import Any, Self
 
-from filemem.tools import matcher_child
-from filemem.tools.matcher_child import OUT_OF_MEMORY, SECONDS_PER_CHAR, Span
+Span = tuple[int, int]
+"""The start and end of a match in its line, in characters."""
 
+MEMORY_BYTES = 1 << 29  # of address space that the child may take
 STARTUP_SECONDS = 10.0  # of the clock that are no fault of the pattern
+MAX_SPANS = 5  # in one line that are told
+_OUT_OF_MEMORY = 77  # exit code
 
 
-class Matcher:
-    """A child process that matches lines with one pattern; leaving the context ends it.
+def match_apart(
+    pattern: re.Pattern[str], lines: list[str], seconds: float
+) -> tuple[list[list[Span]], float]:
+    """Return where each line matches, nothing for one that does not, and the seconds used.
 
     Args:
-        pattern: what the child searches each line for.
-        seconds: of a processor that all matching may take, SECONDS_PER_CHAR aside.
+        pattern: what to search each line for.
+        lines: the lines.
+        seconds: of a processor that matching may take.
+
+    Raises:
+        TimeoutError: matching takes longer.
+        MemoryError: one line needs more than MEMORY_BYTES.
+        OSError: no process can be started, or it failed otherwise.
     """
+    import subprocess  # noqa: PLC0415  a tenth of a cold start
 
-    def __init__(self, pattern: re.Pattern[str], seconds: float) -> None:
-        self._pattern = pattern
-        self._seconds = seconds
-        self._patience = seconds + STARTUP_SECONDS
-
-    def __enter__(self) -> Self:
-        import subprocess  # noqa: PLC0415  a tenth of a cold start
-
-        self._child: Any = subprocess.Popen(
-            [sys.executable, "-I", "-S", matcher_child.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", __file__, str(seconds)],
+            input=marshal.dumps((pattern.pattern, pattern.flags, lines)),
+            capture_output=True,
+            timeout=seconds + STARTUP_SECONDS,
+            check=False,
         )
-        return self
+    except subprocess.TimeoutExpired:
+        raise TimeoutError from None
+    if done.returncode == _OUT_OF_MEMORY:
+        raise MemoryError
+    if done.returncode < 0:  # ended by the signal of its timer
+        raise TimeoutError
+    if done.returncode:
+        raise OSError(f"it ended with code {done.returncode}")
+    answer: tuple[list[list[Span]], float] = marshal.loads(done.stdout)
+    return answer
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._child.kill()
-        self._child.stdout.close()
-        with contextlib.suppress(OSError):
-            self._child.stdin.close()
-        self._child.wait()
 
-    def match(self, lines: list[str]) -> list[list[Span]]:
-        """Return where each line matches, nothing for a line that does not.
+def spans_of(pattern: re.Pattern[str], line: str) -> list[Span]:
+    """Return where a line matches, MAX_SPANS at most."""
+    matches = itertools.islice(pattern.finditer(line), MAX_SPANS)
+    return [match.span() for match in matches]
 
-        Raises:
-            TimeoutError: matching has taken longer than it may.
-            MemoryError: one line needs more memory than it may take.
-            OSError: the child failed otherwise.
-        """
-        allowed = self._patience + SECONDS_PER_CHAR * sum(map(len, lines))
-        started = time.monotonic()
-        timer = threading.Timer(allowed, self._child.kill)
-        timer.start()
-        request = (self._pattern.pattern, self._pattern.flags, self._seconds, lines)
-        spans: list[list[Span]]
-        try:
-            matcher_child.send(self._child.stdin, request)
-            spans, self._seconds = matcher_child.receive(self._child.stdout)
-        except (OSError, EOFError):
-            raise self._failure() from None
-        finally:
-            timer.cancel()
-        self._patience = allowed - (time.monotonic() - started)
-        return spans
 
-    def _failure(self) -> Exception:
-        """Return the error that the child's exit code tells of."""
-        code = self._child.wait()
-        if code == OUT_OF_MEMORY:
-            return MemoryError()
-        if code < 0:  # ended by a signal: of its own timer, or ours
-            return TimeoutError()
-        return OSError(f"it ended with code {code}")
+def _serve(seconds: float) -> None:
+    """Answer one request, within limits of time and memory if the system has such."""
+    try:
+        import resource  # noqa: PLC0415  of POSIX
+        import signal  # noqa: PLC0415
+
+        signal.setitimer(signal.ITIMER_PROF, max(0.001, seconds))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    except (ImportError, ValueError, OSError):
+        pass  # the parent ends us
+    try:
+        text, flags, lines = marshal.load(sys.stdin.buffer)
+        pattern = re.compile(text, flags)
+        spans = [spans_of(pattern, line) for line in lines]
+        answer = marshal.dumps((spans, time.process_time()))
+    except MemoryError:
+        sys.exit(_OUT_OF_MEMORY)
+    sys.stdout.buffer.write(answer)
+
+
+if __name__ == "__main__":
+    _serve(float(sys.argv[1]))
