@@ -1,10 +1,8 @@
 """Forgetting means it: after it no byte of the store says it, what has nothing to do with it is as it was byte for byte, and
 every path:line that named another turn still names it."""
 
-import datetime as dt
 import json
 import os
-import re
 import tempfile
 from pathlib import Path
 
@@ -24,7 +22,6 @@ from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.jobs import forget
-from filemem.mcp.writing import Writing
 from filemem.overview import problems
 
 WORD = "zyzzyva"
@@ -439,21 +436,3 @@ def test_what_holds_no_word_is_asked_for_in_words(tmp_path: Path, about: str) ->
     folder.create("notes/tea.md", "Tea. What else? It is oolong_tea - mostly…？！\n")
     with pytest.raises(FilememError, match="no word to search for"):
         deletion.plan(folder, about=about)
-
-
-def test_what_a_client_was_shown_it_may_delete_for_a_while_only(mara: Folder) -> None:
-    """Once, and not the day after."""
-    client = Writing(mara)
-    asked = [
-        re.findall(r'"token": "(\w+)"', client.call("forget", {"about": WORD}, START))[
-            0
-        ]
-        for _ in range(2)
-    ]
-    with pytest.raises(FilememError, match="no deletion waits"):
-        client.call("forget", {"token": asked[0]}, START + dt.timedelta(1))
-    assert holding(mara.root)
-    client.call("forget", {"token": asked[1]}, START + dt.timedelta(minutes=1))
-    assert holding(mara.root) == []
-    with pytest.raises(FilememError, match="no deletion waits"):
-        client.call("forget", {"token": asked[1]}, START + dt.timedelta(minutes=1))

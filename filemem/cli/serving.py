@@ -77,56 +77,55 @@ def program() -> str:
     type=_PORT,
     help="The port; 0 takes a free one.",
 )
-@click.option(
-    "--connector",
-    is_flag=True,
-    help="Offer search and fetch, as ChatGPT wants them, not the four tools.",
-)
 @_write_option
 @OPTIONS["--new"]
 @pass_call
-def mcp_command(
-    call: Context, http: bool, host: str, port: int, connector: bool, write: bool
-) -> None:
+def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) -> None:
     """Serve an agent that speaks MCP, or set up a client.
 
-    Your client starts this itself once you have run filemem mcp install. It gets the four tools, the memories as
-    resources and the profile as a prompt. Over HTTP a key tells the user: filemem serve keys add NAME.
+    Your client starts this itself once you have run filemem mcp install. It gets the
+    four tools. Over HTTP a key tells the user: filemem serve keys add NAME.
 
     Example: filemem mcp install claude-code"""
     if click.get_current_context().invoked_subcommand:
         return
     store = call.open_store(begins=bool(call.named_store))
-    users = server.Users(store, call.clock, write=write, connector=connector)
-    if not http:
-        name = call.writer(begins=False).name
-        if sys.stdin.isatty():
-            say_dim(
-                "This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT."
-            )
-        wire = os.fdopen(os.dup(0), "rb")
-        os.dup2(
-            os.open(os.devnull, os.O_RDONLY), 0
-        )  # nothing started from here may read what is meant for the server
-        server.over_pipe(users, name, wire, sys.stdout.buffer)
+    if http:
+        _serve_mcp_over_http(call, store, host, port, write)
         return
+    user = store.folder(call.writer(begins=False).name)
+    if sys.stdin.isatty():
+        say_dim(
+            "This waits for a client's JSON on standard input; to set one up:"
+            " filemem mcp install CLIENT."
+        )
+    wire = os.fdopen(os.dup(0), "rb")
+    # Nothing started from here may read what is meant for the server.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    dispatcher = server.Dispatcher(user, call.clock, write=write)
+    server.serve_pipe(dispatcher, wire, sys.stdout.buffer)
+
+
+def _serve_mcp_over_http(
+    call: Context, store: StoreFolder, host: str, port: int, write: bool
+) -> None:
+    """Serve all who have a key, or of these the user of this call, until Ctrl-C."""
     try:
-        from filemem.mcp import http as over_http  # noqa: PLC0415  only this needs what the extra brings
+        from filemem.mcp.http import PATH, Endpoint  # noqa: PLC0415  needs the extra
+        from filemem.serve import running  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise missing_extra(str(error.name), "mcp") from None
+        raise missing_extra(str(error.name), "serve") from None
     if not keys.keys_of(store.root):
         raise FilememError(
-            f"nobody has a key for {store.root} yet; make one with: filemem serve keys add NAME"
+            f"nobody has a key for {store.root} yet; make one with:"
+            " filemem serve keys add NAME"
         )
-    say_dim(EXPOSED if host not in LOOPBACK else "")
-    over_http.serve(
-        users,
-        store.root,
-        call.user,
-        host,
-        port,
-        lambda at: say_dim(f"Serving at {at}; Ctrl-C ends."),
-    )
+    local = host in LOOPBACK
+    endpoint = Endpoint(store, call.clock, write=write, only=call.user, local=local)
+    with running.bound(host, port) as (listening, address):
+        say_dim("" if local else EXPOSED)
+        say_dim(f"Serving at {address}{PATH}; Ctrl-C ends.")
+        running.server(endpoint.app()).run(sockets=[listening])
 
 
 @command(

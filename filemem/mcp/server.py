@@ -1,386 +1,248 @@
-"""The server: the four tools, the memories as resources, the profile as a prompt, in the Model Context Protocol's messages.
+"""The server for agents that speak the Model Context Protocol: one dispatcher.
 
-The protocol is JSON-RPC of eleven methods, spoken here over a pipe and in `http` over HTTP, so that nothing needs to be installed
-for it and the first answer waits for no package. Every client has one user, and nothing that it reaches is another's.
+The protocol is JSON-RPC of five methods, spoken here over a pipe and in `http` over
+HTTP, so that nothing needs to be installed for it. Nothing is kept of a client: since
+its revision of 2026-07-28 each message says itself which revision it speaks, and the
+greeting of the older ones changes nothing here.
 """
 
+import contextlib
 import datetime as dt
 import importlib.metadata
 import json
 import threading
-from collections.abc import Callable, Iterator
-from importlib import resources as files
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
-from filemem.api import User
 from filemem.errors import FilememError, in_words
-from filemem.files.folder import Folder, StoreFolder
-from filemem.mcp import resources, writing
-from filemem.mcp.writing import Writing
+from filemem.files.folder import Folder
+from filemem.mcp import writing
 from filemem.remembering.sessions import display
 from filemem.text.plain import escape_controls, one_line
-from filemem.tools.toolbox import LONGEST_ERROR, Toolbox, checked
+from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
 
-VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # of the protocol
-LARGEST = 16_000_000  # bytes of one message
-BROKEN = "this is no JSON-RPC message of at most 16 MB; send one JSON object, over a pipe on a line of its own."
-PARSE, METHOD, PARAMS, INTERNAL = -32700, -32601, -32602, -32603  # errors of JSON-RPC
-TEXT_ALONE = (
-    "claude-code",
-    "codex-mcp-client",
-)  # show a model a structured result for the text, its line ends escaped
-TITLES = {
-    "grep": "Find lines",
-    "search_files": "Search memory",
-    "open": "Open a file",
-    "close": "Close a file",
-}
-CAPABILITIES = {
-    "prompts": {"listChanged": False},
-    "resources": {"listChanged": True, "subscribe": True},
-    "tools": {"listChanged": False},
-}
-_TEXT = {"type": "string"}
-RESULT = {  # of every tool but those of CONNECTOR
-    "type": "object",
-    "properties": {
-        "answer": {**_TEXT, "description": "the text of the answer"},
-        "places": {
-            "type": "array",
-            "items": _TEXT,
-            "description": "what it shows, as path:line",
-        },
-        "found": {
-            "type": "integer",
-            "description": "of a search, how many lines or passages",
-        },
-    },
-    "required": ["answer"],
-}
-_FOUND = {
-    "type": "object",
-    "properties": dict.fromkeys(("id", "title", "text", "url"), _TEXT),
-}
-CONNECTOR = {  # what ChatGPT's connectors want instead of the four
-    "search": (
-        *(
-            "Search memory",
-            "Find the memories that answer a question.",
-            writing.schema(["query"], query=_TEXT),
-        ),
-        {
-            "type": "object",
-            "properties": {"results": {"type": "array", "items": _FOUND}},
-            "required": ["results"],
-        },
-    ),
-    "fetch": (
-        "Read a memory",
-        "One memory in whole, by the id that search gave.",
-        writing.schema(["id"], id=_TEXT),
-        _FOUND,
-    ),
-}
-PROFILE = {
-    "name": "profile",
-    "title": "Profile",
-    "description": "Who this is, and how to talk to them: profile.md.",
-}
+GREETED = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]  # older revisions
+REVISION = "2026-07-28"
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+PARSE_ERROR = -32700
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+HEADER_MISMATCH = -32020
+UNSUPPORTED_VERSION = -32022
+CAPABILITIES = {"tools": {"listChanged": False}}
+CACHING = {"ttlMs": 3_600_000, "cacheScope": "private"}
+BROKEN = "this is no JSON-RPC message; send one JSON object, over a pipe on one line."
+INSTRUCTIONS = Path(__file__).parents[1] / "prompts/mcp.md"
 Message = dict[str, Any]
 
 
-class _NotAsked(Exception):
-    """What a message asks for is not there, or not said as it must be: JSON-RPC's number and a sentence."""
+class ProtocolError(Exception):
+    """A message that cannot be answered: JSON-RPC's number, a sentence and data."""
+
+    def __init__(self, code: int, sentence: str, data: Message | None = None) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.data = data
 
 
-class ServedUser:
-    """One user's memories as all clients see them; `write` offers tools that write, `connector` ChatGPT's instead of the four."""
+@dataclass(frozen=True)
+class Call:
+    """A message that wants an answer; `version` is empty in the older revisions."""
+
+    id: str | int
+    method: str
+    params: Message
+    version: str
+
+
+class Dispatcher:
+    """Answers messages about one user's memories, from any number of clients.
+
+    Args:
+        folder: the user's memories.
+        now: returns the moment of a call, with its zone.
+        write: offer the tools that write, too.
+    """
 
     def __init__(
-        self,
-        folder: Folder,
-        now: Callable[[], dt.datetime],
-        *,
-        write: bool,
-        connector: bool = False,
+        self, folder: Folder, now: Callable[[], dt.datetime], *, write: bool
     ) -> None:
-        self.folder = folder
-        self.now = now
-        self.write = write
-        self.connector = connector
-        self.following = resources.Following(folder)
-        self.writing = Writing(folder)
+        self._folder = folder
+        self._now = now
+        self._toolbox = Toolbox(folder, now)
+        self._turn = threading.Lock()
+        self._schemas = list(Toolbox.schemas)
+        if write:
+            self._schemas += writing.SCHEMAS
 
+    def answer(
+        self, data: bytes, headers: Mapping[str, str] | None = None
+    ) -> Message | None:
+        """Return the answer to a message; None to one that wants none.
 
-class ServedClient:
-    """A client's session: what it says is answered, one message after the other; `tell` brings it what it did not ask for."""
-
-    def __init__(self, served: ServedUser, tell: resources.Tell) -> None:
-        self._served = served
-        self._folder = served.folder
-        self._tell = tell
-        self._toolbox = Toolbox(served.folder, served.now)
-        self._lock = threading.Lock()
-        self._name = ""
-
-    def answer(self, line: bytes) -> Message | None:
-        """The answer to a message; None where there is none to give."""
+        `headers` are those of HTTP, which must name the same version and method.
+        """
+        id = None
         try:
-            asked = json.loads(line)
-            json.dumps(
-                asked, ensure_ascii=False
-            ).encode()  # half of a surrogate pair is no character
-            id, params = asked.get("id"), asked.get("params") or {}
-            method = asked.get("method") if asked["jsonrpc"] == "2.0" else None
-            if "method" not in asked and {"result", "error"} & set(asked):
-                return None  # an answer, which nobody has asked for
-            if not isinstance(method, str) or not isinstance(id, str | int | None):
-                raise ValueError
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            return failed(None, PARSE, BROKEN)
-        if id is None:
-            return None  # a notification, such as that it is ready
-        try:
-            with self._lock:
-                return {
-                    "jsonrpc": "2.0",
-                    "id": id,
-                    "result": self._result(method, params),
-                }
-        except _NotAsked as error:
-            return failed(id, *error.args)
-        except FilememError as error:
-            return failed(id, PARAMS, str(error))
-        except OSError as error:
-            return failed(id, INTERNAL, in_words(error))
+            call = _parse(data)
+            if call is None:
+                return None
+            id = call.id
+            _check(call, headers)
+            result = self._result(call)
+        except ProtocolError as error:
+            return failed(error, id)
+        except (FilememError, OSError) as error:
+            return failed(ProtocolError(INVALID_PARAMS, in_words(error)), id)
+        if call.version:
+            result = {"resultType": "complete", "_meta": _server_info(), **result}
+        return {"jsonrpc": "2.0", "id": id, "result": result}
 
-    def gone(self) -> None:
-        """Tell it nothing more."""
-        self._served.following.unsubscribe(self._tell)
-
-    def _result(self, method: str, params: Any) -> Message:
-        if not isinstance(params, dict):
-            raise _NotAsked(PARAMS, "params must be an object.")
-        match method:
+    def _result(self, call: Call) -> Message:
+        match call.method:
             case "initialize":
-                return self._greeted(params)
+                return self._greeting(call.params)
+            case "server/discover":
+                versions = {"supportedVersions": [*GREETED, REVISION]}
+                return {**versions, **self._offer(), **CACHING}
             case "ping":
                 return {}
             case "tools/list":
-                return {"tools": self._tools()}
+                return {"tools": [_tool(one) for one in self._schemas], **CACHING}
             case "tools/call":
-                return self._called(
-                    _word(params, "name"), params.get("arguments") or {}
-                )
-            case "prompts/list":
-                return {"prompts": [PROFILE]}
-            case "prompts/get":
-                return self._prompt(_word(params, "name"))
-        return self._resource(method, params)
+                return self._call(call.params)
+        method = one_line(call.method, 80)
+        raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method!r}.")
 
-    def _resource(self, method: str, params: Message) -> Message:
-        following = self._served.following
-        match method:
-            case "resources/list":
-                if not params.get("cursor"):
-                    following.subscribe(self._tell)
-                return resources.listed(self._folder, str(params.get("cursor") or ""))
-            case "resources/templates/list":
-                pattern = resources.uri_of(self._folder, "") + "{+path}"
-                found = {
-                    "uriTemplate": pattern,
-                    "name": "memory",
-                    "description": "A memory by its path.",
-                }
-                return {"resourceTemplates": [found]}
-            case "resources/read":
-                return resources.read(
-                    self._folder, _word(params, "uri"), self._served.now()
-                )
-            case "resources/subscribe":
-                following.subscribe(self._tell, _word(params, "uri"))
-                return {}
-            case "resources/unsubscribe":
-                following.unsubscribe(self._tell, _word(params, "uri"))
-                return {}
-        raise _NotAsked(METHOD, f"there is no method {one_line(method, 80)!r}.")
+    def _greeting(self, params: Message) -> Message:
+        version = params.get("protocolVersion")
+        if version not in GREETED:
+            version = GREETED[-1]
+        server = {"serverInfo": _server_info()[SERVER_KEY]}
+        return {"protocolVersion": version, **server, **self._offer()}
 
-    def _greeted(self, params: Message) -> Message:
-        info, spoken = params.get("clientInfo"), params.get("protocolVersion")
-        self._name = str(info.get("name")) if isinstance(info, dict) else ""
-        told = (files.files("filemem") / "prompts" / "mcp.md").read_text(
-            encoding="utf-8"
-        )
-        return {
-            "protocolVersion": spoken if spoken in VERSIONS else VERSIONS[-1],
-            "capabilities": CAPABILITIES,
-            "serverInfo": {
-                "name": "filemem",
-                "version": importlib.metadata.version("filemem"),
-            },
-            "instructions": told.replace("{name}", display(self._folder.name)).strip(),
-        }
+    def _offer(self) -> Message:
+        name = display(self._folder.name)
+        text = INSTRUCTIONS.read_text("utf-8").replace("{name}", name)
+        return {"capabilities": CAPABILITIES, "instructions": text.strip()}
 
-    def _prompt(self, name: str) -> Message:
-        """Wishes and the profile as they stand in the prompt of a chat, this marked as data."""
-        if name != PROFILE["name"]:
-            raise _NotAsked(
-                PARAMS, f"there is no prompt {one_line(name, 80)!r}; there is profile."
-            )
-        text = (
-            User(self._folder).prompt_context()
-            or f"Nothing is known of {display(self._folder.name)} yet."
-        )
-        message = {"role": "user", "content": {"type": "text", "text": text}}
-        return {"description": PROFILE["description"], "messages": [message]}
+    def _call(self, params: Message) -> Message:
+        """Call a tool; a mistake is an answer too, for the model to read."""
+        name = params.get("name")
+        if not isinstance(name, str):
+            raise ProtocolError(INVALID_PARAMS, "params must have name, a text.")
+        with self._turn:
+            text = self._called(name, params.get("arguments") or {})
+        content = [{"type": "text", "text": text}]
+        return {"content": content, "isError": text.startswith("Error: ")}
 
-    def _tools(self) -> list[Message]:
-        four = (one["function"] for one in Toolbox.schemas)
-        described: dict[str, Any] = {
-            one["name"]: (
-                TITLES[one["name"]],
-                one["description"],
-                one["parameters"],
-                RESULT,
-            )
-            for one in four
-        }
-        if self._served.connector:
-            described = {**CONNECTOR}
-        if self._served.write:
-            described |= {name: (*of, RESULT) for name, of in writing.TOOLS.items()}
-        return [self._tool(name, *of) for name, of in described.items()]
-
-    def _tool(
-        self, name: str, title: str, purpose: str, schema: Message, result: Message
-    ) -> Message:
-        reads = name not in writing.TOOLS or name == "list_recent"
-        hints: Message = {
-            "title": title,
-            "readOnlyHint": reads,
-            "destructiveHint": name == "forget",
-        }
-        hints |= {"openWorldHint": False} | ({"idempotentHint": True} if reads else {})
-        tool = {
-            "name": name,
-            "title": title,
-            "description": purpose,
-            "inputSchema": schema,
-            "annotations": hints,
-        }
-        return tool if self._name in TEXT_ALONE else {**tool, "outputSchema": result}
-
-    def _called(self, name: str, arguments: Message) -> Message:
-        """What a tool answers, as `filemem call` prints it, and for programs; a mistake is an answer too."""
+    def _called(self, name: str, arguments: Any) -> str:
+        names = [one["function"]["name"] for one in self._schemas]
         try:
-            text, result = self._answered(name, arguments)
+            if name in writing.PARAMETERS and name not in names:
+                raise FilememError(
+                    f"writing is off; {name} needs a server that was started as"
+                    " filemem mcp --write."
+                )
+            if name not in names:
+                raise FilememError(
+                    f"there is no tool {one_line(name)!r}; the tools are"
+                    f" {', '.join(names)}."
+                )
+            if name in writing.PARAMETERS:
+                done = writing.write(self._folder, name, arguments, self._now())
+                return escape_controls(done)
         except (FilememError, OSError) as error:
-            sentence = in_words(error)
-            text, result = (
-                f"Error: {one_line(escape_controls(sentence), LONGEST_ERROR)}",
-                {},
-            )
-        answer: Message = {
-            "content": [{"type": "text", "text": text}],
-            "isError": text.startswith("Error: "),
-        }
-        shown = not answer["isError"] and self._name not in TEXT_ALONE
-        return {**answer, "structuredContent": result} if shown else answer
-
-    def _answered(self, name: str, arguments: Message) -> tuple[str, Message]:
-        served, at, offered = (
-            self._served,
-            self._served.now(),
-            [tool["name"] for tool in self._tools()],
-        )
-        if name in writing.TOOLS and not served.write:
-            raise FilememError(
-                f"writing is off; {name} needs a server that was started as filemem mcp --write."
-            )
-        if name not in offered:
-            raise FilememError(
-                f"there is no tool {one_line(name)!r}; the tools are {', '.join(offered)}."
-            )
-        if name in writing.TOOLS:
-            answer = escape_controls(served.writing.call(name, arguments, at))
-            return answer, {"answer": answer}
-        if name in CONNECTOR:
-            known = checked(name, arguments, CONNECTOR[name][2])
-            if name == "search":
-                found = resources.searched(
-                    User(self._folder), known["query"], at.date()
-                )
-            else:
-                found = resources.fetched(self._folder, known["id"], at)
-            return json.dumps(found, ensure_ascii=False), found
-        answer = self._toolbox.call(name, arguments)
-        hits = {} if self._toolbox.hits is None else {"found": self._toolbox.hits}
-        return answer, {"answer": answer, "places": self._toolbox.places, **hits}
+            return f"Error: {_sentence(in_words(error))}"
+        return self._toolbox.call(name, arguments)
 
 
-class Users:
-    """The users who are served of a store; all of a user's clients share what `ServedUser` has."""
-
-    def __init__(
-        self, store: StoreFolder, now: Callable[[], dt.datetime], **offered: bool
-    ) -> None:
-        self._store = store
-        self._now = now
-        self._offered = offered
-        self._served: dict[str, ServedUser] = {}
-
-    def client(self, user: str, tell: resources.Tell) -> ServedClient:
-        """A new client of a user's."""
-        if user not in self._served:
-            self._served[user] = ServedUser(
-                self._store.folder(user), self._now, **self._offered
-            )
-        return ServedClient(self._served[user], tell)
+def failed(error: ProtocolError, id: str | int | None = None) -> Message:
+    """Return an error as JSON-RPC has it."""
+    told: Message = {"code": error.code, "message": _sentence(str(error))}
+    if error.data is not None:
+        told["data"] = error.data
+    return {"jsonrpc": "2.0", "id": id, "error": told}
 
 
-def failed(id: Any, code: int, sentence: str) -> Message:
-    """An error as JSON-RPC has it."""
-    error = {
-        "code": code,
-        "message": one_line(escape_controls(sentence), LONGEST_ERROR),
-    }
-    return {"jsonrpc": "2.0", "id": id, "error": error}
+def serve_pipe(dispatcher: Dispatcher, wire: BinaryIO, out: BinaryIO) -> None:
+    """Answer each line of `wire` until the client closes it, or is gone."""
+    with contextlib.suppress(BrokenPipeError):
+        for line in wire:
+            answer = dispatcher.answer(line) if line.strip() else None
+            if answer is not None:
+                out.write(json.dumps(answer).encode() + b"\n")
+                out.flush()
 
 
-def _word(params: Message, key: str) -> str:
-    if not isinstance(params.get(key), str):
-        raise _NotAsked(PARAMS, f"params must have {key}, a text.")
-    return str(params[key])
-
-
-def over_pipe(users: Users, user: str, wire: BinaryIO, out: BinaryIO) -> None:
-    """Serve the client at the other end of `wire` until it closes it, or is gone."""
-    lock = threading.Lock()
-
-    def say(message: Message) -> None:
-        with lock:
-            out.write(json.dumps(message).encode() + b"\n")
-            out.flush()
-
-    def tell(message: Message) -> None:
-        try:
-            say(message)
-        except (OSError, ValueError):  # the client is gone
-            client.gone()
-
-    client = users.client(user, tell)
+def _parse(data: bytes) -> Call | None:
+    """Return the call in a message; None for a notification or somebody's answer."""
     try:
-        for line in _lines(wire):
-            if line.strip() and (answer := client.answer(line)):
-                say(answer)
-    except BrokenPipeError:
-        pass
+        given = json.loads(data)
+        json.dumps(given, ensure_ascii=False).encode()  # raises for half a character
+        if given["jsonrpc"] != "2.0":
+            raise ValueError
+        method = given.get("method")
+        if method is None and ("result" in given or "error" in given):
+            return None
+        if not isinstance(method, str):
+            raise TypeError
+        if "id" not in given:
+            return None
+        if not isinstance(given["id"], str | int):
+            raise TypeError
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ProtocolError(PARSE_ERROR, BROKEN) from None
+    params = given.get("params") or {}
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    return Call(given["id"], method, params, "" if version is None else str(version))
 
 
-def _lines(wire: BinaryIO) -> Iterator[bytes]:
-    """What is said on the wire, by line; of one that is too long its beginning."""
-    while line := wire.readline(LARGEST + 1):
-        rest = line
-        while len(rest) > LARGEST and not rest.endswith(b"\n"):
-            rest = wire.readline(LARGEST + 1)
-        yield line if len(line) <= LARGEST else b"too long"
+def _check(call: Call, headers: Mapping[str, str] | None) -> None:
+    """Raise ProtocolError for a call that this server cannot take as it is."""
+    if not isinstance(call.params, dict):
+        raise ProtocolError(INVALID_PARAMS, "params must be an object.")
+    if not call.version:
+        return
+    if CAPABILITIES_KEY not in call.params["_meta"]:
+        raise ProtocolError(INVALID_PARAMS, f"_meta must have {CAPABILITIES_KEY}.")
+    if headers is not None:
+        told = (headers.get("mcp-protocol-version"), headers.get("mcp-method"))
+        if told != (call.version, call.method):
+            sentence = "the headers name another version or method than the message."
+            raise ProtocolError(HEADER_MISMATCH, sentence)
+    if call.version != REVISION:
+        data = {"supported": [REVISION], "requested": call.version}
+        sentence = f"the version {one_line(call.version, 40)} is not supported."
+        raise ProtocolError(UNSUPPORTED_VERSION, sentence, data)
+
+
+def _tool(schema: Message) -> Message:
+    """Return a tool as the protocol describes it."""
+    function = schema["function"]
+    name = function["name"]
+    hints = {
+        "readOnlyHint": name not in writing.PARAMETERS,
+        "destructiveHint": name == "forget",
+        "openWorldHint": False,
+    }
+    return {
+        "name": name,
+        "description": function["description"],
+        "inputSchema": function["parameters"],
+        "annotations": hints,
+    }
+
+
+def _server_info() -> Message:
+    version = importlib.metadata.version("filemem")
+    return {SERVER_KEY: {"name": "filemem", "version": version}}
+
+
+def _sentence(text: str) -> str:
+    return one_line(escape_controls(text), LONGEST_ERROR)

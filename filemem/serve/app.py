@@ -24,13 +24,13 @@ from starlette.routing import Route
 from filemem import overview
 from filemem.chat import Event, Notice, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
-from filemem.files import keys
 from filemem.files.folder import StoreFolder
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, ModelError
 from filemem.serve import running, wire
 from filemem.serve.chats import Chats, Stopped
-from filemem.serve.wire import BadRequest, ChatRequest, Completion, Finished, Form
+from filemem.serve.running import BadRequest
+from filemem.serve.wire import ChatRequest, Completion, Finished, Form
 
 NAME = "filemem"  # of the model that clients choose
 LARGEST = 20_000_000  # bytes of a request
@@ -124,7 +124,7 @@ class Service:
     async def _answered(self, request: Request) -> Response:
         user, form = await self._user(request), FORMS[request.url.path]
         asked = wire.parsed(
-            await running.body(request, LARGEST), response=form is wire.Response
+            await running.read_body(request, LARGEST), response=form is wire.Response
         )
         began, model = time.monotonic(), self._known(asked.model)
         if request.headers.get(PROGRAM):
@@ -148,34 +148,14 @@ class Service:
         return name
 
     async def _user(self, request: Request) -> str:
-        """Whose memories the request may see; raises Wrong if nobody's."""
-        given = request.headers.getlist("authorization")
-        if len(given) > 1:
-            raise BadRequest(400, "send one Authorization header, not several.")
-        scheme, _, key = "".join(given).partition(" ")
-        key = key.strip() if scheme.lower() == "bearer" else ""
-        user = await asyncio.to_thread(keys.find_user, self._store.root, key)
-        if user:
-            return user
-        if not self._open_to:
-            self._log(f"refused: {'an unknown key' if key else 'no key'}")
-            what = (
-                "that key is not known here"
-                if key
-                else "a key is needed, as Authorization: Bearer fm-…"
-            )
-            raise BadRequest(
-                401,
-                f"{what}; filemem serve keys add NAME makes one.",
-                "invalid_api_key",
-            )
-        origin = request.headers.get("origin", "://localhost")
-        origin = "://localhost" if origin in self._origins else origin
-        if not running.local(request.headers.get("host", ""), origin):
-            raise BadRequest(
-                403,
-                "without a key only this machine is answered, and no other site's page; add a key.",
-            )
+        """Return whose memories the request may see; raises BadRequest if nobody's."""
+        try:
+            return await running.find_user(request, self._store.root)
+        except BadRequest as error:
+            if error.status != 401 or not self._open_to:
+                self._log(f"refused: {error}")
+                raise
+        running.check_local(request, tuple(self._origins))
         return self._open_to
 
     def _begin(self, user: str, answer: "_UnderWay") -> None:

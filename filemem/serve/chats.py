@@ -24,7 +24,8 @@ from filemem.files.transcript import OffTheRecord, Transcript
 from filemem.jobs import ASKED, job
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Messages, Model, Reply, ToolCall, Tools, Usage
-from filemem.serve.wire import BadRequest, ChatRequest, Finished
+from filemem.serve.running import BadRequest
+from filemem.serve.wire import ChatRequest, Finished
 from filemem.text.plain import digest
 
 RECORD = "chats.jsonl"

@@ -1,4 +1,4 @@
-"""What runs an application over HTTP, on a port that was found free before anything else, and reads its requests."""
+"""Running an application over HTTP: its port, who asks, and reading what they send."""
 
 import asyncio
 import contextlib
@@ -11,40 +11,57 @@ from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from filemem.errors import FilememError
-from filemem.files.keys import LOOPBACK
-from filemem.serve.wire import BadRequest
+from filemem.files import keys
 
-LINGERING = 5  # seconds that answers under way are waited for at the end
-MOST_CONNECTIONS = 500  # beyond them a request is told to come again
-PATIENCE = 30.0  # seconds in which a connection must have sent the header of a request
-SLOWEST = 30.0  # seconds in which the body must come
+SHUTDOWN_SECONDS = 5  # that answers under way are waited for at the end
+MAX_CONNECTIONS = 500  # beyond them a request is told to come again
+HEADER_SECONDS = 30.0  # in which a connection must have sent a request's header
+BODY_SECONDS = 30.0  # in which a request's body must come
+KEEP_ALIVE_SECONDS = 15
+
+
+class BadRequest(FilememError):
+    """A request that is refused, with its HTTP status, and perhaps OpenAI's code."""
+
+    def __init__(self, status: int, sentence: str, code: str | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.code = code
 
 
 @contextlib.contextmanager
 def bound(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
-    """A socket that listens there, at any free port for 0, and its address; raises FilememError where it cannot."""
+    """Listen on a port, any free one for 0; yields the socket and its address.
+
+    Raises:
+        FilememError: nobody can listen there.
+    """
+    family = socket.AF_INET
+    shown = host
+    if ":" in host:
+        family = socket.AF_INET6
+        shown = f"[{host}]"
     try:
-        listening = socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
-        )
+        listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
-        what = (getattr(error, "strerror", None) or str(error)).partition(" (while")[0]
+        reason = getattr(error, "strerror", None) or str(error)
+        reason = reason.partition(" (while")[0]
         raise FilememError(
-            f"cannot listen on {host}:{port}: {what}; choose another with --host and --port."
+            f"cannot listen on {host}:{port}: {reason}; choose another with --host"
+            " and --port."
         ) from None
     with listening:
-        yield (
-            listening,
-            f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}",
-        )
+        yield listening, f"http://{shown}:{listening.getsockname()[1]}"
 
 
 def server(
-    app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE
+    app: Any,
+    max_connections: int = MAX_CONNECTIONS,
+    header_seconds: float = HEADER_SECONDS,
 ) -> uvicorn.Server:
-    """A server of an application, for `most` connections, each closed that has sent no whole header within `patience` seconds.
+    """Return a server of an application; nothing that is sent to it is logged.
 
-    Nothing that is sent is logged. When it is told to end, what is under way is waited for.
+    A connection that has sent no whole header in time is closed.
     """
 
     class Caller(AutoHTTPProtocol):
@@ -53,62 +70,98 @@ def server(
             self._look(object())
 
         def _look(self, before: Any) -> None:
-            """Close the connection where no request has begun since `before`; else look again later."""
+            """Close the connection if no request has begun since `before`."""
             idle = self.cycle is None or self.cycle.response_complete
             if idle and self.cycle is before:
                 self.transport.close()
-            else:
-                self._clock = asyncio.get_running_loop().call_later(
-                    patience, self._look, self.cycle
-                )
+                return
+            loop = asyncio.get_running_loop()
+            self._clock = loop.call_later(header_seconds, self._look, self.cycle)
 
         def connection_lost(self, error: Exception | None) -> None:
             self._clock.cancel()
             super().connection_lost(error)
 
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=Caller,
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            limit_concurrency=most,
-            timeout_keep_alive=15,
-            timeout_graceful_shutdown=LINGERING,
-        )
+    config = uvicorn.Config(
+        app,
+        http=Caller,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=max_connections,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
+    return uvicorn.Server(config)
 
 
-async def body(request: Request, largest: int) -> bytes:
-    """The body of a request; raises BadRequest for one that is no JSON, too large, or comes too slowly."""
-    if (
-        request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        != "application/json"
-    ):
+async def read_body(request: Request, max_bytes: int) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        BadRequest: it is no JSON, too large, or comes too slowly.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    if kind.strip().lower() != "application/json":
         raise BadRequest(400, "send JSON, with Content-Type: application/json.")
     data = bytearray()
     try:
-        async with asyncio.timeout(SLOWEST):
+        async with asyncio.timeout(BODY_SECONDS):
             async for piece in request.stream():
                 data += piece
-                if len(data) > largest:
-                    raise BadRequest(
-                        413, f"the request is larger than {largest / 1e6:g} MB."
-                    )
+                if len(data) > max_bytes:
+                    megabytes = f"{max_bytes / 1e6:g} MB"
+                    raise BadRequest(413, f"the request is larger than {megabytes}.")
     except TimeoutError:
-        raise BadRequest(
-            408, f"the request did not come within {SLOWEST:g} s."
-        ) from None
+        sentence = f"the request did not come within {BODY_SECONDS:g} s."
+        raise BadRequest(408, sentence) from None
     except ClientDisconnect:
         raise BadRequest(400, "the client left.") from None
     return bytes(data)
 
 
-def local(host: str, origin: str) -> bool:
-    """Is a request meant for this machine, and not from another site's page? Without their ports, both name this machine."""
-    names = (
-        one if one.endswith("]") else one.rpartition(":")[0] or one
-        for one in (host, origin.partition("://")[2])
-    )
-    return all(name.strip("[]") in LOOPBACK for name in names)
+async def find_user(request: Request, root: str) -> str:
+    """Return whose key a request has.
+
+    Raises:
+        BadRequest: it has none that is known for the store at `root`, or several.
+    """
+    given = request.headers.getlist("authorization")
+    if len(given) > 1:
+        raise BadRequest(400, "send one Authorization header, not several.")
+    scheme, _, key = "".join(given).partition(" ")
+    if scheme.lower() != "bearer" or not key.strip():
+        sentence = "a key is needed, as Authorization: Bearer fm-…"
+    else:
+        user = await asyncio.to_thread(keys.find_user, root, key.strip())
+        if user:
+            return user
+        sentence = "that key is not known here"
+    hint = "; filemem serve keys add NAME makes one."
+    raise BadRequest(401, sentence + hint, "invalid_api_key")
+
+
+def check_local(request: Request, origins: tuple[str, ...] = ()) -> None:
+    """Raise BadRequest where not this machine is asked, or another site's page asks.
+
+    `origins` are the sites whose pages may.
+    """
+    host = request.headers.get("host", "")
+    origin = request.headers.get("origin")
+    page_is_ours = origin is None or origin in origins
+    if not page_is_ours:
+        page_is_ours = _is_local(str(origin).partition("://")[2])
+    if not (_is_local(host) and page_is_ours):
+        raise BadRequest(
+            403,
+            "here only this machine is answered, and no other site's page; add a key,"
+            " or name the site with --origin.",
+        )
+
+
+def _is_local(address: str) -> bool:
+    """Does an address, with a port or without, name this machine?"""
+    name = address
+    if not address.endswith("]"):
+        name = address.rpartition(":")[0] or address
+    return name.strip("[]") in keys.LOOPBACK

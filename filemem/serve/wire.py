@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
 from filemem.llm.model import ToolCall, Usage
+from filemem.serve.running import BadRequest
 
 MOST_MESSAGES, MOST_TOOLS = 5000, 128
 SPACE = "-in-"  # between a namespace and a function of it, in the one name that a model is told
@@ -42,15 +42,6 @@ _TYPES = {
     404: "not_found_error",
     429: "rate_limit_error",
 }
-
-
-class BadRequest(FilememError):
-    """A request that cannot be answered, with the HTTP status that says so, and perhaps a code of OpenAI's."""
-
-    def __init__(self, status: int, sentence: str, code: str | None = None) -> None:
-        super().__init__(sentence)
-        self.status = status
-        self.code = code
 
 
 class ChatRequest(NamedTuple):

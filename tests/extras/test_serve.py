@@ -785,7 +785,7 @@ def test_silent_connections_are_closed_and_those_that_ask_are_served() -> None:
 
     begun, closed = threading.Event(), threading.Event()
     with http_server.bound("127.0.0.1", 0) as (listening, url):
-        server = http_server.server(app, most=20, patience=0.3)
+        server = http_server.server(app, max_connections=20, header_seconds=0.3)
         thread = threading.Thread(
             target=server.run, kwargs={"sockets": [listening]}, daemon=True
         )
