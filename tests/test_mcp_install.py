@@ -228,7 +228,8 @@ def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(
     done = subprocess.run([*call, "--http", "--new"], **how)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert re.match(
-        r"filemem: [\w.]+ is not installed; install it with: .*\[serve\]'\n", done.stderr
+        r"filemem: [\w.]+ is not installed; install it with: .*\[serve\]'\n",
+        done.stderr,
     )
 
 
