@@ -37,7 +37,10 @@ from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
-from filemem.history import History, set_up, sync, undo
+from filemem.git.history import History
+from filemem.git.setup import set_up
+from filemem.git.sync import sync
+from filemem.git.undo import undo
 from filemem.importers import import_file
 from filemem.jobs import delete, forget
 from filemem.remembering.consolidation import remember

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from filemem.errors import Refused as Refused
     from filemem.files.config import ConfigError as ConfigError
     from filemem.files.memory import Memory as Memory
-    from filemem.history import GitError as GitError
+    from filemem.git.repository import GitError as GitError
     from filemem.llm.model import ModelError as ModelError
     from filemem.remembering.supersession import Decision as Decision
     from filemem.search.searching import Hit as Hit
@@ -32,7 +32,7 @@ _PUBLIC = {  # by module
     "files.config": "ConfigError",
     "files.memory": "Memory",
     "tools.grep": "Match",
-    "history": "GitError",
+    "git.repository": "GitError",
     "llm.model": "ModelError",
     "remembering.supersession": "Decision",
     "search.searching": "Hit",

@@ -8,14 +8,15 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from filemem import history, importers, index, jobs
+from filemem import importers, index, jobs
 from filemem.chat import Conversation, prompt_context
 from filemem.errors import FilememError, NotFound
 from filemem.files.folder import CurrentConversation, Folder, JobDone, StoreFolder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
-from filemem.jobs import ASKED, consolidated, forget, job, remembered
+from filemem.git.history import Past, as_of
+from filemem.jobs import ASKED, JobRun, consolidated, forget, remembered
 from filemem.llm.model import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering.consolidation import together
@@ -64,11 +65,11 @@ class User:
         added. `at` is when it began, if its messages have no times; secrets are taken out. Raises Refused where the session
         was kept before and a person has deleted it, FilememError for what is no message.
         """
-        with job(self.folder, "chat", _local(None), alone=False) as commit:
+        with JobRun(self.folder, "chat", _local(None), exclusive=False) as run:
             path = importers.add_conversation(
                 self.folder, messages, _local(at), str(id or ""), title or ""
             )
-            commit(f"Talk with {self.name}", [path] if path else [], Session=path)
+            run.commit(f"Talk with {self.name}", [path] if path else [], Session=path)
             return path
 
     def remember(
@@ -180,7 +181,7 @@ class User:
 
         Raises NotFound where nothing had been committed by then, FilememError without a repository.
         """
-        return User(history.as_of(self.folder, moment))
+        return User(as_of(self.folder, moment))
 
     # -- forgetting ----------------------------------------------------------------------------------------------
 
@@ -218,7 +219,7 @@ class User:
         """The beginning of a day; else now, or of what is seen as of a moment that moment."""
         return (
             self.folder.moment
-            if isinstance(self.folder, history.Past) and not day
+            if isinstance(self.folder, Past) and not day
             else _local(day)
         )
 

@@ -1,4 +1,4 @@
-"""The jobs, each by its name, and the one way to run them: `job` takes the user's lock, and what was written is committed.
+"""The jobs, each by its name, and the one way to run them: a `JobRun` takes the user's lock and commits what was written.
 
 One job at a time works on a user's memories; a conversation going on meanwhile is not disturbed, as jobs hold the user's lock for
 moments only. A job for many users does each on their own, one after the other here, or on the workers of a Dask cluster. What was
@@ -11,17 +11,18 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 from filemem import index, overview
 from filemem.chat import Does
 from filemem.errors import FilememError, in_words, missing_extra
+from filemem.files import scratch
 from filemem.files.folder import Folder, JobDone, Progress, StoreFolder, no_progress
 from filemem.files.memory import PROFILE
 from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan
-from filemem.history import History
+from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.llm.model import Model, ModelError
 from filemem.models.offline import model_of_run
@@ -30,43 +31,65 @@ from filemem.remembering.consolidation import Applied, cost, together
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 
-Commit = Callable[
-    ..., list[str]
-]  # commits what a job wrote, by subject, paths and trailers; what git has to say of it
 
+class JobRun:
+    """One job at work on a user's memories. Use it as a context manager.
 
-@contextlib.contextmanager
-def job(
-    user: Folder, name: str, at: dt.datetime, *, alone: bool = True, dry: bool = False
-) -> Iterator[Commit]:
-    """Work on a user's memories, and commit what was written, after what was cut off before it was committed; raises Busy where
-    another job is at it. Not `alone`: a short piece of work, such as one fact, which waits for no other job. `dry`: it only
-    looks, and waits for nobody."""
-    if dry:
-        yield lambda subject, paths, **trailers: []
-        return
-    history = History(user)
+    Args:
+        user: whose memories the job changes.
+        name: the job's name, as the commit's `Job:` trailer has it.
+        started_at: the moment that the job counts as now.
+        exclusive: wait for other jobs of this user, and make them wait. Short work,
+            such as keeping one fact, needs no such turn.
 
-    def commit(subject: str, paths: Iterable[str], **trailers: str) -> list[str]:
+    What jobs that were cut off have left is committed first. Raises Busy if another
+    exclusive job holds these memories.
+    """
+
+    def __init__(
+        self,
+        user: Folder,
+        name: str,
+        started_at: dt.datetime,
+        *,
+        exclusive: bool = True,
+    ) -> None:
+        self.user = user
+        self.name = name
+        self.started_at = started_at
+        self.exclusive = exclusive
+        self._history = History(user)
+        self._held = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as held:
+            if self.exclusive:
+                held.enter_context(self.user.job_lock())
+                scratch.clear(self.user)
+            held.enter_context(self._history.at_work())
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._held.__exit__(*error)
+
+    def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> list[str]:
+        """Commit what the job wrote; return what git has to say of it."""
         written = list(dict.fromkeys(paths))
-        note = (
-            history.record(subject, written, {"Job": name, **trailers}, at)
-            if written
-            else ""
-        )
+        if not written:
+            return []
+        trailers = {"Job": self.name, **trailers}
+        note = self._history.record(subject, written, trailers, self.started_at)
         return [f"git: {note}"] if note else []
-
-    with user.job_lock() if alone else contextlib.nullcontext(), history.at_work():
-        yield commit
 
 
 def remembered(
     folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any
 ) -> Applied:
     """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; `source`: who else asked for it."""
-    with job(folder, "remember", at, alone=False) as commit:
+    with JobRun(folder, "remember", at, exclusive=False) as run:
         done = consolidation.remember(folder, text, at, **how)
-        notes = commit(
+        notes = run.commit(
             f"Remember: {done.decisions[0].claim.text}", done.paths, Source=source
         )
         return done._replace(notes=done.notes + notes)
@@ -77,9 +100,9 @@ def consolidated(
 ) -> Iterator[Applied]:
     """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request. What a model has noted has its
     vectors then, where there are any."""
-    with job(folder, "consolidate", at) as commit:
+    with JobRun(folder, "consolidate", at) as run:
         for done in consolidation.run(folder, at, model, **how):
-            yield done._replace(notes=done.notes + commit(done.subject, done.paths))
+            yield done._replace(notes=done.notes + run.commit(done.subject, done.paths))
     if model:
         semantic.catch_up(index.of(folder))
 
@@ -88,16 +111,15 @@ def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
 ) -> tuple[ImportReport, list[str]]:
     """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
-    with job(
-        store.folder(user), "import", at, alone=False, dry=how.get("dry_run", False)
-    ) as commit:
+    folder = store.folder(user)
+    if how.get("dry_run"):
+        return import_file(store, format_, file, user=user, **how), []
+    with JobRun(folder, "import", at, exclusive=False) as run:
         report = import_file(store, format_, file, user=user, **how)
-        paths, name = (
-            [entry.path for entry in (*report.added, *report.updated)],
-            os.path.basename(file),
-        )
+        paths = [entry.path for entry in (*report.added, *report.updated)]
+        name = os.path.basename(file)
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
-        return report, commit(subject, paths, Source=f"{format_}:{name}")
+        return report, run.commit(subject, paths, Source=f"{format_}:{name}")
 
 
 def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
@@ -109,7 +131,7 @@ def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
 
 def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
     """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
-    with job(user, "forget", at) as commit:
+    with JobRun(user, "forget", at) as run:
         gone = (
             found.everything
             and found.purge
@@ -119,7 +141,7 @@ def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
         return done._replace(
             facts={
                 **done.facts,
-                "notes": [] if gone else commit(done.subject, done.paths),
+                "notes": [] if gone else run.commit(done.subject, done.paths),
             }
         )
 
@@ -190,11 +212,9 @@ def compact(
     dry: bool = False,
 ) -> JobDone:
     """Summarise and archive what is older than some days; `dry`: only say what would be done."""
-    with job(folder, "compact", at, dry=dry) as commit:
+    with _frame(folder, "compact", at, dry=dry) as run:
         found = compaction.plan(folder, at.date(), days, progress)
-        return _committed(
-            commit, compaction.apply(folder, found, at, progress, dry=dry)
-        )
+        return _committed(run, compaction.apply(folder, found, at, progress, dry=dry))
 
 
 def sweep(
@@ -205,20 +225,38 @@ def sweep(
     dry: bool = False,
 ) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
-    with job(folder, "sweep", at, dry=dry) as commit:
+    with _frame(folder, "sweep", at, dry=dry) as run:
         found = sweeper.plan(folder, at.date(), progress)
-        return _committed(commit, sweeper.apply(folder, found, at, progress, dry=dry))
+        return _committed(run, sweeper.apply(folder, found, at, progress, dry=dry))
 
 
 def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
-    with job(folder, "restore", at) as commit:
-        return _committed(commit, sweeper.restore(folder, paths, at))
+    with JobRun(folder, "restore", at) as run:
+        return _committed(run, sweeper.restore(folder, paths, at))
 
 
-def _committed(commit: Commit, done: JobDone) -> JobDone:
+@contextlib.contextmanager
+def _frame(
+    folder: Folder, name: str, at: dt.datetime, *, dry: bool
+) -> Iterator[JobRun | None]:
+    """Run a job, or if `dry` only look at the memories as it would find them."""
+    if not dry:
+        with JobRun(folder, name, at) as run:
+            yield run
+        return
+    folder.drafts = History(folder).drafts()
+    try:
+        yield None
+    finally:
+        folder.drafts = frozenset()
+
+
+def _committed(run: JobRun | None, done: JobDone) -> JobDone:
     """Commit what was done, and tell what git has to say of it."""
-    notes = commit(done.subject, done.paths)
+    if run is None:
+        return done
+    notes = run.commit(done.subject, done.paths)
     return done._replace(
         said=done.said + notes,
         facts=done.facts | {"notes": done.facts.get("notes", []) + notes},

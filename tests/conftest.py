@@ -34,6 +34,8 @@ if hasattr(signal, "SIGHUP"):
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
 os.environ.pop("FILEMEM_TRUST", None)
+# No git that a test starts asks anybody for a name or a password.
+os.environ |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": ""}
 os.environ["FILEMEM_EMBEDDINGS"] = (
     "off"  # words alone, whatever is installed; extras/test_semantic.py has it on
 )

@@ -11,8 +11,8 @@ import pytest
 
 from filemem import Store, User
 from filemem.files.folder import Folder
-from filemem.files.trust import Trust, agree, git_place
-from filemem.history import History, set_up
+from filemem.git.history import History
+from filemem.git.setup import set_up
 from filemem.remembering import consolidation
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
@@ -46,7 +46,11 @@ def git(
     """What a git command prints; it must succeed, or fail where that is expected."""
     call = ["git", "-C", str(where), *arguments]
     done = subprocess.run(
-        call, input=stdin, capture_output=True, env=os.environ | environment
+        call,
+        input=stdin,
+        capture_output=True,
+        env=os.environ | environment,
+        start_new_session=True,  # no terminal to ask at
     )
     assert fails == (done.returncode != 0), (arguments, done.stdout, done.stderr)
     return done.stdout.decode().removesuffix("\n")
@@ -92,15 +96,9 @@ def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     return new, [old, f"archive/{old}", new]
 
 
-def named(where: Path | str) -> None:
-    """Have the person name the repository of a folder, as filemem init --git does in a clone or a copy."""
-    agree(git_place(str(where)), Trust())
-
-
 def copied(repository: Path, place: Path) -> Path:
-    """A copy that the person has named."""
+    """A copy of a repository with its work tree."""
     shutil.copytree(repository, place, symlinks=True)
-    named(place)
     return place
 
 

@@ -809,7 +809,7 @@ YAML = {
     "yaml",
     "filemem.files.config",
     "filemem.index",
-    "filemem.history",
+    "filemem.git.history",
     "difflib",
     "_hashlib",
     "subprocess",

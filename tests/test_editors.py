@@ -14,7 +14,7 @@ from terminal import Terminal
 
 from filemem import Store, User
 from filemem.files.folder import Folder
-from filemem.history import set_up
+from filemem.git.setup import set_up
 from filemem.overview import problems
 
 FACT = "facts/2026/2026-11-18-tea.md"

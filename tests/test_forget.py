@@ -20,7 +20,8 @@ from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory, format_turn
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
-from filemem.history import History, set_up
+from filemem.git.history import History
+from filemem.git.setup import set_up
 from filemem.jobs import forget
 from filemem.overview import problems
 
@@ -425,7 +426,7 @@ def test_a_commit_that_waits_tells_nothing_either(mara: Folder) -> None:
     run(mara, "--about", WORD, "--yes")
     assert holding(mara.store, "in the jar") == []
     Path(mara.store, ".git/MERGE_HEAD").unlink()
-    History(mara).catch_up()
+    History(mara).recover()
     assert WORD not in git(mara.store, "log", "--format=%B")
 
 

@@ -14,7 +14,8 @@ from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.memory import format_turn
 from filemem.forgetting.purge import objects
-from filemem.history import History, set_up
+from filemem.git.history import History
+from filemem.git.setup import set_up
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"

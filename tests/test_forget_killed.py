@@ -19,7 +19,9 @@ from filemem import FilememError, Store
 from filemem.cli import cli
 from filemem.files.memory import format_turn
 from filemem.forgetting import deletion
-from filemem.history import History, Repository, set_up
+from filemem.git.history import History
+from filemem.git.repository import Repository
+from filemem.git.setup import set_up
 from filemem.jobs import forget
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")

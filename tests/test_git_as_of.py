@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from programs import filemem
-from repositories import START, git, named, plain_git, state, store
+from repositories import START, git, plain_git, state, store
 
 from filemem import User
 from filemem.errors import Refused
-from filemem.history import History
+from filemem.git.history import History
 
 
 def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from repositories import START, git, named, plain_git, store
+from repositories import START, git, plain_git, store
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.history import History, sync
+from filemem.git.history import History
+from filemem.git.sync import sync
 
 CLONES = st.integers(0, 2)
 SESSION = "sessions/2026/2026-11-20-0930-tea.md"
@@ -35,7 +36,6 @@ class Clones(RuleBasedStateMachine):
         sync(History(first), None, START)
         for name in "12":
             git(self.folder, "clone", "--quiet", "remote", name)
-            named(self.folder / name)
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):

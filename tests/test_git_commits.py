@@ -12,15 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import clean, filemem
-from repositories import START, git, named, plain_git, state, store, write
+from repositories import START, git, plain_git, state, store, write
 from repositories import job as commit
 
 from filemem import Store, User
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
-from filemem.history import ATTRIBUTES, CUT_OFF, IGNORE, History, set_up
-from filemem.jobs import forget, job
+from filemem.git.history import ATTRIBUTES, IGNORE, RECOVERED, History
+from filemem.git.setup import set_up
+from filemem.jobs import JobRun, forget
 from filemem.remembering import consolidation, sessions
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -220,10 +221,10 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(
     if staged:
         git(file.parent, "add", file.name)
     index = git(file.parent, "ls-files", "--stage", "profile.md")
-    with job(mara, "test", START) as commit_it:
+    with JobRun(mara, "test", START) as run:
         mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
         mara.create("facts/new.md", "new\n")
-        note = commit_it("Change", ["profile.md", "facts/new.md"])
+        note = run.commit("Change", ["profile.md", "facts/new.md"])
     assert note == [
         "git: left for you to commit, as you had changed it too: profile.md"
     ]
@@ -231,9 +232,9 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(
     assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
     assert git(file.parent, "ls-files", "--stage", "profile.md") == index
     git(file.parent, "commit", "--quiet", "-am", "Mine")
-    with job(mara, "test", START) as commit_it:
+    with JobRun(mara, "test", START) as run:
         mara.append("profile.md", "four\n")
-        assert commit_it("Add four", ["profile.md"]) == []
+        assert run.commit("Add four", ["profile.md"]) == []
     assert git(file.parent, "status", "--short") == ""
 
 
@@ -272,7 +273,7 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     subjects = git(where, "log", "--format=%s", f"{head}..HEAD", "--reverse").split(
         "\n"
     )
-    assert subjects == [CUT_OFF, "Remember: And at last"]
+    assert subjects == [RECOVERED, "Remember: And at last"]
     assert (
         len(files_of(where, "HEAD^") - {f"mara/{LEDGER}"}) == len(states)
         and git(where, "status", "--short") == ""
@@ -326,7 +327,7 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     ]
     assert [process.wait() for process in running] == [0, 0]
     mara = Store(where).user("mara").folder
-    History(mara).catch_up()
+    History(mara).recover()
     assert git(where, "status", "--short") == ""
     commits = git(where, "rev-list", "HEAD").split("\n")[:-before]
     facts = [
@@ -351,24 +352,24 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(
     _ = fact.write_text("Prefers black tea.\n") if theirs == " M" else fact.unlink()
     git(where, *(["rm", "--cached"] if theirs == "D " else ["status"]), f"mara/{FACT}")
     (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
-    script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs import job\n"
+    script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs import JobRun\n"
     script += "user = Store(sys.argv[1]).user('mara').folder\n"
-    script += "with job(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
+    script += "with JobRun(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
     assert (
         subprocess.run(
             [sys.executable, "-c", script, str(where)], check=False
         ).returncode
         == 9
     )
-    with job(mara, "test", START, alone=False) as commit_it:
+    with JobRun(mara, "test", START, exclusive=False) as run:
         mine = mara.create("facts/boat.md", "Has a boat.\n")
         assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
-        assert commit_it("Has a boat", [mine]) == []
+        assert run.commit("Has a boat", [mine]) == []
     said = git(where, "log", "--format=%an: %s", "-3").split("\n")
     assert said == [
         "filemem: Has a boat",
         "filemem: Remember: Has a dog.",
-        f"filemem: {CUT_OFF}",
+        f"filemem: {RECOVERED}",
     ]
     assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}
     status = git(where, "status", "--short", "-uall").split("\n")

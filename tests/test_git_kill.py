@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from programs import COLD, clean, filemem
-from repositories import copied, git, job, named, plain_git, store, supersede, write
+from repositories import copied, git, job, plain_git, store, supersede, write
 
 from filemem import Store
 
@@ -208,7 +208,6 @@ def test_a_sync_that_was_cut_off_is_finished_by_the_next(tmp_path: Path) -> None
     git(tmp_path / "store", "remote", "add", "origin", "../remote")
     assert run(tmp_path / "store", "sync").returncode == 0
     git(tmp_path, "clone", "--quiet", "remote", "other")
-    named(tmp_path / "other")
     other = Store(tmp_path / "other").user("mara").folder
     for user, name in ((mara, "here"), (other, "there")):
         user.append(talk, f"- **mara** 10:00: from {name}\n")

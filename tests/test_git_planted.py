@@ -1,6 +1,4 @@
-"""A repository that came with a store runs nothing and sends nothing, whatever its configuration says, and a person hears
-that it is not used. In the person's own repository memories are committed, and still nothing of its configuration runs.
-"""
+"""Whatever a repository's own configuration says, nothing of it runs, and memories are committed all the same."""
 
 import os
 import subprocess
@@ -8,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from programs import clean, filemem
-from repositories import START, git, named, plain_git, store
+from repositories import START, git, plain_git, store
 
 from filemem import Store, User
-from filemem.files.trust import MARK
-from filemem.history import History, sync
+from filemem.git.history import History
+from filemem.git.sync import sync
 
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change".split()
 # What git knows to run: its configuration, RAN standing for a command that leaves its name, and what has plain git run it.
@@ -125,6 +123,7 @@ def test_what_is_planted_here_is_run_by_plain_git(tmp_path: Path, kind: str) -> 
         input=b"protocol=https\nhost=x\n\n",
         capture_output=True,
         check=False,
+        start_new_session=True,
     )
     assert os.listdir(tmp_path / "evil") == ["0"]
 
@@ -138,42 +137,8 @@ def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str
     return filemem(*words, "--store", "store", env=clean(home, **own, **more), cwd=home)
 
 
-@pytest.mark.parametrize("where", ["", "mara"])
-def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
-    """The store or one user's folder: nothing runs, no commit is made, nothing is sent; who asks of git, or makes it commit,
-    is told."""
-    mara = Store(tmp_path / "store").user("mara").folder
-    User(mara).remember("Prefers oolong tea.", today=START.date())
-    folder = tmp_path / "store" / where
-    git(folder, "init", "--quiet")
-    (
-        git(folder, "add", "."),
-        git(folder, "commit", "--quiet", "-m", "Mine", "--date=2026-11-20T09:00"),
-    )
-    before = git(folder, "rev-parse", "HEAD")
-    plant(folder, tmp_path / "evil", KINDS)
-    (Path(mara.root) / "profile.md").write_text("# Mara\n\n- Hates mud.\n")
-    for path in (tmp_path / "evil").iterdir():
-        path.unlink()  # what setting it up has run
-    for words in COMMANDS:
-        done = run(tmp_path, *words)
-        assert not os.listdir(tmp_path / "evil") and "Traceback" not in done.stderr, (
-            words,
-            done.stderr,
-        )
-        if words[0] in ("remember", "sync", "undo", "check"):
-            assert "was not set up on this machine" in done.stdout + done.stderr, (
-                words,
-                done,
-            )
-    assert (folder / ".git/refs/heads/main").read_text().strip() == before
-    assert not (folder / ".git" / MARK).exists()
-
-
-def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(
-    tmp_path: Path,
-) -> None:
-    """And every command does its work: hooks, filters, drivers and helpers are not there at all."""
+def test_nothing_of_a_repositorys_configuration_runs(tmp_path: Path) -> None:
+    """Every command does its work: hooks, filters, drivers and helpers are not there at all."""
     mara = store(tmp_path / "store")
     run(tmp_path, "remember", "Lives in Diss.")
     plant(tmp_path / "store", tmp_path / "evil", KINDS)
@@ -194,24 +159,6 @@ def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(
         if words == ["sync", "near"]:
             assert done.returncode == 0, done.stderr
     assert mara.paths()
-
-
-def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(
-    tmp_path: Path,
-) -> None:
-    """The path alone proves nothing, nor does a mark that somebody else has drawn; filemem init --git names it."""
-    mara = store(tmp_path / "store")
-    os.rename(tmp_path / "store/.git", tmp_path / "gone")
-    git(tmp_path / "store", "init", "--quiet")
-    for mark in ("", "0" * 32 + "\n"):
-        (tmp_path / "store/.git" / MARK).write_text(mark)
-        note = History(mara).record("Keep", mara.paths(), {}, START)
-        assert "was not set up on this machine" in note
-    assert "Committed" in run(tmp_path, "init", "--git", "store").stdout
-    assert run(tmp_path, "remember", "Has a boat.").stdout.count("\n") == 1
-    assert (
-        git(tmp_path / "store", "log", "-1", "--format=%s") == "Remember: Has a boat."
-    )
 
 
 def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:

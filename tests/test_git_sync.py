@@ -8,7 +8,6 @@ from repositories import (
     START,
     git,
     job,
-    named,
     plain_git,
     state,
     store,
@@ -19,7 +18,9 @@ from repositories import (
 from filemem import FilememError, Store, User, overview
 from filemem.files import config
 from filemem.files.folder import Folder
-from filemem.history import History, set_up, sync
+from filemem.git.history import History
+from filemem.git.setup import set_up
+from filemem.git.sync import sync
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -32,7 +33,6 @@ def machines(tmp_path: Path) -> list[Folder]:
     git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
     assert sync(History(first), None, START) == ["Brought in 0 commits, sent 1."]
     git(tmp_path, "clone", "--quiet", "remote", "two")
-    named(tmp_path / "two")
     return [first, Store(tmp_path / "two").user("mara").folder]
 
 

@@ -21,7 +21,8 @@ from repositories import (
 
 from filemem import FilememError, Store, User, jobs
 from filemem.files.folder import Folder
-from filemem.history import History, log, undo
+from filemem.git.history import History, log
+from filemem.git.undo import undo
 from filemem.remembering import consolidation
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -51,7 +52,7 @@ def test_what_was_done_since_stays(mara: Folder) -> None:
     place = write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
     job(mara, "Change three", "profile.md")
     (place.parent / FACT).write_text("By hand.\n")
-    done, said = undo(History(mara), first[:10], START)
+    done = undo(History(mara), first[:10], START)
     assert (
         place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n"
         and "facts/new.md" not in mara.paths()
@@ -61,7 +62,7 @@ def test_what_was_done_since_stays(mara: Folder) -> None:
         mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)"
     )
     assert noted == f'filemem|Undo "Change one"|{first}\n'
-    assert done.commit == first and said == [
+    assert done.commit.commit == first and done.sentences == [
         "Deleted facts/new.md.",
         "Changed profile.md back.",
     ]
@@ -113,15 +114,15 @@ def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
     write(mara, "notes/hand.md", "by hand\n")
     git(mara.root, "add", "notes")
     git(mara.root, "commit", "--quiet", "-m", "By hand")
-    subjects = [undo(History(mara), None, START)[0].subject for _ in range(2)]
+    subjects = [undo(History(mara), None, START).commit.subject for _ in range(2)]
     assert subjects == ["Boat", "Bicycle"] and not User(mara).grep("boat|bicycle")
     last = git(mara.root, "rev-parse", "HEAD")
-    assert undo(History(mara), last, START)[1] == [
+    assert undo(History(mara), last, START).sentences == [
         "Brought back facts/2026/2026-11-20-has-a-bicycle.md."
     ]
     assert (
         User(mara).grep("bicycle")
-        and undo(History(mara), None, START)[0].commit == bicycle
+        and undo(History(mara), None, START).commit.commit == bicycle
     )
 
 

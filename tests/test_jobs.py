@@ -12,7 +12,7 @@ from scripted_server import ScriptedServer, fail
 
 from filemem import Store, User
 from filemem.errors import Busy
-from filemem.jobs import job, maintain
+from filemem.jobs import JobRun, maintain
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += (
@@ -148,10 +148,10 @@ def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path)
 
 def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
     mara = Store(tmp_path).user("mara")
-    with job(mara.folder, "sweep", START):
+    with JobRun(mara.folder, "sweep", START):
         with (
             pytest.raises(Busy),
-            job(Store(tmp_path).user("mara").folder, "compact", START),
+            JobRun(Store(tmp_path).user("mara").folder, "compact", START),
         ):
             pass
         assert "Has a boat." in mara.remember("Has a boat.", today=START.date()).text

@@ -19,7 +19,9 @@ from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.memory import format_turn
 from filemem.forgetting.purge import objects
-from filemem.history import History, set_up, sync
+from filemem.git.history import History
+from filemem.git.setup import set_up
+from filemem.git.sync import sync
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"

@@ -4,15 +4,12 @@
 
 import json
 import os
-import shutil
-import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from programs import clean, filemem, lay
-from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
@@ -77,87 +74,6 @@ def test_a_strangers_settings_get_nothing(
     if words != "check":
         assert done.returncode == 0, done.stderr
         assert server.base_url in done.stderr and "--trust" in done.stderr
-
-
-def test_a_copied_store_says_once_in_one_line_what_it_does_not_trust(
-    tmp_path: Path,
-) -> None:
-    """Its settings and its repository, and how to trust them; who then says so has both, and is told nothing more."""
-    store(tmp_path / "mine")
-    (tmp_path / "mine/filemem.yaml").write_text(
-        "model: gpt-x\nbase_url: http://127.0.0.1:9/v1\n"
-    )
-    shutil.copytree(tmp_path / "mine", tmp_path / "memory_store")
-    said = run(tmp_path, "chat", "-m", "Hello").stderr
-    assert said.count("\n") == 1
-    assert all(
-        what in said
-        for what in ("gpt-x", "127.0.0.1:9", "memory_store/.git", "--trust")
-    ), said
-    for words in (
-        ["remember", "Has a boat."],
-        ["maintain"],
-        ["consolidate"],
-        ["remember", "Has a tent."],
-    ):
-        assert (
-            done := run(tmp_path, *words)
-        ).stderr == "" and "git: " not in done.stdout, words
-    assert "boat" not in git(tmp_path / "memory_store", "ls-files")
-    assert run(tmp_path, "remember", "Has a dog.", "--trust").stderr == ""
-    assert "dog" in git(tmp_path / "memory_store", "ls-files")
-    assert (
-        kept(tmp_path)[str(tmp_path / "memory_store/filemem.yaml")]["trusted"] is True
-    )
-
-
-def test_what_the_person_says_themselves_counts(
-    home: Path, server: ScriptedServer
-) -> None:
-    """In the environment, where each variable stands for its own setting, with FILEMEM_TRUST, or with the flag."""
-    for more in (
-        {"FILEMEM_TRUST": "1"},
-        {"FILEMEM_TRUST": f"/elsewhere:{home / 'memory_store'}"},
-        {"FILEMEM_MODEL": "gpt-x", "OPENAI_BASE_URL": server.base_url},
-    ):
-        server.forget()
-        assert run(home, "chat", "-m", "Hello", **more).stderr == ""
-        assert server.requests, more
-    server.forget()
-    for more in (
-        {"FILEMEM_MODEL": "gpt-x"},
-        {"FILEMEM_TRUST": str(home / "memory")},
-        {"FILEMEM_TRUST": "0"},
-    ):
-        assert "ot trusted" in run(home, "chat", "-m", "Hello", **more).stderr
-        assert not server.requests, more
-    assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""
-    assert server.requests
-    server.forget()
-    assert run(home, "chat", "-m", "Hello").stderr == "", "the flag is kept"
-    assert server.requests
-
-
-def test_a_terminal_asks_nothing_and_the_flag_is_kept_outside_the_store(
-    home: Path, server: ScriptedServer
-) -> None:
-    with chat(home) as term:
-        term.expect("--trust")
-        term.expect("\n> ")
-        assert "[y/N]" not in term.screen and term.screen.count("ot trusted") == 1
-    assert not server.requests
-    with chat(home, "--trust") as term:
-        term.expect("\n> ")
-        term.type("Hello\r")
-        term.expect("Fine.")
-    place = str(home / "memory_store/filemem.yaml")
-    assert kept(home) == {
-        place: {
-            "trusted": True,
-            "content": {"model": "gpt-x", "base_url": server.base_url},
-        }
-    }
-    assert stat.S_IMODE((home / ".config/filemem/trusted.json").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("change", ["base_url", "model", "redact", "path"])

@@ -111,7 +111,7 @@ class Context:
             )
         if (at := self.as_of) is None:
             return user
-        from filemem.history import as_of  # noqa: PLC0415  loads what runs git
+        from filemem.git.history import as_of  # noqa: PLC0415  loads what runs git
 
         past = as_of(user, at if at.time() != dt.time() else at.date())
         say_dim(
@@ -164,21 +164,13 @@ class Context:
     def say_unused(
         self, where: str, content: Content, what: str, folder: Folder
     ) -> None:
-        """Say once, in one line, what is not used as the person has not agreed to it, the repository too, and how to agree."""
+        """Say once, in one line, what is not used as the person has not agreed to it, and how to agree."""
         if (
             self.answers.settle(where, content)
             or not self.answers.first(where, content)
             or self.told
         ):
             return
-        from filemem.history import History, Untrusted  # noqa: PLC0415  loads what runs git
-
-        try:
-            _ = History(folder).home
-        except Untrusted as error:
-            what += f"; {error.what}" if self.answers.first(*error.about) else ""
-        except FilememError:
-            pass  # the job says it
         self.told = True
         say(f"Not trusted, so not used: {what}; {REMEDY}.", err=True)
 

@@ -43,7 +43,7 @@ from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
-from filemem.jobs import ASKED, consolidated, job
+from filemem.jobs import ASKED, JobRun, consolidated
 from filemem.llm.model import Model
 from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, said_to
 from filemem.remembering import sessions
@@ -572,7 +572,7 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
     opened = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with (
         open(opened, "a", 1, "utf-8", "replace") as file,
-        job(talk.user, "chat", talk.now(), alone=False) as commit,
+        JobRun(talk.user, "chat", talk.now(), exclusive=False) as run,
     ):
         if log is not None:
             talk.log = lambda step: file.write(
@@ -583,7 +583,7 @@ def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
         finally:
             if kept.path and kept.turns():
                 say_dim(
-                    *commit(
+                    *run.commit(
                         kept.subject(), [kept.path, *talk.written], Session=kept.path
                     )
                 )

@@ -1,6 +1,7 @@
 """Commands that keep and look after the memories: what a person decides themselves; every job, for one user or all; what git
 keeps; what sets a store up."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -36,7 +37,10 @@ from filemem.files.memory import PROFILE, Memory, live
 from filemem.files.trust import REMEDY
 from filemem.forgetting import deletion, purge, sweeper
 from filemem.forgetting.deletion import DeletionPlan, Finding
-from filemem.history import Commit, History, log, set_up, sync, undo
+from filemem.git.history import Commit, History, log
+from filemem.git.setup import set_up
+from filemem.git.sync import sync
+from filemem.git.undo import undo
 from filemem.importers import ImportedMemory, Skipped
 from filemem.jobs import Job
 from filemem.remembering import consolidation
@@ -100,7 +104,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         yield from (_proposal(found, "") for found in waiting)
         return 0
     made, answer = list[Applied](), "l" if accept_all else ""
-    with jobs.job(review.folder, "review", call.now, alone=False) as commit:
+    with jobs.JobRun(review.folder, "review", call.now, exclusive=False) as run:
         try:
             for number, found in enumerate(waiting, 1):
                 text = ""
@@ -128,7 +132,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
             yield "\nThe rest waits."
         finally:
             done = consolidation.together(made)
-            say_dim(*commit(done.subject, done.paths))
+            say_dim(*run.commit(done.subject, done.paths))
     return 0
 
 
@@ -333,7 +337,7 @@ def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
     done = jobs.delete(folder, found, call.now)
     call.renamed = found.names
     history, held = History(folder), list[str]()
-    if found.purge and history.home:
+    if found.purge and history.managed_root:
         say_dim("Rewriting the history …")
         said = purge.purge(history, found)
         deletion.clear_records(folder, found)
@@ -647,7 +651,7 @@ def log_command(call: Context, path: str | None, limit: int | None) -> Output:
         History(user), split_line(user, path.rstrip("/"))[0] if path else "", limit or 0
     )
     for commit in found:
-        yield Row({**commit._asdict(), "who": commit.who}, [_line(commit)])
+        yield Row({**dataclasses.asdict(commit), "who": commit.who}, [_line(commit)])
     say_dim("" if found else "There is no such commit.")
     return 0 if found else 1
 
@@ -664,9 +668,9 @@ def undo_command(call: Context, commit: str | None) -> Output:
     If the same lines have changed since, nothing is undone, and the message says what is in the way.
 
     Example: filemem undo"""
-    undone, said = undo(History(call.the_user()), commit, call.now)
-    yield f"Undid {_line(undone)}"
-    yield from said
+    undone = undo(History(call.the_user()), commit, call.now)
+    yield f"Undid {_line(undone.commit)}"
+    yield from undone.sentences
 
 
 @command("sync", click.argument("remote", required=False))
@@ -744,7 +748,8 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
                 root
             )  # users' own repositories; the store's where it is one, or no user's is
         for home in homes:
-            yield from set_up(home, (names or ["me"])[0], call.now, call.answers)
+            with progress("committing") as show:
+                yield from set_up(home, (names or ["me"])[0], call.now, show)
     if begins:
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
 

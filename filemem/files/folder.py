@@ -79,6 +79,8 @@ class Folder:
         self._thread_lock = threading.RLock()
         self._depth = 0
         self._at_work = 0  # the thread that runs a job
+        # Memories with a person's uncommitted changes, which no job moves.
+        self.drafts: frozenset[str] = frozenset()
         # what others keep of it for as long as it lives: a table of theirs would hold it
         self.cached: dict[str, Any] = {}
 
@@ -331,6 +333,9 @@ class Folder:
         for done, (source, target) in enumerate(targets.items()):
             if done % 500 == 0:
                 progress(done, len(targets))
+            if source in self.drafts:
+                stayed[source] = draft_stays(source)
+                continue
             with self.locked():
                 try:
                     origin, goal = self.absolute(source), self.absolute(target)
@@ -395,6 +400,11 @@ class Folder:
         """Change a memory's bytes by a function of them; see `safe.edit`."""
         with self.locked(), self._worded(path):
             return safe.edit(self.absolute(path), change)
+
+
+def draft_stays(path: str) -> str:
+    """Return the sentence on a memory that is not moved, as a person is still at it."""
+    return f"{path} stays: it has changes of yours that are not committed; commit them."
 
 
 def is_temporary_name(name: str) -> bool:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from filemem.errors import FilememError, NotFound, Refused
+from filemem.errors import FilememError
 from filemem.files import safe
 
 NAME = "trusted.json"
@@ -21,7 +21,6 @@ VARIABLE = (
 REMEDY = (
     f"if it is yours, say so once with --trust, or set {VARIABLE} to the store's folder"
 )
-MARK = "filemem-mark"  # in the git directory of a repository that the person has named: a name drawn by lot
 WISHES = {
     "wishes": "followed"
 }  # what a person agrees to of a user's folder: that it says how to talk with them
@@ -116,38 +115,3 @@ def _kept() -> dict[str, Any]:
             path: answer for path, answer in found.items() if isinstance(answer, dict)
         }
     return {}
-
-
-def git_place(path: str) -> str:
-    """The nearest `.git` in or above a folder, empty where there is none."""
-    here, below = os.path.realpath(path), ""
-    while here != below and not os.path.lexists(os.path.join(here, ".git")):
-        here, below = os.path.dirname(here), here
-    return os.path.join(here, ".git") if here != below else ""
-
-
-def git_folder(place: str) -> str:
-    """The git directory of a `.git`, which may be a file that names it."""
-    above = os.path.dirname(place)
-    told = (
-        ""
-        if os.path.isdir(place)
-        else text_in(above, ".git").partition("gitdir:")[2].strip()
-    )
-    return os.path.abspath(os.path.join(above, told or ".git"))
-
-
-def text_in(folder: str, name: str) -> str:
-    """What a plain file in a folder says, empty where there is none."""
-    with contextlib.suppress(NotFound, Refused):
-        return os.fsdecode(safe.read(os.path.join(folder, name))).strip()
-    return ""
-
-
-def agree(place: str, trust: Trust) -> None:
-    """Mark the repository of a `.git` as one that the person has named."""
-    mark = text_in(git_folder(place), MARK)
-    if not mark or not trust.kept(place, {"mark": mark}):
-        mark = os.urandom(16).hex()
-        safe.write(os.path.join(git_folder(place), MARK), f"{mark}\n".encode())
-        trust.keep(place, {"mark": mark}, trusted=True)

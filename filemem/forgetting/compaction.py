@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from filemem import index
 from filemem.files import config, journal, safe, sections
-from filemem.files.folder import Folder, JobDone, Progress, no_progress
+from filemem.files.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import (
     LARGEST,
@@ -165,8 +165,11 @@ def apply(
     """Do what the plan says, one summary after the other; `dry`: only say it. A conversation that was changed meanwhile waits for
     the next run."""
     made = list[dict[str, Any]]()
-    for done, (summary, sources) in enumerate(found.items()):
+    drafts = list[str]()
+    for done, (summary, all_sources) in enumerate(found.items()):
         progress(done, len(found))
+        sources = [one for one in all_sources if one.memory.path not in folder.drafts]
+        drafts += [one.path for one in all_sources if one not in sources]
         if dry:
             made += [{"summary": summary, "source": one.path} for one in sources]
             continue
@@ -182,6 +185,7 @@ def apply(
     said = [does.format(**one).strip() for one in made] or [
         "Nothing is due to be compacted."
     ]
+    said += [draft_stays(path) for path in drafts]
     paths = [
         path
         for one in made

@@ -46,7 +46,7 @@ from filemem.files.memory import (
     slug,
     stem_of,
 )
-from filemem.history import LOGS, History
+from filemem.git.history import LOGS, History
 from filemem.text.plain import UNSEEN, counted, digest, one_line
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
@@ -772,7 +772,7 @@ def carry_out(folder: Folder, found: DeletionPlan) -> JobDone:
     subject = f"Forget {' and '.join(counted(counts[one], one) for one in sorted(counts)) or 'what records told'}"
     # A conversation that git has not yet is its chat's to commit: an undo would take it away with what was forgotten.
     theirs = {
-        path for path in History(folder).new() if path.startswith("sessions/")
+        path for path in History(folder).untracked() if path.startswith("sessions/")
     } - {*found.names.values()}
     paths = [path for path in paths if path not in theirs] + [journal.RECALLS]
     return JobDone("forget", said, {"deleted": gone, "stayed": stayed}, paths, subject)

@@ -17,10 +17,18 @@ from typing import Any
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
 from filemem.files.memory import live, renamed
-from filemem.files.trust import git_place, text_in
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import FORGOTTEN, LEAST, DeletionPlan, folded
-from filemem.history import PURGED, GitError, History, Repository, fields, spec
+from filemem.git.history import History
+from filemem.git.repository import (
+    GitError,
+    Repository,
+    find_dot_git,
+    pathspec,
+    read_text,
+    split_nul,
+)
+from filemem.git.sync import PURGED
 from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds
@@ -48,11 +56,11 @@ def require(history: History) -> Repository:
         *os.fsdecode(repository.run("ls-files", "--stage")).split("\n"),
     ]
     for sign, words in _OBSTACLES.items():
-        if os.path.lexists(f"{repository.common}/{sign}") or any(
+        if os.path.lexists(f"{repository.common_dir}/{sign}") or any(
             line.startswith(sign) for line in there
         ):
             raise FilememError(
-                f"the history of {repository.where} cannot be rewritten: {words}. Then try again."
+                f"the history of {repository.root} cannot be rewritten: {words}. Then try again."
             )
     return repository
 
@@ -60,7 +68,7 @@ def require(history: History) -> Repository:
 def remembers(history: History, found: DeletionPlan) -> list[str]:
     """Sentences on what git still has when nothing was rewritten: of all that is the user's, or of what was forgotten."""
     try:
-        if not git_place(history.folder.root):
+        if not find_dot_git(history.folder.root):
             return []
         repository = history.repository
         inside = (
@@ -69,11 +77,11 @@ def remembers(history: History, found: DeletionPlan) -> list[str]:
             "--full-history",
             "--abbrev-commit",
             "--",
-            spec(history.inside),
+            pathspec(history.prefix),
         )
         commits = (
             repository.text(*inside).split()
-            if found.everything and repository.head()
+            if found.everything and repository.resolve()
             else []
         )
         held = [f"commit {name}" for name in commits] or search(history, found)
@@ -90,7 +98,9 @@ def _remotes(repository: Repository) -> list[str]:
     """A sentence for each remote: what was pushed there is there still."""
     names = repository.text("remote").split()
     urls = [
-        one_line(os.fsdecode(repository.ask("ls-remote", "--get-url", "--", name).out))
+        one_line(
+            os.fsdecode(repository.call("ls-remote", "--get-url", "--", name).stdout)
+        )
         for name in names
     ]
     return [
@@ -106,11 +116,11 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
     """Rewrite this repository's branches, tags and index, and prune what they held before; says what was done. Raises
     FilememError where something is in the way; done again, it goes on from there."""
     repository = require(history)
-    copy = os.path.join(repository.folder, "filemem-purge")
-    with repository.alone():
+    copy = os.path.join(repository.git_dir, "filemem-purge")
+    with repository.lock():
         shutil.rmtree(copy, ignore_errors=True)  # of one that was killed
-        every = ("--all", "--full-history", "--", spec(history.inside))
-        paths = fields(
+        every = ("--all", "--full-history", "--", pathspec(history.prefix))
+        paths = split_nul(
             repository.run(
                 "log",
                 "-m",
@@ -122,7 +132,7 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
                 timeout=LONG,
             )
         )
-        for own in dict.fromkeys(live(history.own(path)) for path in paths):
+        for own in dict.fromkeys(live(history.own_path(path)) for path in paths):
             if own not in found.names and deletion.named(own, found.matcher):
                 whole = own.startswith(("facts/", "lessons/"))
                 found.names[own] = (
@@ -141,11 +151,11 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
             "--mirror",
             "--template=",
         )
-        _apart(repository.folder, *clone, repository.common, copy)
+        _apart(repository.git_dir, *clone, repository.common_dir, copy)
         with open(job, "w", encoding="utf-8") as file:
             json.dump(
                 {
-                    "inside": history.inside,
+                    "inside": history.prefix,
                     "commits": touching,
                     "plan": found.as_json(),
                 },
@@ -169,16 +179,16 @@ def purge(history: History, found: DeletionPlan) -> list[str]:
             oid,
         ) in before.items():  # of a remote's copy the old history is the remote's, not here to be known by
             if ref.startswith("refs/remotes/") and after.get(ref) != oid:
-                repository.ask("update-ref", "--no-deref", "-d", ref)
+                repository.call("update-ref", "--no-deref", "-d", ref)
         known = "".join(
             f"{oid}\n"
-            for oid in sorted({*text_in(repository.folder, PURGED).split()} | old)
+            for oid in sorted({*read_text(repository.git_dir, PURGED).split()} | old)
         )
-        safe.write(os.path.join(repository.folder, PURGED), known.encode())
+        safe.write(os.path.join(repository.git_dir, PURGED), known.encode())
         repository.run(
-            "reset", "--quiet", "--", spec(history.inside)
+            "reset", "--quiet", "--", pathspec(history.prefix)
         )  # what was staged may have the text
-        repository.ask("update-index", "--clear-resolve-undo")
+        repository.call("update-index", "--clear-resolve-undo")
         _prune(repository)
         shutil.rmtree(copy)
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
@@ -297,11 +307,11 @@ def _prune(repository: Repository) -> None:
     """Empty what else names the old history (reflogs and the like), and prune objects that nothing names."""
     for name in _LEFT:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(repository.common, name))
-    shutil.rmtree(os.path.join(repository.common, "rr-cache"), ignore_errors=True)
+            os.unlink(os.path.join(repository.common_dir, name))
+    shutil.rmtree(os.path.join(repository.common_dir, "rr-cache"), ignore_errors=True)
     every = ("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     repository.run(
-        *every, env={"GIT_COMMON_DIR": repository.common}, timeout=LONG
+        *every, env={"GIT_COMMON_DIR": repository.common_dir}, timeout=LONG
     )  # found by git by its own folder
     own = (
         "-c",
@@ -318,7 +328,7 @@ def _prune(repository: Repository) -> None:
 def search(history: History, found: DeletionPlan) -> list[str]:
     """Read every object, packed, loose or named by nothing, and every file of the repository, such as reflogs, the index and
     what linked work trees and the stash hold; say which of it tells, of the user's own and of what nobody names."""
-    repository, inside, told = history.repository, history.inside, list[str]()
+    repository, inside, told = history.repository, history.prefix, list[str]()
     out = repository.run(
         "rev-list", "--objects", "--all", "--indexed-objects", timeout=LONG
     )
@@ -329,8 +339,8 @@ def search(history: History, found: DeletionPlan) -> list[str]:
         )
     }
     touching = (
-        set(repository.text("rev-list", "--all", "--", spec(inside)).split())
-        if repository.head()
+        set(repository.text("rev-list", "--all", "--", pathspec(inside)).split())
+        if repository.resolve()
         else set()
     )
     names = [b" %b\0" % os.fsencode(old.rpartition("/")[2]) for old in found.names]
@@ -355,7 +365,9 @@ def search(history: History, found: DeletionPlan) -> list[str]:
                 or f"{inside}/".startswith(f"{path}/")
             ):
                 told.append(f"{what}, {one_line(path) or 'the top folder'}")
-    files = deletion.search_under(repository.common, found.matcher, but=("objects",))
+    files = deletion.search_under(
+        repository.common_dir, found.matcher, but=("objects",)
+    )
     return [
         *told,
         *(f".git/{one.path if chr(0) in one.text else one}" for one in files),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound
 from filemem.files import config, journal, transcript
 from filemem.files.config import Config
-from filemem.files.folder import Folder, JobDone, Progress, no_progress
+from filemem.files.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.files.journal import RecallHistory
 from filemem.files.memory import (
     ARCHIVE,
@@ -288,11 +288,11 @@ def apply(
 ) -> JobDone:
     """Move what the plan says, and say what stayed where it was; `dry`: only say what would be moved."""
     back = {path: live(path) for path in found.coming}
-    stayed = (
-        {}
-        if dry
-        else journal.archive(folder, found.going, at, progress) | folder.move(back)
-    )
+    if dry:
+        drafts = folder.drafts.intersection({*found.going, *back})
+        stayed = {path: draft_stays(path) for path in sorted(drafts)}
+    else:
+        stayed = journal.archive(folder, found.going, at, progress) | folder.move(back)
     going = {path: why for path, why in found.going.items() if path not in stayed}
     coming = {
         live(path): why for path, why in found.coming.items() if path not in stayed

@@ -21,7 +21,7 @@ from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, Passage
 from filemem.files.transcript import OffTheRecord, Transcript
-from filemem.jobs import ASKED, job
+from filemem.jobs import ASKED, JobRun
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Messages, Model, Reply, ToolCall, Tools, Usage
 from filemem.serve.running import BadRequest
@@ -182,9 +182,9 @@ class Chats:
             self._of_the_person(asked._replace(kept=asked.kept and not asked.program))
         )
         with (
-            job(self.user, "chat", self._now(), alone=False)
+            JobRun(self.user, "chat", self._now(), exclusive=False)
             if asked.kept
-            else contextlib.nullcontext() as commit
+            else contextlib.nullcontext() as run
         ):
             talk = self._begin(asked, stop, listen)
             path = talk.transcript.path
@@ -211,8 +211,8 @@ class Chats:
                     self._busy.discard(path)
                     self._left |= {path: talk.left} if path and talk.left else {}
                 kept = talk.transcript
-                if commit and kept.path and kept.turns():
-                    commit(
+                if run and kept.path and kept.turns():
+                    run.commit(
                         kept.subject(), [kept.path, *talk.written], Session=kept.path
                     )
                 talk.written = []

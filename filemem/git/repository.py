@@ -1,0 +1,493 @@
+"""Run git in one repository so that nothing in it can run a program or send anything.
+
+Git takes what the work trees of a repository share from `GIT_COMMON_DIR`. Here that
+is a temporary folder with links to the refs and logs, attributes that name no driver,
+and of the configuration nothing but the format. The person's name and the remotes are
+passed in the environment; hooks, editors, signing and helpers are off there. What a
+person wants git to use they say in their global configuration.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.files import safe
+from filemem.files.folder import Progress, no_progress
+from filemem.text.plain import one_line
+
+LOCAL_TIMEOUT_SECONDS = 3600.0
+NETWORK_TIMEOUT_SECONDS = 300.0
+LOCK_TIMEOUT_SECONDS = 30.0
+RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8, 2.0)
+PATHS_AT_A_TIME = 2_000
+MACHINE = "filemem <filemem@localhost>"
+LOCK = "filemem.lock"  # in the git directory, like the next
+PRIVATE_INDEX = "filemem-index"
+
+# How this machine reaches others. Every other GIT_* variable speaks of some other
+# repository, commit or person.
+_KEPT_VARIABLE = re.compile(
+    r"GIT_(SSH|SSL|PROXY|EXEC_PATH$|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)"
+)
+_DROPPED_VARIABLES = ("SSH_ASKPASS", "LANGUAGE", "LC_MESSAGES")
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "true",
+    "GIT_AUTHOR_NAME": "filemem",
+    "GIT_AUTHOR_EMAIL": "filemem@localhost",
+    "GIT_COMMITTER_NAME": "filemem",
+    "GIT_COMMITTER_EMAIL": "filemem@localhost",
+}
+_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "submodule.recurse": "false",
+    "fetch.recurseSubmodules": "false",
+    "log.showSignature": "false",
+    "log.follow": "false",
+    "gc.autoDetach": "false",
+    "maintenance.autoDetach": "false",
+    "protocol.ext.allow": "never",
+    "i18n.commitEncoding": "UTF-8",
+}
+# What counts of a repository's own configuration, and what says how to read it.
+_INERT_SETTING = re.compile(
+    r"user\.(name|email)|(gc|maintenance)\.auto"
+    r"|remote\..*\.(url|pushurl|fetch)|branch\..*\.(remote|merge)",
+    re.DOTALL,
+)
+_FORMAT_SETTINGS = (
+    "core.repositoryformatversion",
+    "extensions.objectformat",
+    "extensions.refstorage",
+)
+_LINKED = (
+    "refs",
+    "packed-refs",
+    "reftable",
+    "logs",
+    "worktrees",
+    "shallow",
+    "gc.pid",
+    "gc.log",
+    "info/exclude",
+)
+_ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
+_IN_PROGRESS = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+
+
+class GitError(FilememError):
+    """Git is missing or could not do what it was asked; the message says why."""
+
+
+@dataclass(frozen=True)
+class GitResult:
+    """What a git command came to; `reason` says why it failed, as the end of a sentence."""
+
+    code: int
+    stdout: bytes
+    reason: str
+
+
+def find_dot_git(folder: str) -> str:
+    """Return the nearest `.git` in or above a folder, or '' if there is none."""
+    here = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return ""
+        here = above
+    return os.path.join(here, ".git")
+
+
+def git_dir_of(dot_git: str) -> str:
+    """Return the git directory of a `.git`, which may be a file that names it."""
+    root = os.path.dirname(dot_git)
+    named = ""
+    if not os.path.isdir(dot_git):
+        named = read_text(root, ".git").partition("gitdir:")[2].strip()
+    return os.path.abspath(os.path.join(root, named or ".git"))
+
+
+def read_text(folder: str, name: str) -> str:
+    """Return the stripped text of a plain file in a folder, or '' if there is none."""
+    try:
+        return os.fsdecode(safe.read(os.path.join(folder, name))).strip()
+    except (NotFound, Refused):
+        return ""
+
+
+def pathspec(path: str) -> str:
+    """Return a pathspec for exactly this path and what is under it; '' is everything."""
+    return f":(top,literal){path}" if path else ":(top)"
+
+
+def join_nul(items: Iterable[str]) -> bytes:
+    """Return the items as git reads them with `-z`, each ended by NUL."""
+    return b"".join(os.fsencode(item) + b"\0" for item in items)
+
+
+def split_nul(output: bytes) -> list[str]:
+    """Return the items of git's output, each of which ends in NUL."""
+    return os.fsdecode(output).split("\0")[:-1]
+
+
+def dated(at: dt.datetime) -> dict[str, str]:
+    """Return the environment in which a commit is of this moment."""
+    moment = at.astimezone().isoformat(timespec="seconds")
+    return {"GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
+
+
+class Repository:
+    """One work tree with its repository, and the one place where git is started.
+
+    Paths are relative to `root`, the top of the work tree. `common_dir` is what the
+    linked work trees of one repository share.
+    """
+
+    def __init__(self, dot_git: str) -> None:
+        """Open the repository of a `.git`, which need not be there yet."""
+        self.root = os.path.dirname(dot_git)
+        self.git_dir = git_dir_of(dot_git)
+        common = read_text(self.git_dir, "commondir")
+        self.common_dir = os.path.abspath(os.path.join(self.git_dir, common))
+        self._environment: dict[str, str] = {}
+        if os.path.lexists(dot_git):
+            self._make_inert()
+
+    def _make_inert(self) -> None:
+        """Give git a common directory with nothing of this repository that can run."""
+        settings = self._own_settings()
+        # It holds no memories. A process that is killed leaves it to the system.
+        scratch = tempfile.mkdtemp(prefix="filemem-")
+        weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
+        os.mkdir(os.path.join(scratch, "info"))
+        config = ""
+        for key in _FORMAT_SETTINGS:
+            if settings.get(key, "").isalnum():
+                section, _, name = key.partition(".")
+                config += f"[{section}]\n\t{name} = {settings[key]}\n"
+        for name, text in (("config", config), ("info/attributes", _ATTRIBUTES)):
+            with open(os.path.join(scratch, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        for name in _LINKED:
+            os.symlink(os.path.join(self.common_dir, name), os.path.join(scratch, name))
+        passed = [
+            (key, value)
+            for key, value in settings.items()
+            if _INERT_SETTING.fullmatch(key)
+        ]
+        passed += _SETTINGS.items()
+        for number, (key, value) in enumerate(passed):
+            self._environment[f"GIT_CONFIG_KEY_{number}"] = key
+            self._environment[f"GIT_CONFIG_VALUE_{number}"] = value
+        self._environment |= {
+            "GIT_CONFIG_COUNT": str(len(passed)),
+            "GIT_DIR": self.git_dir,
+            "GIT_WORK_TREE": self.root,
+            "GIT_COMMON_DIR": scratch,
+            "GIT_OBJECT_DIRECTORY": os.path.join(self.common_dir, "objects"),
+        }
+
+    def _own_settings(self) -> dict[str, str]:
+        """Return the repository's own configuration, read as data."""
+        listed = self.call(
+            *("config", "--file", "-", "--no-includes", "--list", "-z"),
+            stdin=os.fsencode(read_text(self.common_dir, "config")),
+            env={"GIT_DIR": os.devnull},
+        )
+        settings = {}
+        for entry in split_nul(listed.stdout):
+            key, _, value = entry.partition("\n")
+            settings[key] = value
+        return settings
+
+    # -- running git -----------------------------------------------------------------
+
+    def start(
+        self, *arguments: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start a git command. Raises GitError if git is missing."""
+        inherited = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in _DROPPED_VARIABLES
+            and (not key.startswith("GIT_") or _KEPT_VARIABLE.match(key))
+        }
+        try:
+            return subprocess.Popen(
+                ["git", "-C", self.root, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**inherited, **_ENVIRONMENT, **self._environment, **(env or {})},
+                start_new_session=True,  # no terminal to ask at
+                umask=0o077,
+            )
+        except OSError as error:
+            raise GitError(
+                "git is not installed, or cannot be started "
+                f"({error.strerror}); install it, then try again."
+            ) from None
+
+    def call(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout: float = LOCAL_TIMEOUT_SECONDS,
+    ) -> GitResult:
+        """Run a git command, whatever its exit code.
+
+        Raises GitError if git is missing or takes longer than `timeout` seconds.
+        """
+        with self.start(*arguments, env=env) as process:
+            try:
+                stdout, stderr = process.communicate(stdin, timeout)
+            except subprocess.TimeoutExpired:
+                _stop(process)
+                raise GitError(
+                    f"git {arguments[0]} took longer than {timeout:g} s and was "
+                    f"stopped; try again, or run it by hand in {self.root}."
+                ) from None
+            except BaseException:
+                _stop(process)
+                raise
+        reason = _reason(stderr.decode(errors="replace"), process.returncode)
+        return GitResult(process.returncode, stdout, f"git: {reason}")
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout: float = LOCAL_TIMEOUT_SECONDS,
+    ) -> bytes:
+        """Return what a git command prints; raises GitError if it fails.
+
+        Where another git holds a lock it is tried again for three seconds.
+        """
+        for delay in (*RETRY_DELAYS_SECONDS, 0.0):
+            result = self.call(*arguments, stdin=stdin, env=env, timeout=timeout)
+            if not result.code:
+                return result.stdout
+            if "File exists" not in result.reason:
+                raise GitError(f"{result.reason}.")
+            time.sleep(delay)
+        raise GitError(
+            f"{result.reason}; if no other git is at work here, delete that lock."
+        )
+
+    def text(
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> str:
+        """Return what a git command prints as text, without its last newline."""
+        output = self.run(*arguments, stdin=stdin, env=env)
+        return os.fsdecode(output).removesuffix("\n")
+
+    # -- state -----------------------------------------------------------------------
+
+    def resolve(self, revision: str = "HEAD") -> str:
+        """Return the commit that a revision names, or '' if there is none."""
+        named = f"{revision}^{{commit}}"
+        result = self.call(
+            "rev-parse", "--quiet", "--verify", "--end-of-options", named
+        )
+        return result.stdout.decode().strip()
+
+    def branch(self) -> str:
+        """Return the branch that HEAD is on, or '' if it is detached."""
+        result = self.call("symbolic-ref", "--quiet", "--short", "HEAD")
+        return os.fsdecode(result.stdout).strip()
+
+    def obstacle(self) -> str:
+        """Say why nothing can be committed now, with the remedy; '' if it can be."""
+        for name, operation in _IN_PROGRESS.items():
+            if os.path.lexists(os.path.join(self.git_dir, name)):
+                return (
+                    f"a {operation} is in progress in {self.root}; "
+                    f"finish it with git {operation} --continue"
+                )
+        if self.branch():
+            return ""
+        return (
+            f"HEAD is detached in {self.root}; finish a rebase with "
+            "git rebase --continue, or go back to a branch with git switch"
+        )
+
+    def setting(self, key: str) -> str:
+        """Return a setting of git's, or '' if it is not set."""
+        return os.fsdecode(self.call("config", "--get", key).stdout).strip()
+
+    def lock(self) -> contextlib.AbstractContextManager[None]:
+        """Keep other filemem processes from committing here; does not nest.
+
+        Raises Busy after LOCK_TIMEOUT_SECONDS.
+        """
+        return safe.lock(os.path.join(self.git_dir, LOCK), LOCK_TIMEOUT_SECONDS)
+
+    def staged(self) -> set[str]:
+        """Return the paths whose entry in the index differs from HEAD."""
+        return {*split_nul(self.run("diff", "--cached", "--name-only", "-z"))}
+
+    def tree(self, treeish: str, path: str = "") -> dict[str, str]:
+        """Return the files of a tree, all or under `path`, each with its entry.
+
+        An entry is mode, type and object name, as `git ls-tree` prints them. Before
+        the first commit, with a `treeish` of '', there are none.
+        """
+        if not treeish:
+            return {}
+        limit = ["--", path] if path else []
+        output = self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *limit)
+        files = {}
+        for line in split_nul(output):
+            entry, _, name = line.partition("\t")
+            files[name] = entry
+        return files
+
+    def contents(self, entries: Iterable[str]) -> list[bytes]:
+        """Return the bytes of files by their entries in a tree; b'' for the entry ''."""
+        names = [object_name(entry) for entry in entries]
+        wanted = "\n".join(name for name in names if name)
+        output = self.run("cat-file", "--batch", stdin=wanted.encode())
+        contents = []
+        position = 0
+        for name in names:
+            if not name:
+                contents.append(b"")
+                continue
+            start = output.index(b"\n", position) + 1
+            size = int(output[position:start].rpartition(b" ")[2])
+            contents.append(output[start : start + size])
+            position = start + size + 1
+        return contents
+
+    # -- committing ------------------------------------------------------------------
+
+    def commit(
+        self,
+        paths: Iterable[str],
+        message: str,
+        at: dt.datetime,
+        *,
+        author: str = MACHINE,
+        progress: Progress = no_progress,
+    ) -> None:
+        """Commit exactly these files as they are on disk, ignored ones too, unsigned.
+
+        What else is staged stays staged and is not committed. Nothing is committed and
+        the index is as before if this raises GitError.
+        """
+        listed = [*paths]
+        head = self.resolve()
+        is_first = not head and not self.staged()
+        self._update_index(listed, progress)
+        try:
+            tree = self.text("write-tree") if is_first else self._tree_of(listed, head)
+            name, _, email = author.removesuffix(">").partition(" <")
+            commit = self.text(
+                *(
+                    "commit-tree",
+                    "--no-gpg-sign",
+                    tree,
+                    *(["-p", head] if head else []),
+                ),
+                stdin=os.fsencode(message),
+                env={
+                    "GIT_AUTHOR_NAME": name,
+                    "GIT_AUTHOR_EMAIL": email,
+                    **dated(at),
+                },
+            )
+            subject = message.partition("\n")[0]
+            self.run("update-ref", "-m", f"commit: {subject}", "HEAD", commit, head)
+        except BaseException:
+            self._reset_index(listed, head)
+            raise
+        self.call("gc", "--auto", "--quiet")
+
+    def _update_index(
+        self,
+        paths: list[str],
+        progress: Progress = no_progress,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """Stage these files as they are on disk; what is gone there is staged so."""
+        for start in range(0, len(paths), PATHS_AT_A_TIME):
+            progress(start, len(paths))
+            self.run(
+                *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+                stdin=join_nul(paths[start : start + PATHS_AT_A_TIME]),
+                env=env,
+            )
+        progress(len(paths), len(paths))
+
+    def _tree_of(self, paths: list[str], head: str) -> str:
+        """Write the tree of HEAD with these files as they are on disk; return its name."""
+        index = os.path.join(self.git_dir, PRIVATE_INDEX)
+        private = {"GIT_INDEX_FILE": index}
+        for left_by_a_kill in (index, f"{index}.lock"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(left_by_a_kill)
+        try:
+            if head:
+                self.run("read-tree", head, env=private)
+            self._update_index(paths, env=private)
+            return self.text("write-tree", env=private)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(index)
+
+    def _reset_index(self, paths: list[str], head: str) -> None:
+        """Stage these files as HEAD has them; never raises GitError."""
+        with contextlib.suppress(GitError):
+            entries = self.tree(head)
+            nothing = "0 " + "0" * (len(head) or 40)
+            lines = [f"{entries.get(path, nothing)}\t{path}" for path in paths]
+            self.run("update-index", "-z", "--index-info", stdin=join_nul(lines))
+
+
+def object_name(entry: str) -> str:
+    """Return the object name of an entry in a tree, or '' for none."""
+    return entry.rpartition(" ")[2]
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a git command, which first takes its locks away."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
+    process.kill()
+
+
+def _reason(stderr: str, code: int) -> str:
+    """Return git's first error, else its last line, else its exit code."""
+    lines = [line.strip() for line in stderr.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("hint:")]
+    for line in lines:
+        if line.startswith(("fatal: ", "error: ")):
+            return one_line(line.partition(": ")[2], 300).rstrip(".")
+    if lines:
+        return one_line(lines[-1], 300).rstrip(".")
+    return f"exit code {code}"
