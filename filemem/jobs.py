@@ -137,6 +137,7 @@ def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
             and found.purge
             and os.path.lexists(os.path.join(user.root, ".git"))
         )
+        scratch.clear(user, in_use=True)
         done = deletion.carry_out(user, found)
         return done._replace(
             facts={
