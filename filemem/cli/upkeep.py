@@ -8,9 +8,9 @@ import pathlib
 import shlex
 import subprocess
 import sys
-import tempfile
 import webbrowser
 from collections.abc import Generator, Sequence
+from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
@@ -49,6 +49,7 @@ from filemem.remembering.supersession import SUPERSEDE
 from filemem.search import question
 from filemem.text.plain import counted, one_line
 
+REPORT = "tmp/report/report.html"  # in the bookkeeping, emptied by the next job
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 
 
@@ -596,7 +597,7 @@ def timeline_command(
             else ""
         )
         said = f"{one.day():10}  {one_line(one.text, 160)}{ended}  "
-        yield Row(one._asdict(), [Safe(said + context.dim(f"{one.path}:{one.line}"))])
+        yield Row(asdict(one), [Safe(said + context.dim(f"{one.path}:{one.line}"))])
     nothing = "Nothing is of that time; filemem timeline '**', without --after and --before, shows everything."
     say_dim(
         "" if events or call.json else nothing if days else str(user.no_match(glob))
@@ -611,26 +612,28 @@ def timeline_command(
     ),
 )
 def report_command(call: Context, output: str | None) -> Output:
-    """Open one page to read, with what fades and why.
+    """Open one page to look at: who, what holds, what comes, what fades.
 
-    It is one HTML file without scripts or network access, in a temporary folder, or where -o says; only an
-    earlier report is overwritten there.
+    It is one HTML file without scripts or network access. It lies in the store until the
+    next job, or where -o says; only an earlier report is overwritten there.
 
     Example: filemem report -o report.html"""
     user = call.the_user()
-    where = os.path.abspath(
-        output or os.path.join(tempfile.mkdtemp(prefix="filemem-"), f"{user.name}.html")
-    )
-    if f"{os.path.realpath(os.path.dirname(where))}{os.sep}".startswith(
-        user.store + os.sep
-    ):
-        raise FilememError(
-            f"{one_line(where)} is inside the memories and would become one; name a place outside them."
-        )
-    if os.path.lexists(where) and not overview.is_our_page(where):
-        raise FilememError(
-            f"{one_line(where)} is not a filemem report; name another file."
-        )
+    if output:
+        where = os.path.abspath(output)
+        folder = os.path.realpath(os.path.dirname(where))
+        if f"{folder}{os.sep}".startswith(user.store + os.sep):
+            raise FilememError(
+                f"{one_line(where)} is inside the memories and would become one; "
+                "name a place outside them."
+            )
+        if os.path.lexists(where) and not overview.is_our_page(where):
+            raise FilememError(
+                f"{one_line(where)} is not a filemem report; name another file."
+            )
+    else:
+        where = user.bookkeeping(REPORT)
+        safe.make_folder(os.path.dirname(where))
     with progress("looking") as show:
         text, memories = overview.page(user, call.now, show)
     safe.write(where, text.encode())

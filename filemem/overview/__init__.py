@@ -1,0 +1,8 @@
+"""What a person looks at: problems, counts, what happened when, and one page."""
+
+from filemem.overview.checks import problems
+from filemem.overview.counts import status
+from filemem.overview.events import Event, timeline
+from filemem.overview.report import is_our_page, page
+
+__all__ = ["Event", "is_our_page", "page", "problems", "status", "timeline"]

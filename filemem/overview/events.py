@@ -1,0 +1,109 @@
+"""What happened when, as memories tell it."""
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from filemem.files.facts import plain
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory, Passage
+from filemem.forgetting.deletion import FORGOTTEN
+from filemem.text.dates import Span, mentioned, nearest, one_day
+from filemem.text.plain import one_line
+
+_NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
+"""*At Christmas* and *in May* say too little of a day."""
+MAX_TEXT_CHARS = 2_000  # of a passage that say what happened
+MAX_SPAN_DAYS = 31  # of a span that dates an event; *in 2023* says too little of a day
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a memory tells of the days from `date` to `end`.
+
+    `until` is the day on which it ceased to hold.
+    """
+
+    date: dt.date
+    end: dt.date
+    until: dt.date | None
+    text: str
+    path: str
+    line: int
+    archived: bool
+
+    def day(self) -> str:
+        """Return the day as a timeline shows it: `2026-05-08`, or `2026-05`."""
+        is_month_end = (self.end + dt.timedelta(1)).day == 1
+        if self.date.day == 1 and is_month_end and self.end.day > 1:
+            return f"{self.date:%Y-%m}"
+        return f"{self.date}"
+
+
+def timeline(
+    folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int] | None = None
+) -> list[Event]:
+    """Return the events that memories tell of, oldest first.
+
+    Args:
+        folder: whose memories.
+        wanted: which paths to look at.
+        days: the first and last day, as ordinals; None for all.
+    """
+    events = []
+    for path in folder.paths():
+        event = _event(folder, path) if wanted(path) else None
+        if event and (days is None or _is_within(event, days)):
+            events.append(event)
+    events.sort(key=lambda event: (event.date, event.end, event.path, event.line))
+    return events
+
+
+def _is_within(event: Event, days: tuple[int, int]) -> bool:
+    first, last = days
+    return event.end.toordinal() >= first and event.date.toordinal() <= last
+
+
+def _event(folder: Folder, path: str) -> Event | None:
+    """Return a memory's first passage that was not forgotten, as an event.
+
+    A memory without a date, or one that cannot be read, has none.
+    """
+    memory = folder.find(path)
+    if memory is None or memory.date is None:
+        return None
+    for passage in memory.passages:
+        if passage.text == FORGOTTEN:
+            continue
+        text = plain(one_line(passage.text, MAX_TEXT_CHARS))
+        if passage.speaker:
+            text = f"{passage.speaker}: {text}"
+        span = _span_told(memory, passage, passage.day or memory.date)
+        until = memory.particular("valid_until")
+        archived = memory.archived
+        return Event(span.start, span.end, until, text, path, passage.line, archived)
+    return None
+
+
+def _span_told(memory: Memory, passage: Passage, own_day: dt.date) -> Span:
+    """Return the days that a memory tells of.
+
+    They begin when it holds, else with its event, else with the first date that it
+    names, else on its own day. An event lasts as long as the date in the text which
+    begins on its day.
+    """
+    since = memory.particular("valid_from")
+    if since or memory.kind == "sessions":
+        return one_day(since or own_day)
+    event_day = memory.particular("day")
+    text = passage.text[:MAX_TEXT_CHARS]
+    for mention in mentioned(text, own_day):
+        is_day = _NAMES_A_DAY.search(text, mention.start, mention.end)
+        if not mention.annotated and (mention.relative or not is_day):
+            continue
+        span = nearest(mention, own_day)
+        is_short = (span.end - span.start).days <= MAX_SPAN_DAYS
+        if is_short and event_day in (None, span.start):
+            return span
+    return one_day(event_day or own_day)
