@@ -306,28 +306,25 @@ def serve_command(
             "nobody has a key yet; make one with filemem serve keys add NAME, or serve --user NAME."
         )
     try:
-        from filemem.serve import app, chats, running  # noqa: PLC0415  only this command needs what the extra installs
+        from filemem.serve import app, running  # noqa: PLC0415  needs the extra
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
-    asked = call.model(store.folder(user or "anyone"), model) or OfflineModel()
-
-    def talks(name: str) -> chats.Chats:
-        return chats.Chats(store.folder(name), lambda: copy.copy(asked), call.clock)
-
+    model_of_run = call.model(store.folder(user or "anyone"), model) or OfflineModel()
+    service = app.Service(
+        store,
+        lambda: copy.copy(model_of_run),
+        call.clock,
+        lambda line: say_dim(f"{call.clock():%T} {line}"),
+        user,
+        origins,
+    )
     with running.bound(host, port) as (listening, where):
-        say_dim(EXPOSED if host not in LOOPBACK else "")
-        say_dim(NOTICE if isinstance(asked, OfflineModel) else "")
+        say_dim("" if host in LOOPBACK else EXPOSED)
+        say_dim(NOTICE if isinstance(model_of_run, OfflineModel) else "")
         who = f"{user} without a key" if user else "whoever has a key"
-        say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
-        made = app.Service(
-            store,
-            talks,
-            asked.name,
-            lambda line: say_dim(f"{call.clock():%T} {line}"),
-            user,
-            origins,
-        )
-        running.server(made.app()).run(sockets=[listening])
+        answered = f"answered by {model_of_run.name}"
+        say(f"Serving {who} at {where}/v1, {answered}. End with Ctrl-C.")
+        running.server(service.app()).run(sockets=[listening])
 
 
 @serve_command.group("keys", no_args_is_help=False)

@@ -1,12 +1,14 @@
-"""The endpoint: who asks, within which limits; an answer as it comes, or in one piece; errors as OpenAI has them.
+"""The endpoint: who asks, an answer in one piece or as a stream, errors as OpenAI's.
 
-A model, and whoever writes files, work in threads: a slow or dying client or model holds up nobody but itself.
+A model, and whoever writes files, work in threads, so that a slow client or model
+holds up nobody but itself.
 """
 
 import asyncio
 import datetime as dt
-import itertools
-import threading
+import functools
+import json
+import secrets
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,346 +20,331 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from filemem import overview
-from filemem.chat import Event, Notice, Text, ToolCalled, cited
+from filemem.api import User
 from filemem.errors import Busy, FilememError
 from filemem.files.folder import StoreFolder
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, ModelError
-from filemem.serve import running, wire
-from filemem.serve.chats import Chats, Stopped
+from filemem.serve import running
+from filemem.serve.proxy import Answer, Answering
+from filemem.serve.request import ChatRequest, parse
 from filemem.serve.running import BadRequest
-from filemem.serve.wire import ChatRequest, Completion, Finished, Form
 
 NAME = "filemem"  # of the model that clients choose
-LARGEST = 20_000_000  # bytes of a request
-LONGEST = 600.0  # seconds from a request to the end of its answer
-MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
-USERS_AT_HAND = 500  # whose index is kept in memory; that of who asked longest ago is read anew from its file
-DETAILS = "x-filemem-details"
-FORMS: dict[str, Callable[..., Form]] = {
-    "/v1/chat/completions": Completion,
-    "/v1/responses": wire.Response,
+TASK_NAME = "filemem-task"  # the model without memory, for a program's own prompts
+PATHS = "/v1/models, /v1/chat/completions and /healthz"
+MAX_REQUEST_BYTES = 20_000_000
+MAX_ANSWERS = 64  # under way
+MAX_ANSWERS_OF_USER = 8
+MAX_USERS_AT_HAND = 500  # whose index stays in memory
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
 }
-PROGRAM = "x-filemem-program"  # says of a prompt that it is a program's and no person's
-Log = Callable[[str], None]
+
+
+class ClientLeft(Exception):
+    """Nobody wants an answer any more."""
 
 
 class Service:
-    """A store's endpoint. `open_to` is the user whose memories need no key, where there is one; `origins` are the other sites
-    whose pages may ask.
+    """A store's endpoint.
 
-    `chats` makes the chats of a user, `log` gets a line a request: whose, how it ended, how long it took.
+    Args:
+        store: whose users are served.
+        make_model: returns a model for one answer.
+        now: returns the moment, with its zone.
+        log: gets a line for each request: whose, how it ended, how long it took.
+        open_to: the user whose memories need no key; empty for none.
+        origins: the sites whose pages may ask.
     """
 
     def __init__(
         self,
         store: StoreFolder,
-        chats: Callable[[str], Chats],
-        model: str,
-        log: Log,
+        make_model: Callable[[], Model],
+        now: Callable[[], dt.datetime],
+        log: Callable[[str], None],
         open_to: str = "",
         origins: Sequence[str] = (),
     ) -> None:
         self._store = store
-        self._make = chats
-        self._names = list(dict.fromkeys([NAME, model]))
+        self._make_model = make_model
+        self._now = now
         self._log = log
         self._open_to = open_to
-        self._origins = [
-            origin.rstrip("/") for origin in origins
-        ]  # as a browser says it
-        self._threads = ThreadPoolExecutor(MOST, "answer")
-        self._chats: dict[str, Chats] = {}
+        self._origins = tuple(origin.rstrip("/") for origin in origins)
+        self._names = list(dict.fromkeys([NAME, TASK_NAME, make_model().name]))
+        self._threads = ThreadPoolExecutor(MAX_ANSWERS, "answer")
         self._under_way: Counter[str] = Counter()
+        self._user = functools.lru_cache(MAX_USERS_AT_HAND)(self._make_user)
 
     def app(self) -> Starlette:
-        """The application for a server."""
-        pages = Middleware(
+        """Return the application for a server."""
+        cors = Middleware(
             CORSMiddleware,
             allow_origins=self._origins,
             allow_methods=["*"],
             allow_headers=["*"],
         )
+        errors = (FilememError, OSError, HTTPException, ClientLeft, Exception)
         return Starlette(
-            middleware=[pages] if self._origins else [],
+            middleware=[cors] if self._origins else [],
             routes=[
-                Route("/", self._page),
                 Route("/healthz", self._health),
                 Route("/v1/models", self._models),
                 Route("/v1/models/{name:path}", self._one_model),
-                *(Route(path, self._answered, methods=["POST"]) for path in FORMS),
+                Route("/v1/chat/completions", self._complete, methods=["POST"]),
             ],
-            exception_handlers=dict.fromkeys(
-                (FilememError, OSError, HTTPException, Stopped, Exception), self._failed
-            ),
+            exception_handlers=dict.fromkeys(errors, self._failed),
         )
 
-    # -- what is asked -------------------------------------------------------------------------------------------
+    def _make_user(self, name: str) -> User:
+        return User(self._store.folder(name))
 
     async def _health(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    async def _page(self, request: Request) -> Response:
-        user = self._store.folder(await self._user(request))
-        return HTMLResponse(
-            (
-                await asyncio.to_thread(
-                    overview.page, user, dt.datetime.now().astimezone()
-                )
-            )[0]
-        )
-
     async def _models(self, request: Request) -> Response:
-        await self._user(request)
-        return JSONResponse(
-            {"object": "list", "data": [_model(name) for name in self._names]}
-        )
+        await self._find_user(request)
+        models = [_model(name) for name in self._names]
+        return JSONResponse({"object": "list", "data": models})
 
     async def _one_model(self, request: Request) -> Response:
-        await self._user(request)
-        return JSONResponse(_model(self._known(request.path_params["name"])))
+        await self._find_user(request)
+        name = request.path_params["name"]
+        self._check_model(name)
+        return JSONResponse(_model(name))
 
-    async def _answered(self, request: Request) -> Response:
-        user, form = await self._user(request), FORMS[request.url.path]
-        asked = wire.parsed(
-            await running.read_body(request, LARGEST), response=form is wire.Response
-        )
-        began, model = time.monotonic(), self._known(asked.model)
-        if request.headers.get(PROGRAM):
-            asked = asked._replace(program=True)
-        answer = _UnderWay(request, asked, form(asked, model))
-        self._begin(user, answer)
-        answer.ended.add_done_callback(
-            lambda _: self._log(
-                f"{user}: {answer.outcome}, {time.monotonic() - began:.1f} s"
-            )
-        )
-        return await answer.response()
+    async def _complete(self, request: Request) -> Response:
+        user = await self._find_user(request)
+        body = await running.read_body(request, MAX_REQUEST_BYTES)
+        chat = parse(body, request.headers)
+        self._check_model(chat.model)
+        self._admit(user)
+        model = self._make_model()
+        answering = Answering(self._user(user), chat, model, self._now)
+        work = answering.answer
+        if chat.model == TASK_NAME:
+            work = answering.pass_on
+        thread = AnswerThread(self._threads, work, model)
+        began = time.monotonic()
 
-    def _known(self, name: str) -> str:
-        if name not in self._names:
-            raise BadRequest(
-                404,
-                f"there is no model {name[:80]!r} here; take {NAME}.",
-                "model_not_found",
-            )
-        return name
+        def ended(future: asyncio.Future[Answer]) -> None:
+            self._under_way[user] -= 1
+            seconds = time.monotonic() - began
+            outcome = "the client left" if thread.is_left else _outcome(future)
+            self._log(f"{user}: {outcome}, {seconds:.1f} s")
 
-    async def _user(self, request: Request) -> str:
-        """Return whose memories the request may see; raises BadRequest if nobody's."""
+        thread.ended.add_done_callback(ended)
+        if chat.is_streamed:
+            first = await thread.first_piece(request)
+            stream = _stream(thread, first, chat)
+            return StreamingResponse(stream, media_type="text/event-stream")
+        return JSONResponse(_completion(await thread.whole(request), chat.model))
+
+    async def _find_user(self, request: Request) -> str:
+        """Return whose memories a request may see; raise BadRequest if nobody's."""
         try:
             return await running.find_user(request, self._store.root)
         except BadRequest as error:
             if error.status != 401 or not self._open_to:
                 self._log(f"refused: {error}")
                 raise
-        running.check_local(request, tuple(self._origins))
+        running.check_local(request, self._origins)
         return self._open_to
 
-    def _begin(self, user: str, answer: "_UnderWay") -> None:
-        """Let a thread answer; raises BadRequest if too many are busy."""
-        if self._under_way[user] >= MOST_OF_ONE or self._under_way.total() >= MOST:
-            self._log(f"{user}: refused, too many answers are under way")
-            raise BadRequest(
-                429,
-                "too many answers are under way; try again in a moment.",
-                "rate_limit_exceeded",
-            )
-        self._chats[user] = (
-            self._chats.pop(user) if user in self._chats else self._make(user)
-        )
-        for oldest in list(self._chats)[:-USERS_AT_HAND]:
-            del self._chats[oldest]
-        self._under_way[user] += 1
-        answer.start(self._threads, self._chats[user])
-        answer.ended.add_done_callback(lambda _: self._under_way.subtract([user]))
+    def _check_model(self, name: str) -> None:
+        if name not in self._names:
+            sentence = f"there is no model {name[:80]!r} here; take {NAME}."
+            raise BadRequest(404, sentence, "model_not_found")
 
-    # -- what went wrong -----------------------------------------------------------------------------------------
+    def _admit(self, user: str) -> None:
+        """Count an answer as under way; raise BadRequest where too many are."""
+        is_full = self._under_way.total() >= MAX_ANSWERS
+        if is_full or self._under_way[user] >= MAX_ANSWERS_OF_USER:
+            self._log(f"{user}: refused, too many answers are under way")
+            sentence = "too many answers are under way; try again in a moment."
+            raise BadRequest(429, sentence, "rate_limit_exceeded")
+        self._under_way[user] += 1
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
-            what = f"{request.method} {request.url.path[:80]} is not known"
-            error = BadRequest(
-                error.status_code,
-                f"{what}; here are /v1/models, {', '.join(FORMS)} and /healthz.",
-            )
-        status, sentence, code = client_error(error)
-        if status == 500:
+            asked = f"{request.method} {request.url.path[:80]}"
+            sentence = f"{asked} is not known; here are {PATHS}."
+            error = BadRequest(error.status_code, sentence)
+        status, body = error_body(error)
+        headers = {}
+        if status >= 500:
             self._log(f"error: {error}")
-        headers = (
-            {"x-should-retry": "false"}
-            if status >= 500
-            else {"retry-after": "1"}
-            if status == 429
-            else {}
-        )
-        if status in (408, 413):
+            headers["x-should-retry"] = "false"
+        elif status == 429:
+            headers["retry-after"] = "1"
+        elif status in (408, 413):
             headers["connection"] = "close"
-        return JSONResponse(wire.error(status, sentence, code), status, headers)
+        return JSONResponse(body, status, headers)
 
 
-def client_error(error: BaseException) -> tuple[int, str, str | None]:
-    """An error as a client may see it, without what belongs in the server's own log."""
+class AnswerThread:
+    """A thread that makes an answer, and a client that may leave."""
+
+    def __init__(
+        self,
+        threads: ThreadPoolExecutor,
+        work: Callable[[Callable[[str], None]], Answer],
+        model: Model,
+    ) -> None:
+        self._model = model
+        self.is_left = False
+        self._loop = asyncio.get_running_loop()
+        self._pieces: asyncio.Queue[str] = asyncio.Queue()
+        self.ended = self._loop.run_in_executor(threads, work, self._put)
+        self.ended.add_done_callback(lambda _: self._pieces.put_nowait(""))
+
+    def _put(self, text: str) -> None:
+        if self.is_left:
+            raise ClientLeft
+        if text:
+            self._loop.call_soon_threadsafe(self._pieces.put_nowait, text)
+
+    def leave(self) -> None:
+        """End the answer: what had come of it is kept."""
+        if self.ended.done():
+            return
+        self.is_left = True
+        if isinstance(self._model, OpenAIModel):
+            self._model.hang_up()
+
+    async def whole(self, request: Request) -> Answer:
+        """Return the answer; end it where the client leaves before it has come."""
+        leaving = asyncio.ensure_future(self._watch(request))
+        try:
+            return await self.ended
+        finally:
+            leaving.cancel()
+
+    async def first_piece(self, request: Request) -> str:
+        """Return the first piece of the text, '' if there is none.
+
+        What kept it from coming is raised, so that it is an error and no stream.
+        """
+        leaving = asyncio.ensure_future(self._watch(request))
+        try:
+            piece = await self._pieces.get()
+        finally:
+            leaving.cancel()
+        if not piece:
+            await self.ended
+        return piece
+
+    async def rest(self) -> AsyncIterator[str]:
+        """Yield the other pieces; raise what ended the answer too soon."""
+        while not self.ended.done() or not self._pieces.empty():
+            piece = await self._pieces.get()
+            if piece:
+                yield piece
+        await self.ended
+
+    async def _watch(self, request: Request) -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        self.leave()
+
+
+def error_body(error: BaseException) -> tuple[int, dict[str, Any]]:
+    """Return the status and body of an error, without what only the log may say."""
+    status = 500
+    code = None
+    sentence = "the server failed; its log says why, and what was said is kept."
     match error:
         case BadRequest():
-            return error.status, str(error), error.code
+            status, sentence, code = error.status, str(error), error.code
         case ModelError():
-            return 502, str(error), "model_error"
+            status, sentence, code = 502, str(error), "model_error"
         case Busy():
-            return 503, str(error), None
+            status, sentence = 503, str(error)
         case FilememError():
-            return 500, str(error), None
-        case Stopped():
-            return 499, "the client left.", None
-        case TimeoutError():
-            return 504, "the answer took too long; what came of it is kept.", None
-    return (
-        500,
-        "the server failed; its log says why, and what was said before is kept.",
-        None,
-    )
+            sentence = str(error)
+        case ClientLeft():
+            status, sentence = 499, "the client left."
+    kind = ERROR_TYPES.get(status, "api_error")
+    told = {"message": sentence, "type": kind, "param": None, "code": code}
+    return status, {"error": told}
 
 
-class _UnderWay:
-    """One answer under way: a thread that makes it, a client that may leave."""
-
-    def __init__(self, request: Request, asked: ChatRequest, form: Form) -> None:
-        self._request = request
-        self._asked = asked
-        self._form = form
-        self._end = time.monotonic() + LONGEST
-        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._stop = threading.Event()
-        self._asking: Model | None = None
-        self._called: list[dict[str, Any]] = []
-        self._notices: list[str] = []
-        self.ended: asyncio.Future[Finished]
-        self.outcome = "answered"
-
-    def start(self, threads: ThreadPoolExecutor, chats: Chats) -> None:
-        """Start the thread that makes the answer."""
-        loop = asyncio.get_running_loop()
-
-        def listen(event: Event) -> None:
-            if self._stop.is_set():
-                raise Stopped
-            loop.call_soon_threadsafe(self._events.put_nowait, event)
-
-        def begun(model: Model) -> None:
-            self._asking = model
-
-        self.ended = loop.run_in_executor(
-            threads, chats.answer, self._asked, self._stop, listen, begun
-        )
-        self.ended.add_done_callback(lambda _: self._events.put_nowait(None))
-        self.ended.add_done_callback(self._note)
-
-    def _note(self, ended: "asyncio.Future[Finished]") -> None:
-        error = None if ended.cancelled() else ended.exception()
-        if error is not None and self.outcome == "answered":
-            told = (
-                client_error(error)[1]
-                if isinstance(error, FilememError)
-                else repr(error)
-            )
-            self.outcome = f"failed ({told})"
-
-    def _hang_up(self, why: str) -> None:
-        """Stop the thread and the model, as nobody waits for them any more."""
-        if not self.ended.done():
-            self.outcome = why
-            self._stop.set()
-            if isinstance(self._asking, OpenAIModel):
-                self._asking.hang_up()
-
-    async def response(self) -> Response:
-        """The answer in the form that the client wants; raises what kept it from coming."""
-        pieces = self._pieces()
-        left = asyncio.ensure_future(self._left())
-        try:
-            first = await anext(
-                pieces, ""
-            )  # so that an error before the first word is no stream
-            if not self._asked.stream:
-                async for _ in pieces:
-                    pass
-        finally:
-            left.cancel()
-        if self._asked.stream:
-            return StreamingResponse(
-                self._stream(first, pieces), media_type="text/event-stream"
-            )
-        done = await self.ended
-        return JSONResponse(self._form.whole(done, self._details(done)))
-
-    async def _left(self) -> None:
-        """Wait until the client leaves, then hang up."""
-        while (await self._request.receive())["type"] != "http.disconnect":
-            pass
-        self._hang_up("the client left")
-
-    async def _pieces(self) -> AsyncIterator[str]:
-        """The answer's text as it comes; raises what ended it. Whoever stops reading hangs up."""
-        try:
-            while (
-                event := await asyncio.wait_for(
-                    self._events.get(), self._end - time.monotonic()
-                )
-            ) is not None:
-                match event:
-                    case Text():
-                        yield event.text
-                    case ToolCalled():
-                        self._called.append(
-                            {
-                                "name": event.name,
-                                "arguments": event.arguments,
-                                "answer": event.brief,
-                            }
-                        )
-                    case Notice():
-                        self._notices.append(event.text)
-            await self.ended
-        except TimeoutError:
-            self._hang_up("took too long")
-            raise
-        finally:
-            self._hang_up("the client left")
-
-    async def _stream(
-        self, first: str, rest: AsyncIterator[str]
-    ) -> AsyncIterator[bytes]:
-        try:
-            for event in itertools.chain(
-                self._form.begin(), self._form.piece(first) if first else ()
-            ):
-                yield event
-            async for piece in rest:
-                for event in self._form.piece(piece):
-                    yield event
-            done = await self.ended
-            for event in self._form.end(done, self._details(done)):
-                yield event
-        except (FilememError, OSError, TimeoutError) as error:
-            yield self._form.failed(wire.error(*client_error(error)))
-        finally:
-            self._hang_up("the client left")
-
-    def _details(self, done: Finished) -> dict[str, Any]:
-        """What the header asks for: where it is kept, what was looked up, what is cited."""
-        if not self._request.headers.get(DETAILS):
-            return {}
-        details = {
-            "session": done.session,
-            "calls": self._called,
-            "citations": cited(done.text),
-        }
-        return {"filemem": {**details, "notices": self._notices}}
+def _outcome(ended: asyncio.Future[Answer]) -> str:
+    """Return how an answer ended, for the log."""
+    error = ended.exception()
+    if error is None:
+        return "answered"
+    if isinstance(error, FilememError):
+        return f"failed ({error})"
+    return f"failed ({error!r})"
 
 
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "filemem"}
+
+
+def _frame(model: str, kind: str) -> dict[str, Any]:
+    id = f"chatcmpl-{secrets.token_hex(12)}"
+    return {"id": id, "object": kind, "created": int(time.time()), "model": model}
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    spent = answer.usage
+    return {
+        "prompt_tokens": spent.tokens_in,
+        "completion_tokens": spent.tokens_out,
+        "total_tokens": spent.tokens_in + spent.tokens_out,
+    }
+
+
+def _completion(answer: Answer, model: str) -> dict[str, Any]:
+    """Return an answer in one piece."""
+    message = {**answer.reply.as_sent(), "content": answer.text or None}
+    choice = {"index": 0, "message": message, "finish_reason": answer.reply.finish}
+    frame = _frame(model, "chat.completion")
+    return {**frame, "choices": [choice], "usage": _usage(answer)}
+
+
+async def _stream(
+    thread: AnswerThread, first: str, chat: ChatRequest
+) -> AsyncIterator[bytes]:
+    """Yield an answer's events; a client that reads no more ends it."""
+    frame = _frame(chat.model, "chat.completion.chunk")
+
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return _event({**frame, "choices": [choice]})
+
+    try:
+        yield chunk({"role": "assistant", "content": first})
+        async for piece in thread.rest():
+            yield chunk({"content": piece})
+        answer = await thread.ended
+        sent = answer.reply.as_sent()
+        last = {key: sent[key] for key in sent if key not in ("role", "content")}
+        for number, call in enumerate(last.get("tool_calls", ())):
+            call["index"] = number
+        if last:
+            yield chunk(last)
+        yield chunk({}, answer.reply.finish)
+        if chat.wants_usage:
+            yield _event({**frame, "choices": [], "usage": _usage(answer)})
+        yield b"data: [DONE]\n\n"
+    except (FilememError, OSError) as error:
+        yield _event(error_body(error)[1])
+    finally:
+        thread.leave()
+
+
+def _event(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False)
+    return b"data: " + text.encode("utf-8", "backslashreplace") + b"\n\n"

@@ -1,0 +1,267 @@
+"""What stands between a chat client and its model: the memory of the person.
+
+A request is answered for itself. What was said is kept before the model is asked, and
+the answer once it has come; the client's messages go to the model as they are, with
+what is remembered beside them, and the model may call the tools of the memory.
+"""
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from filemem.api import User
+from filemem.chat import cited, core_memory, recall, reply
+from filemem.errors import Refused
+from filemem.files import journal
+from filemem.files.folder import CurrentConversation
+from filemem.files.memory import PROFILE
+from filemem.files.transcript import INTERRUPTED
+from filemem.llm import prompt
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import (
+    Messages,
+    Model,
+    OnText,
+    Reply,
+    Tools,
+    ToolsRefused,
+    Usage,
+)
+from filemem.models.offline import OfflineModel
+from filemem.serve.request import ChatRequest, text_of
+from filemem.tools.answers import spelt
+from filemem.tools.toolbox import Toolbox
+
+MAX_STEPS = 8  # requests of a model for one answer
+RECALL_TOKENS = 400  # of passages beside a message, where the model has tools
+RECALL_ALONE_TOKENS = 1200
+THEIRS = "Not called yet: it is called once the memory has answered. Call it again."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The model's last reply, with the text and tokens of all that led to it."""
+
+    reply: Reply
+    text: str
+    usage: Usage
+
+
+class Answering:
+    """One answer in the making; the model is its own, so that it can be hung up on.
+
+    Args:
+        user: whose memories are asked.
+        request: what the client sent.
+        model: what answers; an OfflineModel where quotes do.
+        now: returns the moment, with the person's zone.
+    """
+
+    def __init__(
+        self,
+        user: User,
+        request: ChatRequest,
+        model: Model,
+        now: Callable[[], dt.datetime],
+    ) -> None:
+        self._user = user
+        self._request = request
+        self._model = model
+        self._now = now
+        self._said: list[str] = []
+        self._tokens_in = 0
+        self._tokens_out = 0
+
+    def pass_on(self, on_text: OnText) -> Answer:
+        """Return the model's answer without any memory: nothing is read or kept."""
+        self._on_text = on_text
+        return self._whole(self._ask(self._request.messages, self._request.tools))
+
+    def answer(self, on_text: OnText) -> Answer:
+        """Keep what was said, answer it, keep the answer.
+
+        What had come is kept, marked, where the model fails, or `on_text` raises to
+        end it.
+
+        Raises:
+            ModelError: there is no whole answer.
+        """
+        self._on_text = on_text
+        current = self._keep("")
+        try:
+            if isinstance(self._model, OfflineModel):
+                last = self._quote(current)
+            else:
+                last = self._converse(current)
+        except BaseException:  # whatever `on_text` raises, too
+            if self._said:
+                self._keep(f"{self._text().rstrip()} {INTERRUPTED}")
+            raise
+        self._keep(self._text())
+        return self._whole(last)
+
+    def _text(self) -> str:
+        return "".join(self._said)
+
+    def _say(self, text: str) -> None:
+        """Hand a piece of the answer to the client."""
+        self._said.append(text)
+        self._on_text(text)
+
+    def _keep(self, answer: str) -> CurrentConversation | None:
+        """Keep what is new of the conversation; return what of it the client has.
+
+        What the client has left out, as too long ago, a search can find. Where the
+        person has deleted the conversation, only what they said since is kept.
+        """
+        if not self._request.is_kept:
+            return None
+        messages = list(self._request.messages)
+        if answer.strip():
+            messages.append({"role": "assistant", "content": answer})
+        try:
+            path = self._user.add_conversation(messages, id=self._request.conversation)
+        except Refused:
+            spoken = [n for n, one in enumerate(messages) if one["role"] == "user"]
+            messages = messages[spoken[-1] :]
+            path = self._user.add_conversation(messages)
+        roles = ("user", "assistant")
+        said = [one for one in messages if one["role"] in roles and text_of(one)]
+        passages = self._user.open_file(path).passages
+        turns = [passage for passage in passages if passage.speaker]
+        return CurrentConversation(path, turns[-len(said) :][0].line)
+
+    def _quote(self, current: CurrentConversation | None) -> Reply:
+        text = reply(
+            self._user.folder,
+            [self._request.message],
+            self._now().date(),
+            current,
+            kept=self._request.is_kept,
+        )
+        self._say(text)
+        return Reply(text, (), Usage(0, 0), "stop")
+
+    def _converse(self, current: CurrentConversation | None) -> Reply:
+        """Ask the model until it answers, or calls the client's tools alone."""
+        toolbox = self._user.tools()
+        toolbox.current = current
+        toolbox.noting = self._request.is_kept
+        theirs = self._request.tool_names
+        ours = [one for one in toolbox.schemas if one["function"]["name"] not in theirs]
+        messages = self._with_memory(current, has_tools=True)
+        for step in range(MAX_STEPS, 0, -1):
+            tools = [*ours, *self._request.tools]
+            if step == 1:
+                tools = self._request.tools
+            try:
+                last = self._ask(messages, tools)
+            except ToolsRefused:
+                if theirs:
+                    raise
+                messages = self._with_memory(current, has_tools=False)
+                ours = []
+                continue
+            if not last.calls or all(call.name in theirs for call in last.calls):
+                break
+            if last.text:
+                self._say("\n\n")
+            messages = [*messages, *_called(last, toolbox, theirs)]
+        self._note_recalls(messages)
+        return last
+
+    def _ask(self, messages: Messages, tools: Tools) -> Reply:
+        if isinstance(self._model, OpenAIModel):
+            options = self._request.options
+            last = self._model.ask(messages, tools, self._say, **options)
+        else:
+            last = self._model.ask(messages, tools, self._say)
+        self._tokens_in += last.usage.tokens_in
+        self._tokens_out += last.usage.tokens_out
+        return last
+
+    def _whole(self, last: Reply) -> Answer:
+        usage = Usage(self._tokens_in, self._tokens_out)
+        return Answer(last, self._text(), usage)
+
+    def _with_memory(
+        self, current: CurrentConversation | None, *, has_tools: bool
+    ) -> Messages:
+        """Return the client's messages with what is remembered.
+
+        What hardly ever changes stands in front of the client's own instructions, so
+        that endpoints can cache it; what a search finds, beside the last message.
+        """
+        folder = self._user.folder
+        now = self._now()
+        wishes, profile = core_memory(folder, now.date())
+        how = "tools" if has_tools else "passages"
+        rules = prompt.template("chat").strip()
+        rules = rules.replace("{name}", prompt.contained(folder.name))
+        rules = rules.replace("{reading}", prompt.template(how).strip())
+        system = [rules, wishes, prompt.data(PROFILE, profile)]
+        room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
+        found = recall(folder, [self._request.message], now.date(), current, room)
+        time = f"Now it is {spelt(now.date())} {now:%H:%M}."
+        beside = [
+            prompt.data("search_files", found),
+            f"<program>\n{time}\n</program>",
+        ]
+        messages = list(self._request.messages)
+        spoken = [n for n, one in enumerate(messages) if one["role"] == "user"]
+        if spoken:
+            messages[spoken[-1]] = _before(messages[spoken[-1]], beside)
+        if messages[0]["role"] not in ("system", "developer"):
+            messages.insert(0, {"role": "system", "content": ""})
+        messages[0] = _before(messages[0], system)
+        return messages
+
+    def _note_recalls(self, messages: Messages) -> None:
+        """Count a memory as recalled that the answer cites and the model was shown."""
+        if not self._request.is_kept:
+            return
+        shown = "\n".join(text_of(message) for message in messages)
+        places = cited(self._text())
+        paths = dict.fromkeys(place.rpartition(":")[0] for place in places)
+        for path in paths:
+            if path in shown:
+                folder = self._user.folder
+                journal.note_recall(folder, path, journal.CITED, self._now())
+
+
+def _called(last: Reply, toolbox: Toolbox, theirs: set[str]) -> Messages:
+    """Return a reply that calls, as it came, and the answers to its calls."""
+    calls = tuple(
+        replace(call, arguments=_sound(call.arguments)) for call in last.calls
+    )
+    answered = [replace(last, calls=calls).as_sent()]
+    for call in last.calls:
+        content = THEIRS
+        if call.name not in theirs:
+            content = toolbox.call(call.name, call.arguments)
+        answer = {"role": "tool", "tool_call_id": call.id, "content": content}
+        answered.append(answer)
+    return answered
+
+
+def _sound(arguments: str) -> str:
+    """Return a call's arguments; an empty object where they are no JSON.
+
+    Endpoints refuse to see such a thing again.
+    """
+    try:
+        is_object = isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return arguments if is_object else "{}"
+
+
+def _before(message: dict[str, Any], parts: list[str]) -> dict[str, Any]:
+    """Return a message with some text in front of its own."""
+    text = "\n\n".join(part for part in parts if part)
+    content = message.get("content") or ""
+    if isinstance(content, list):
+        return {**message, "content": [{"type": "text", "text": text}, *content]}
+    return {**message, "content": f"{text}\n\n{content}".rstrip()}
