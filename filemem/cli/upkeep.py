@@ -806,7 +806,7 @@ def import_command(
     yield Row(
         {
             name: [entry._asdict() for entry in entries]
-            for name, entries in taken._asdict().items()
+            for name, entries in vars(taken).items()
         },
         [],
     )
@@ -839,5 +839,5 @@ def import_command(
             "Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision."
         )
     nothing = "There was nothing of it; filemem import --help has the formats."
-    say_dim(*notes, "" if any(taken) or call.json else nothing)
+    say_dim(*notes, "" if any(vars(taken).values()) or call.json else nothing)
     return 0 if came or taken.unchanged else 1

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
 from filemem.files import safe
 from filemem.files.memory import LARGEST, Memory, archived, encoding_of, extended, live
+from filemem.files.roles import ROLE_NAMES
 from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
 from filemem.files.trust import Trust
 from filemem.text.plain import escape_controls, nearest, one_line
@@ -456,13 +457,10 @@ def numbered(path: str) -> Iterator[str]:
 
 # -- the folder of a store: its users, which names they may have, and each one's folder ----------------------------------
 
-_RESERVED = {
-    "con",
-    "prn",
-    "aux",
-    "nul",
-    *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)),
-}
+_DEVICES = {"con", "prn", "aux", "nul"}  # names that Windows keeps for itself
+for _number in range(1, 10):
+    _DEVICES |= {f"com{_number}", f"lpt{_number}"}
+MAX_USER_NAME_BYTES = 200
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
@@ -485,37 +483,31 @@ def mistyped(name: str, known: Iterable[str]) -> str:
     return spelt[near[0]] if near else ""
 
 
-def _wrong_name(name: str) -> str:
-    """What is wrong with a user's name, as the end of a sentence; empty if nothing is."""
-    bad = [
-        c for c in name if unicodedata.category(c)[0] not in "LMN" and c not in "-_."
-    ]
-    tests = (
-        (not name, "it is empty"),
-        (
-            name[:1] in ".-" or name[-1:] == ".",
-            "it may not start with a dot or hyphen, nor end with a dot",
-        ),
-        (
-            bad,
-            f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(''.join(bad)[:1]))}",
-        ),
-        (len(name.encode("utf-8", "replace")) > 200, "it is longer than 200 bytes"),
-        (
-            name.lower().partition(".")[0] in _RESERVED
-            or name.lower() == "filemem.yaml",
-            "that name is reserved",
-        ),
-        (
-            unicodedata.normalize("NFC", name) != name,
-            "it is not in Unicode's normal form NFC",
-        ),
-    )
-    return next((what for wrong, what in tests if wrong), "")
+def _fault_of_name(name: str) -> str:
+    """Return what is wrong with a user's name, as the end of a sentence, or ""."""
+    if not name:
+        return "it is empty"
+    if name[0] in ".-" or name[-1] == ".":
+        return "it may not start with a dot or hyphen, nor end with a dot"
+    for sign in name:
+        if unicodedata.category(sign)[0] not in "LMN" and sign not in "-_.":
+            allowed = "letters and digits of any script, -, _ and ."
+            return f"it may hold {allowed} but not {one_line(repr(sign))}"
+    if len(name.encode("utf-8", "replace")) > MAX_USER_NAME_BYTES:
+        return f"it is longer than {MAX_USER_NAME_BYTES} bytes"
+    lower = name.lower()
+    if lower.partition(".")[0] in _DEVICES or lower == "filemem.yaml":
+        return "that name is reserved"
+    return ""
 
 
 class StoreFolder:
-    """A folder with one folder per user; `trust` has a person's answers on what its settings and repository may decide."""
+    """A folder with one folder per user.
+
+    Args:
+        root: where it lies; it may not exist yet.
+        trust: a person's answers on what its settings and repository may decide.
+    """
 
     def __init__(
         self, root: str | os.PathLike[str], trust: Trust | None = None
@@ -524,39 +516,62 @@ class StoreFolder:
         self.trust = trust or Trust()
 
     def users(self) -> list[str]:
-        """The names of everyone who has a folder here."""
+        """Return the names, in normal form NFC, of everyone who has a folder here."""
+        return sorted({_normal(name) for name in self._folder_names()})
+
+    def _folder_names(self) -> list[str]:
+        """Return the names of users' folders as the disk has them."""
+        names = list[str]()
         with (
             contextlib.suppress(FileNotFoundError, NotADirectoryError),
             os.scandir(self.root) as entries,
         ):
-            return sorted(
-                e.name
-                for e in entries
-                if e.is_dir(follow_symlinks=False) and not _wrong_name(e.name)
-            )
-        return []
+            for entry in entries:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder and not _fault_of_name(_normal(entry.name)):
+                    names.append(entry.name)
+        return names
 
     def folder(self, name: str) -> Folder:
-        """One user's folder; raises Refused for a name that could lead elsewhere. Nothing is created."""
-        name = unicodedata.normalize("NFC", name)
-        if wrong := _wrong_name(name):
-            raise Refused(
-                f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}."
-            )
-        place = os.path.join(self.root, name)
-        if os.path.exists(os.path.join(self.root, name.swapcase())) and name not in (
-            known := self.users()
-        ):
-            # Another user, or a system for which the two are one name: then the one on disk counts.
-            for other in known:
-                if os.path.exists(place) and os.path.samefile(
-                    os.path.join(self.root, other), place
-                ):
-                    place, name = os.path.join(self.root, other), other
-        if os.path.islink(place) or (
-            os.path.exists(place) and not os.path.isdir(place)
-        ):
-            raise Refused(
-                f"{name} cannot be a user: {name} in the store is not a folder of its own; rename it."
-            )
+        """Return one user's folder; nothing is created.
+
+        Names are compared in normal form NFC, and where the disk tells no case, in any.
+
+        Raises:
+            Refused: the name could lead elsewhere, or is that of a role.
+        """
+        name = _normal(name)
+        shown = one_line(name) or "an empty name"
+        fault = _fault_of_name(name)
+        if not fault:
+            name, place = self._place(name)
+            if name.casefold() in ROLE_NAMES and not os.path.isdir(place):
+                fault = "it is the name of a role; choose another"
+        if fault:
+            raise Refused(f"{shown} cannot be a user's name: {fault}.")
+        is_taken = os.path.exists(place) and not os.path.isdir(place)
+        if os.path.islink(place) or is_taken:
+            what = f"{name} in the store is not a folder of its own"
+            raise Refused(f"{name} cannot be a user: {what}; rename it.")
         return Folder(place, name, self.trust)
+
+    def _place(self, name: str) -> tuple[str, str]:
+        """Return a user's name and the place of the folder as they are on disk."""
+        place = os.path.join(self.root, name)
+        if not os.path.lexists(place) and not name.isascii():
+            for other in self._folder_names():
+                if _normal(other) == name:
+                    return name, os.path.join(self.root, other)
+        swapped = os.path.join(self.root, name.swapcase())
+        if os.path.exists(swapped):
+            known = self.users()
+            # Another user, or a system for which the two are one name.
+            for other in known if name not in known else ():
+                there = os.path.join(self.root, other)
+                if os.path.exists(place) and os.path.samefile(there, place):
+                    return other, there
+        return name, place
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)

@@ -4,6 +4,7 @@ Two clones merge them by union. Reading is bounded; a line that is torn by a kil
 """
 
 import contextlib
+import dataclasses
 import datetime as dt
 import json
 import os
@@ -213,58 +214,111 @@ def release(folder: Folder, places: Iterable[str], at: dt.datetime) -> list[str]
 
 # -- what was imported -----------------------------------------------------------------------------------------------
 
-# A line for each time that something was taken: the origin (`chatgpt:<id>`), the memory that it went to, and its parts: ids of
-# turns, or the digest of a note. A session is known by the `origin` in its front matter as well, so losing the record doubles
-# nothing.
+# A line for each time that something was taken: the origin (`chatgpt:<id>`), the memory
+# that it went to, and its parts: ids of turns, or the digest of a note; `behind` is the
+# part that they go on from, where that is not the last before them. A session is known
+# by the `origin` in its front matter as well, so losing the record doubles nothing.
 IMPORTS = "imports.jsonl"
+NO_PART = -1
+"""The place from which the first part of an origin goes on."""
 
 
-class Imported(NamedTuple):
-    """What came from one origin: the path that it was last given (a mere word: forgotten), and its parts in their order."""
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """What came from one origin.
+
+    Attributes:
+        path: that it was last given; a mere word where it was forgotten.
+        parts: in the order in which they came.
+        parents: for each part the place of the one that it goes on from, or NO_PART.
+    """
 
     path: str
-    parts: list[str]
+    parts: list[str] = dataclasses.field(default_factory=list)
+    parents: list[int] = dataclasses.field(default_factory=list)
+
+    def place_of(self, part: str) -> int:
+        """Return the last place of a part; NO_PART where it has none."""
+        for place in reversed(range(len(self.parts))):
+            if self.parts[place] == part:
+                return place
+        return NO_PART
+
+    def grown(self, path: str, parts: list[str], behind: str | None) -> "Imported":
+        """Return it with further parts, behind the last one where None is named."""
+        last = len(self.parts) - 1
+        first = last if behind is None else self.place_of(behind)
+        parents = [first, *range(last + 1, last + len(parts))] if parts else []
+        return Imported(path, [*self.parts, *parts], [*self.parents, *parents])
 
 
 class Origins:
-    """Where what one user imported came from, for one import: sessions are looked for once. A dry one writes nothing down."""
+    """Where what one user imported came from, for one import: sessions are looked for
+    once. A dry one writes nothing down."""
 
     def __init__(self, folder: Folder, dry: bool = False) -> None:
-        self.folder, self.dry = folder, dry
+        self.folder = folder
+        self.dry = dry
         self._imported: dict[str, Imported] = {}
-        self._read = 0  # the bytes of the record, as it was read last
+        self._owners: dict[str, list[str]] = {}  # the origins that have a part
+        self._read_bytes = 0  # of the record, as it was read last
         self._sessions: dict[str, str] | None = None
 
     def of(self, origin: str) -> Imported | None:
-        """What has been imported from `origin`; None where nothing has. Another process may have imported, too."""
+        """Return what has been imported from `origin`; None where nothing has."""
+        return self._all().get(origin)
+
+    def is_elsewhere(self, part: str, origin: str) -> bool:
+        """Tell whether another origin of the same format has a part."""
+        format_ = origin.partition(":")[0]
+        owners = self._owners.get(part, ()) if self._all() else ()
+        return any(
+            owner != origin and owner.partition(":")[0] == format_ for owner in owners
+        )
+
+    def _all(self) -> dict[str, Imported]:
+        """Read the record again where it has grown: another process may import, too."""
         where = self.folder.bookkeeping(IMPORTS)
-        if (
-            size := os.path.getsize(where) if os.path.lexists(where) else 0
-        ) != self._read:
-            self._imported, self._read = {}, size
+        size_bytes = os.path.getsize(where) if os.path.lexists(where) else 0
+        if size_bytes != self._read_bytes:
+            self._imported = {}
+            self._owners = {}
+            self._read_bytes = size_bytes
             for entry in values(where):
-                with contextlib.suppress(KeyError, TypeError):
-                    self._note(
-                        entry["origin"],
-                        str(entry["path"]),
-                        list(map(str, entry["parts"])),
-                    )
-        return self._imported.get(origin)
+                with contextlib.suppress(KeyError, TypeError, AttributeError):
+                    parts = [str(part) for part in entry["parts"]]
+                    behind = entry.get("behind")
+                    self._note(entry["origin"], str(entry["path"]), parts, behind)
+        return self._imported
 
-    def _note(self, origin: str, path: str, parts: list[str]) -> None:
-        before = self._imported[origin].parts if origin in self._imported else []
-        self._imported[origin] = Imported(path, [*before, *parts])
+    def _note(
+        self, origin: str, path: str, parts: list[str], behind: str | None
+    ) -> None:
+        before = self._imported.get(origin, Imported(path))
+        self._imported[origin] = before.grown(path, parts, behind)
+        for part in parts:
+            self._owners.setdefault(part, []).append(origin)
 
-    def add(self, origin: str, path: str, parts: list[str]) -> None:
-        """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock. It is not fsynced, as
-        what a power cut takes from it is found again in the sessions themselves."""
+    def add(
+        self, origin: str, path: str, parts: list[str], behind: str | None = None
+    ) -> None:
+        """Record that `parts` of `origin` are in the memory at `path`.
+
+        The caller holds the user's lock. It is not fsynced, as what a power cut takes
+        from it is found again in the sessions themselves.
+
+        Args:
+            behind: the part that they go on from; None for the last one.
+        """
         self.of(origin)
-        self._note(origin, path, parts)
+        self._note(origin, path, parts, behind)
+        if self.dry:
+            return
         entry = {"origin": origin, "path": path, "parts": parts}
-        if not self.dry:
-            self._read = safe.log(
-                self.folder.bookkeeping(IMPORTS), line(entry), durably=False
-            )
+        if behind is not None:
+            entry["behind"] = behind
+        where = self.folder.bookkeeping(IMPORTS)
+        self._read_bytes = safe.log(where, line(entry), durably=False)
 
     def recorded(self, origin: str) -> str | None:
         """Where the session from `origin` lies as recorded; None where nothing is, or a person has moved it."""

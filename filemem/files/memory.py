@@ -42,7 +42,7 @@ NAMING = frozenset(
 
 # The same, of what the program writes into facts and lessons.
 OF_FACTS = ("kind", "day", "retold_by", "said_by", "tool", "calls", "success")
-SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
+SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/.+?) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""

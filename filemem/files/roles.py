@@ -24,10 +24,8 @@ ASSISTANT = Role.ASSISTANT.value
 TOOL = Role.TOOL.value
 """The speaker under which an intake writes a tool's call and its answer."""
 
-RESERVED_SPEAKERS = frozenset(
-    {"assistant", "developer", "document", "function", "system", "tool", "user"}
-)
-"""Names of roles, which no person is written or has a folder under."""
+ROLE_NAMES = frozenset({"assistant", "document", "system", "tool", "user"})
+"""Names of roles, under which no person is written or has a folder."""
 
 # A session that came in from elsewhere has an `origin`. Whoever wrote it wrote no
 # person under these names, so they are the roles; elsewhere a person may be called so.

@@ -5,6 +5,7 @@ import datetime as dt
 import os
 from collections import Counter
 from collections.abc import Iterable
+from zoneinfo import ZoneInfo
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import journal, memory, safe
@@ -126,13 +127,21 @@ def create(
 
 
 def zone_name(at: dt.datetime) -> str:
-    """The zone of an aware time as a person knows it: `Europe/Lisbon` where the system tells, else `UTC+01:00`."""
-    name = (
-        os.environ.get("TZ", "").lstrip(":")
-        or os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
-    )
+    """Name the zone of an aware moment: `Europe/Lisbon` where that is known.
+
+    A moment that has no more than an offset, as this machine's time, has the machine's
+    zone if that has the same offset then; else the name is `UTC+01:00`.
+    """
+    if isinstance(at.tzinfo, ZoneInfo) and at.tzinfo.key:
+        return at.tzinfo.key
+    is_local = at.utcoffset() == at.astimezone().utcoffset()
+    machine = os.environ.get("TZ", "").lstrip(":")
+    if "/" not in machine:
+        machine = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
+    if is_local and "/" in machine and machine[0] != "/":
+        return machine
     offset = f"{at:%z}"
-    return name if "/" in name and name[0] != "/" else f"UTC{offset[:3]}:{offset[3:5]}"
+    return f"UTC{offset[:3]}:{offset[3:5]}"
 
 
 def newest(folder: Folder) -> list[str]:

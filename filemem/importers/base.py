@@ -1,0 +1,222 @@
+"""What parsers yield, and how all of them read the values and lines of an export."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from math import isfinite
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files import safe
+
+IMAGE_SUFFIXES = tuple(
+    ".png .jpg .jpeg .gif .webp .heic .bmp .tif .tiff .avif .svg".split()
+)
+MILLISECONDS_FROM = 1e11
+"""Numbers from here on are milliseconds: as seconds they lie beyond the year 5000."""
+
+FIRST_YEAR = 1000
+"""The first year that has the four digits of a file name."""
+
+MAX_LINE_CHARS = 50_000_000
+"""Characters of a line that are read at once."""
+
+UNNAMED = "without a name"
+
+
+@dataclass(frozen=True)
+class ImportedTurn:
+    """One message of a conversation.
+
+    Attributes:
+        speaker: empty for the person whose memories these are.
+        time: as the export has it, aware, or naive where it names no zone.
+        text: the words.
+        id: names the message within its conversation; empty where nothing does.
+    """
+
+    speaker: str
+    time: datetime | None
+    text: str
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class ImportedConversation:
+    """One conversation.
+
+    Attributes:
+        id: unique within the format; empty where only how it begins tells it.
+        title: may be empty.
+        started: None where only the turns or the file say when.
+        turns: in their order.
+        assistant: the speaker that is an assistant; empty where none is.
+        copies: the id of the conversation with whose turns this one begins, as a fork
+            does; empty where it is a copy of none.
+        unique_ids: the ids of its turns name them among all conversations of the
+            format, so that a turn that another has is a copy.
+    """
+
+    id: str
+    title: str
+    started: datetime | None
+    turns: list[ImportedTurn]
+    assistant: str = ""
+    copies: str = ""
+    unique_ids: bool = False
+
+
+class ImportedNote(NamedTuple):
+    """One text file of a folder of notes.
+
+    `path` is its path within the folder, `text` its bytes as they stand. `id` names it
+    within its format where its place does not, as the next export lies elsewhere.
+    """
+
+    path: str
+    text: bytes
+    id: str = ""
+
+
+class Skipped(NamedTuple):
+    """Something that was left out or changed, and why."""
+
+    what: str
+    why: str
+
+
+Item = ImportedConversation | ImportedNote | Skipped
+Parser = Callable[[str, tzinfo | None], Iterable[Item]]
+
+
+# -- values of JSON, whatever they are -----------------------------------------------
+
+
+def as_dict(value: object) -> dict[str, Any]:
+    """Return `value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return `value` if it is a JSON array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_dicts(value: object) -> list[dict[str, Any]]:
+    """Return the elements of a JSON array; an empty object for each that is none."""
+    return [as_dict(element) for element in as_list(value)]
+
+
+def as_text(value: object) -> str:
+    """Return `value` without outer white space if it is a string, else nothing."""
+    return value.strip() if isinstance(value, str) else ""
+
+
+def parse_time(value: object, zone: tzinfo | None) -> datetime | None:
+    """Read a time stamp as programs write it.
+
+    Args:
+        value: seconds or milliseconds since 1970, ISO 8601, or a datetime.
+        zone: the person's zone, None for this machine's.
+
+    Returns:
+        The time in the zone that it names; where that is UTC, in which programs write
+        wherever the person is, in `zone`. A time that names no zone is naive. None for
+        anything that is no time.
+    """
+    try:
+        moment = _moment(value)
+        if moment is None:
+            return None
+        if moment.tzinfo and not moment.utcoffset():
+            moment = moment.astimezone(zone)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment if moment.year >= FIRST_YEAR else None
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, str):
+        return datetime.fromisoformat(value.strip())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not isfinite(value):
+        return None
+    seconds = value / 1000 if abs(value) >= MILLISECONDS_FROM else value
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+TIME_KEYS = ("created", "created_at", "create_time", "timestamp", "date")
+
+
+def time_of(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
+    """Return the first time stamp that a record has under any of TIME_KEYS."""
+    for key in TIME_KEYS:
+        moment = parse_time(record.get(key), zone)
+        if moment:
+            return moment
+    return None
+
+
+def file_mark(name: str) -> str:
+    """Return the mark that a picture or file leaves in the text of its message."""
+    kind = "image" if name.lower().endswith(IMAGE_SUFFIXES) else "file"
+    return f"[{kind}: {name}]"
+
+
+def part_text(part: object) -> str:
+    """Return the words of one part of a message; pictures and files leave a mark."""
+    if not isinstance(part, dict):
+        return as_text(part)
+    kind = as_text(part.get("type"))
+    if "image" in kind:
+        return f"[image: {UNNAMED}]"
+    if kind == "document":
+        return file_mark(as_text(part.get("title")) or UNNAMED)
+    if "file" in kind:
+        return file_mark(as_text(as_dict(part.get("file")).get("filename")) or UNNAMED)
+    return as_text(part.get("text")) or as_text(part.get("refusal"))
+
+
+def joined(parts: Iterable[str], between: str = "\n") -> str:
+    """Join the parts that are not empty."""
+    return between.join(part for part in parts if part)
+
+
+# -- files ---------------------------------------------------------------------------
+
+
+def text_lines(path: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text file that are not blank, with their numbers from 1.
+
+    A line over MAX_LINE_CHARS comes in pieces.
+    """
+    with open(safe.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
+        number = 0
+        while line := file.readline(MAX_LINE_CHARS):
+            number += 1
+            line = line.strip()
+            if line:
+                yield number, line
+
+
+def decode_json(text: str | bytes) -> Any:
+    """Read one JSON value; raises FilememError where it is broken or too deep."""
+    try:
+        if isinstance(text, bytes):
+            text = text.decode(json.detect_encoding(text), "replace")
+        return json.loads(text, strict=False)
+    except ValueError as error:
+        raise FilememError(f"broken JSON ({error}); export it again") from None
+    except RecursionError:
+        raise FilememError("JSON nested too deeply; export it again") from None
+
+
+def modified_at(path: str, zone: tzinfo | None) -> datetime:
+    """Return when a file or folder was last written, in `zone`."""
+    seconds = int(os.stat(path).st_mtime)
+    return datetime.fromtimestamp(seconds, UTC).astimezone(zone)

@@ -1,0 +1,64 @@
+"""A program's own conversations, as OpenAI-style messages."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from filemem.errors import FilememError, Refused
+from filemem.files.folder import Folder
+from filemem.importers.base import ImportedConversation
+from filemem.importers.intake import Intake
+from filemem.importers.jsonl import spoken_turns
+from filemem.text.plain import one_line
+
+FORMAT = "added"
+
+
+def add_conversation(
+    folder: Folder,
+    messages: Iterable[Mapping[str, Any]],
+    at: datetime,
+    id: str,
+    title: str,
+) -> str:
+    """Keep what is new of a conversation.
+
+    Args:
+        folder: whose memory it is.
+        messages: all of the conversation, its last messages, or the new ones.
+        at: when it began, if its messages have no times; its zone is the person's.
+        id: names the conversation; empty where how it begins does.
+        title: may be empty.
+
+    Returns:
+        The path of its session, empty where nobody spoke.
+
+    Raises:
+        Refused: it was kept before and a person has deleted it.
+        FilememError: something is no message.
+    """
+    turns = spoken_turns([_mapping(message) for message in messages], at.tzinfo)
+    if not turns:
+        return ""
+    intake = Intake(folder)
+    conversation = ImportedConversation(id, title, None, turns)
+    intake.take(conversation, FORMAT, "", at, whole=not id)
+    report = intake.report
+    for taken in (*report.added, *report.updated, *report.unchanged):
+        return taken.path
+    name = intake.gate.clean(one_line(title or turns[0].text, 80)).text
+    raise Refused(f"{name}: {report.skipped[-1].why}.")
+
+
+def _mapping(message: Any) -> dict[str, Any]:
+    """Return a message as a mapping; what openai's client answers is an object."""
+    if hasattr(message, "model_dump"):
+        message = message.model_dump()
+    if isinstance(message, Mapping):
+        given = dict(message)
+        if isinstance(given.get("content"), str | list | None):
+            return given
+    form = '{"role": "user", "content": "I live in Ghent."}'
+    what = f"{one_line(repr(message), 80)} is no message"
+    remedy = f"give a mapping such as {form}, the content a text or a list"
+    raise FilememError(f"{what}; {remedy}.")

@@ -1,0 +1,94 @@
+"""The formats that an import knows, and an import of one file."""
+
+import os
+from datetime import tzinfo
+from importlib import metadata
+
+from filemem.errors import Changed, NotFound, Refused
+from filemem.files.folder import StoreFolder
+from filemem.files.zones import person_zone
+from filemem.importers.base import ImportedNote, Parser, Skipped, modified_at
+from filemem.importers.chatgpt import chatgpt
+from filemem.importers.claude import claude
+from filemem.importers.coding_agents import claude_code, codex
+from filemem.importers.intake import ImportReport, Intake
+from filemem.importers.jsonl import openai_jsonl
+from filemem.importers.markdown import markdown
+from filemem.text.plain import one_line
+
+FORMATS: dict[str, Parser] = {
+    "chatgpt": chatgpt,
+    "claude": claude,
+    "openai-jsonl": openai_jsonl,
+    "claude-code": claude_code,
+    "codex": codex,
+    "markdown": markdown,
+}
+
+
+def find_parser(format_: str) -> Parser:
+    """Return the parser of a format, ours or one that an installed package adds.
+
+    Raises:
+        NotFound: there is none; it names the formats that there are.
+    """
+    if format_ in FORMATS:
+        return FORMATS[format_]
+    for found in metadata.entry_points(group="filemem.importers", name=format_):
+        parser: Parser = found.load()
+        return parser
+    what = "no format is named"
+    if format_:
+        what = f"there is no format {one_line(format_, 40)}"
+    raise NotFound(f"{what}; take one of {', '.join(FORMATS)}.")
+
+
+def import_file(
+    store: StoreFolder,
+    format_: str,
+    path: str,
+    *,
+    user: str,
+    zone: tzinfo | None = None,
+    dry_run: bool = False,
+    with_secrets: bool = False,
+) -> ImportReport:
+    """Take into a user's memory what an export holds and the memory does not.
+
+    A second run changes nothing. What was taken before an error stays; the next run
+    goes on from there.
+
+    Args:
+        store: of the user.
+        format_: what `find_parser` knows.
+        path: of the export.
+        user: whose memory it is.
+        zone: in which times are written; None for the person's own.
+        dry_run: report the same and write nothing.
+        with_secrets: keep secrets, which are taken out and reported otherwise.
+
+    Raises:
+        NotFound, Refused, FilememError: `path` is no such export.
+    """
+    folder = store.folder(user)
+    zone = zone or person_zone(folder)
+    intake = Intake(folder, dry_run=dry_run, with_secrets=with_secrets)
+    path = os.path.realpath(path)
+    if not os.path.exists(path):
+        what = f"{one_line(path)} does not exist"
+        raise NotFound(f"{what}; name the export's file or folder.")
+    if os.path.isdir(path):
+        common = os.path.commonpath([path, folder.store])
+        if common in (path, folder.store):
+            what = f"{one_line(path)} contains the store or lies in it"
+            raise Refused(f"{what}; import from a separate folder.")
+    for item in find_parser(format_)(path, zone):
+        if isinstance(item, Skipped):
+            intake.skip(*item)
+            continue
+        try:
+            intake.take(item, format_, path, modified_at(path, zone))
+        except (Refused, Changed) as error:
+            name = item.path if isinstance(item, ImportedNote) else item.title
+            intake.skip(name or item.id, str(error))
+    return intake.report

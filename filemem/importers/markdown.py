@@ -1,0 +1,58 @@
+"""Folders of notes: every text file under one, as it stands."""
+
+import os
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from filemem.errors import Refused
+from filemem.files import safe
+from filemem.files.folder import is_temporary_name
+from filemem.files.memory import LARGEST, Memory
+from filemem.importers.base import IMAGE_SUFFIXES, ImportedNote, Item, Skipped
+
+# Attachments that may hold no NUL, by which all others are known.
+_ATTACHMENT_SUFFIXES = (*IMAGE_SUFFIXES, ".pdf", ".rtf", ".ps", ".eps")
+
+
+def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
+    """Yield every text file under a folder by path, or the one file that is named.
+
+    Nothing is dated by `zone`.
+    """
+    if not os.path.isdir(path):
+        yield _note(os.path.basename(path), path)
+        return
+    entries = safe.walk(
+        os.path.realpath(path), lambda _, entry: not _left_out_because(entry)
+    )
+    for name, entry in sorted(entries, key=lambda found: found[0]):
+        reason = _left_out_because(entry)
+        if reason:
+            yield Skipped(name, reason)
+        elif not entry.is_dir():
+            yield _note(name, entry.path)
+
+
+def _left_out_because(entry: "os.DirEntry[str]") -> str:
+    """Return why a file or a folder is not looked into; empty where it is."""
+    if is_temporary_name(entry.name):
+        return "hidden, or an editor's temporary file"
+    if entry.is_symlink():
+        return "a link; import the file that it leads to"
+    if not os.access(entry.path, os.R_OK):
+        return "it may not be read; check its permissions"
+    return ""
+
+
+def _note(path: str, place: str) -> ImportedNote | Skipped:
+    """Read the file at `place` as the note `path`, unless it is no text."""
+    try:
+        data = safe.read(place, LARGEST + 1)
+    except Refused as error:
+        return Skipped(path, str(error))
+    if path.lower().endswith(_ATTACHMENT_SUFFIXES) or Memory(path, data).binary:
+        return Skipped(path, "an attachment, not a text file")
+    if len(data) > LARGEST:
+        limit = f"larger than {LARGEST // 1_000_000} MB"
+        return Skipped(path, f"{limit}; split it into smaller files")
+    return ImportedNote(path, data)
