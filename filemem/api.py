@@ -66,7 +66,9 @@ class User:
         added. `at` is when it began, if its messages have no times; secrets are taken out. Raises Refused where the session
         was kept before and a person has deleted it, FilememError for what is no message.
         """
-        with JobRun(self.folder, "chat", _moment(self.folder, None), exclusive=False) as run:
+        with JobRun(
+            self.folder, "chat", _moment(self.folder, None), exclusive=False
+        ) as run:
             path = importers.add_conversation(
                 self.folder,
                 messages,
