@@ -157,7 +157,7 @@ def test_the_command_line_prints_asks_and_reads_the_clock_in_one_place_each() ->
         if name.startswith("filemem.cli"):
             assert not prints or name in (
                 "filemem.cli.commands",
-                "filemem.cli.context",
+                "filemem.cli.output",
             ), name
             reads = re.search(
                 r"\.(now|today|utcnow)\(\)", re.sub(r"\w*talk\.now\(\)", "", text)

@@ -15,7 +15,7 @@ from reader import Reader
 
 from filemem import Store, User, jobs
 from filemem.chat import CallFilter
-from filemem.cli.context import Wrapper
+from filemem.cli.output import Wrapper
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from filemem.cli.context import Wrapper, columns, wrapped
+from filemem.cli.output import Wrapper, columns, wrapped
 
 WORD = st.text("abcdefg", min_size=1, max_size=12) | st.text(
     "外婆最喜欢茶，。（）", min_size=1, max_size=8

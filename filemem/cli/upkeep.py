@@ -562,11 +562,11 @@ def check_command(call: Context) -> Output:
     found += _for_each(call, jobs.check, names, "/")
     yield from found
     problems, files = (
-        sum("what" in row.facts for row in found),
+        sum("what" in row.data for row in found),
         sum(len(store.folder(name).paths()) for name in names),
     )
     yield f"{counted(files, 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}."
-    return 1 if problems or any("error" in row.facts for row in found) else 0
+    return 1 if problems or any("error" in row.data for row in found) else 0
 
 
 @command(
