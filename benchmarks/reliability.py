@@ -177,9 +177,7 @@ def _fill_git(place: Path) -> None:
         "GIT_CONFIG_NOSYSTEM": "1",
         "XDG_CONFIG_HOME": str(place / "config"),
     }
-    os.environ |= none | {
-        "FILEMEM_TRUST": "1"
-    }  # no settings of this machine, and its copies are trusted
+    os.environ |= none  # no settings of this machine
     _fill(store)
     set_up(str(store), "ann", AT)
     _git(place, "clone", "--quiet", "--bare", "store", "remote")

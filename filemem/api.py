@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from filemem import importers, index, jobs
 from filemem.chat import Conversation, prompt_context
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.files import config
 from filemem.files.folder import CurrentConversation, Folder, JobDone, StoreFolder
 from filemem.files.memory import PROFILE, Memory
-from filemem.files.trust import Trust
 from filemem.files.zones import in_person_zone, local_now
 from filemem.forgetting import deletion
 from filemem.git.history import Past, as_of
@@ -177,7 +177,7 @@ class User:
         return Toolbox(self.folder, lambda: self._at(None))
 
     def conversation(self, model: Model | str | None = None) -> Conversation:
-        """A new conversation with a model, a model's name, or what `filemem.yaml` says; each turn is on disk at once."""
+        """A new conversation with a model, a model's name, or what your configuration names; each turn is on disk at once."""
         return Conversation(
             self.folder,
             self._model(model) or OfflineModel(),
@@ -201,7 +201,9 @@ class User:
 
         Raises Busy while another job works on these memories.
         """
-        return jobs.maintain(self.folder, self._at(today), self._model(model))
+        if model is None or isinstance(model, str):
+            model = chosen_model(self.folder, model)
+        return jobs.maintain(self.folder, self._at(today), model)
 
     def forget(
         self, path: str | os.PathLike[str] = "", *, about: str = ""
@@ -235,20 +237,24 @@ class User:
         )
 
     def _model(self, model: Model | str | None) -> Model | None:
-        """A model by its name or as the settings name it; None where there is none."""
-        if model is None or isinstance(model, str):
-            return chosen_model(self.folder, model)
-        return model
+        """Return a model by its name, or the settings'; None where there is none.
+
+        Raises:
+            Refused: the person has yet to say where this store's words go.
+        """
+        if model is not None and not isinstance(model, str):
+            return model
+        question = config.unanswered(self.folder.store, model or "")
+        if question:
+            raise Refused(question)
+        return chosen_model(self.folder, model)
 
 
 class Store(StoreFolder):
     """A folder with one folder per user. Nothing is held open, so `with` is a matter of taste."""
 
-    def __init__(
-        self, root: str | os.PathLike[str], trust: Trust | None = None
-    ) -> None:
-        """The store at `root`; `trust` has a person's answers on what its settings and repository may decide."""
-        super().__init__(root, trust)
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        super().__init__(root)
         self._users: dict[str, User] = {}
 
     def __enter__(self) -> Self:

@@ -2,8 +2,8 @@
 
 Beside its turns a model sees the core memory, read once a message: the profile, and the person's preferences on how they are
 talked with; and what one search for the message finds, which is the answer where there is no model. Of preferences only what
-they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker; and of a folder that was not begun
-on this machine only once they have agreed to it (`trust`), as a store may be a stranger's.
+they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker; and none of a store that merely
+lies where they stand, as it may be a stranger's.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError, NotFound
-from filemem.files import config, journal, trust
+from filemem.files import config, journal
 from filemem.files.facts import plain
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import (
@@ -727,8 +727,7 @@ MOST_PREFERENCES, LONGEST_PREFERENCE = (
 def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
     """How the person wants to be addressed, as part of the instructions, empty if nothing is known, and the profile within its
     limit; from the files as they are now."""
-    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
-    said = preferences(folder, today) if followed else []
+    said = preferences(folder, today) if folder.is_own else []
     template = (
         prompt.template("preferences").strip().replace("{name}", one_line(folder.name))
     )

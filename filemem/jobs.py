@@ -16,10 +16,9 @@ from typing import Any, Self
 from filemem import index, overview
 from filemem.chat import Does
 from filemem.errors import FilememError, in_words, missing_extra
-from filemem.files import scratch
+from filemem.files import config, scratch
 from filemem.files.folder import Folder, JobDone, Progress, StoreFolder, no_progress
 from filemem.files.memory import PROFILE
-from filemem.files.trust import Trust
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.git.history import History
@@ -175,7 +174,12 @@ def maintain(
     dry: bool = False,
 ) -> list[JobDone]:
     """Every job, in the order in which each finds what the one before has left. `dry`: only say what each would do to the
-    memories as they are now; nothing is written, and no job waited for."""
+    memories as they are now; nothing is written, and no job waited for. Where the person has yet to say where a store's words
+    go, nothing is read or summarised."""
+    question = "" if model else config.unanswered(folder.store)
+    if question:
+        waiting = JobDone("consolidate", [question], {"question": question})
+        return [waiting, sweep(folder, at, progress, dry=dry)]
     with contextlib.nullcontext() if dry else folder.job_lock():
         followed = list[JobDone]()
         if not (
@@ -318,9 +322,7 @@ def for_each(
     """Do a job for each of some users, here or on a cluster, and tell what became of it as they are done; a `model` is given by
     its name. Raises FilememError where no `scheduler` answers that was named."""
     run = os.urandom(4).hex()
-    work = functools.partial(
-        _work, run, task, store.root, at, options, store.trust.given
-    )
+    work = functools.partial(_work, run, task, store.root, at, options)
     if not scheduler:
         yield from ((user, work(user)) for user in users)
         return
@@ -366,7 +368,6 @@ def _work(
     store: str,
     at: dt.datetime,
     options: dict[str, Any],
-    trusted: bool,
     user: str,
 ) -> list[JobDone]:
     """Do a job for one user, wherever this runs: what is given is plain values. What their files or the system refuse is told."""
@@ -376,9 +377,7 @@ def _work(
                 f"{socket.gethostname()} does not see {store}; mount it there by that name."
             )
         if name := options.get("model"):
-            options = {**options, "model": model_of_run(run, store, trusted, name)}
-        return do(
-            task, StoreFolder(store, Trust(given=trusted)).folder(user), at, **options
-        )
+            options = {**options, "model": model_of_run(run, store, name)}
+        return do(task, StoreFolder(store).folder(user), at, **options)
     except (FilememError, OSError) as error:
         return [JobDone("", [], {"error": in_words(error)})]

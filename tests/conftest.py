@@ -33,7 +33,6 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has its programs ignore
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
-os.environ.pop("FILEMEM_TRUST", None)
 # No git that a test starts asks anybody for a name or a password.
 os.environ |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": ""}
 os.environ["FILEMEM_EMBEDDINGS"] = (

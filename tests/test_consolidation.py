@@ -19,7 +19,6 @@ from scripted_server import ScriptedServer, fail, say
 from filemem import FilememError, Store
 from filemem.chat import core_memory
 from filemem.files.folder import Folder
-from filemem.files.trust import Trust
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel
 from filemem.remembering import consolidation, sessions
@@ -503,12 +502,13 @@ def test_imported_talk_steers_nothing_before_the_person_has_agreed(
     ] and tree(user) == {}
     [found] = Review(user).proposals()
     Review(user).accept(found.claim, JUNE)
-    trusting = Folder(user.root, user.name, Trust(given=True))
-    assert core_memory(trusting, JUNE.date())[0].endswith("- Nora wants rhymes.")
+    assert core_memory(Folder(user.root, user.name), JUNE.date())[0].endswith(
+        "- Nora wants rhymes."
+    )
 
 
 def test_a_wish_in_a_talk_that_a_program_adds_steers_at_once(tmp_path: Path) -> None:
-    user = Store(tmp_path, Trust(given=True)).user("nora")
+    user = Store(tmp_path).user("nora")
     user.add_conversation([{"role": "user", "content": WISH}], at=MAY)
     user.consolidate(
         Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson")), at=MAY

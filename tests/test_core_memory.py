@@ -11,7 +11,6 @@ from scripted_server import ScriptedServer, calls, say
 from filemem import Store
 from filemem.chat import Conversation, ToolCalled
 from filemem.files.folder import Folder
-from filemem.files.trust import Trust
 from filemem.llm.client import OpenAIModel
 from filemem.models.offline import OfflineModel
 
@@ -21,7 +20,7 @@ TALK = "sessions/2026/2026-11-10-0900-talk.md"
 
 @pytest.fixture
 def ann(tmp_path: Path) -> Folder:
-    folder = Store(tmp_path, Trust(given=True)).user("ann").folder
+    folder = Store(tmp_path).user("ann").folder
     folder.create(TALK, "- **ann** 09:00: Please keep it short.\n")
     folder.create(
         "sessions/2026/2026-11-11-0900-boss.md",
@@ -36,9 +35,7 @@ def ann(tmp_path: Path) -> Folder:
 
 def sections(folder: Folder) -> list[tuple[str, str]]:
     return (
-        Conversation(
-            Folder(folder.root, folder.name, folder.trust), OfflineModel(), lambda: NOW
-        )
+        Conversation(Folder(folder.root, folder.name), OfflineModel(), lambda: NOW)
         .view()
         .system
     )
@@ -125,15 +122,6 @@ def test_nobody_elses_wish_and_none_that_is_over_counts(
 ) -> None:
     lesson(ann, "5-boss", text, front)
     assert "Boss" not in instructions(ann)
-
-
-def test_nothing_of_a_folder_that_the_person_did_not_begin_here_counts(
-    ann: Folder,
-) -> None:
-    """It stays what it was: data, which the tools and the profile show."""
-    lesson(ann, "0-short", "- **ann**: Please keep it short.", f"source: {TALK}:1\n")
-    stranger = instructions(Folder(ann.root, ann.name))
-    assert "keep it short" not in stranger and "No lists" not in stranger
 
 
 def test_what_stands_is_read_once_a_message_and_anew_for_the_next(ann: Folder) -> None:

@@ -77,11 +77,7 @@ def run(store: Path) -> Result:
         "--yes",
         "--purge-history",
     ]
-    trusting = {
-        "HOME": str(store),
-        "FILEMEM_TRUST": str(store),
-    }  # a copy is named by nobody
-    return CliRunner().invoke(cli, words, env=trusting)
+    return CliRunner().invoke(cli, words, env={"HOME": str(store)})
 
 
 def saying(store: Path, *, bare: bool = False) -> list[str]:

@@ -59,13 +59,7 @@ def filemem(
         "REPORT": str(disk / "r.html"),
     }
     given = [places.get(word, word) for word in words]
-    env = programs.clean(
-        **(
-            server.environment | {"FILEMEM_TRUST": "1"}
-            if words == ["consolidate"]
-            else {}
-        )
-    )
+    env = programs.clean(**(server.environment if words == ["consolidate"] else {}))
     return programs.filemem(
         *given,
         "--store",

@@ -29,9 +29,7 @@ class Old:
         self.mara = place / "old_store/mara"
 
     def __call__(self, *words: str) -> str:
-        env = clean(
-            self.place, FILEMEM_TRUST="1", TZ="UTC", GIT_CONFIG_GLOBAL="/dev/null"
-        )
+        env = clean(self.place, TZ="UTC", GIT_CONFIG_GLOBAL="/dev/null")
         done = filemem(
             "--store",
             "old_store",

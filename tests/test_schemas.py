@@ -29,17 +29,17 @@ def schema(name: str) -> dict[str, Any]:
 
 def test_the_schema_of_the_settings_is_that_of_config() -> None:
     """Every key with its type, default, choices and comment."""
-    said = dict(
-        re.findall(
-            r"^    (\w+): (?:.*?\(\n)?.*?(?:\n    \))?  # (.+)$",
-            inspect.getsource(Config),
-            re.MULTILINE,
-        )
-    )
+    source = inspect.getsource(Config)
+    said = {}
+    for above, name, beside in re.findall(
+        r"^(?:    # (.+)\n)?    (\w+): .*?(?:  # (.+))?$", source, re.MULTILINE
+    ):
+        said[name] = above or beside
     found, rules = schema("settings"), schema("settings")["properties"]
     fields = dataclasses.fields(Config)
     assert found["additionalProperties"] is False and list(rules) == [
-        field.name for field in fields
+        *(field.name for field in fields),
+        config.STORES,
     ]
     for field in fields:
         rule, kind = rules[field.name], type(field.default)
@@ -50,7 +50,9 @@ def test_the_schema_of_the_settings_is_that_of_config() -> None:
         assert rule["default"] == ([] if field.default == () else field.default), (
             field.name
         )
-        assert rule.get("enum", [None])[:-1] == list(config.CHOICES.get(field.name, ()))
+        assert rule.get("enum", [None])[:-1] == list(
+            config.RECALL if field.name == "recall" else ()
+        )
         assert ("exclusiveMinimum" in rule) == (kind in (int, float)), field.name
     assert (
         tuple(rules["embeddings"]["properties"]) == config.EMBEDDINGS

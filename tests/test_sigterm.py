@@ -75,9 +75,7 @@ def test_a_job_ends_cleanly_and_the_next_run_finishes_it(
             "--today",
             TODAY,
         ]
-        env = clean(
-            FILEMEM_TRUST="1", PYTHONDONTWRITEBYTECODE="1"
-        )  # else the first run makes more calls
+        env = clean(PYTHONDONTWRITEBYTECODE="1")  # else the first run makes more calls
         return subprocess.run(
             ["strace", "-qq", *how, *command],
             env=env,
@@ -129,7 +127,7 @@ def test_a_chat_ends_cleanly_while_the_model_is_silent(tmp_path: Path) -> None:
             "--new",
         ]
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        env = clean(FILEMEM_TRUST="1", **server.environment)
+        env = clean(**server.environment)
         chat = subprocess.Popen(
             [*COLD, *words], env=env, text=True, cwd=tmp_path, **pipes
         )

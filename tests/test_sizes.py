@@ -165,18 +165,18 @@ def bomb() -> str:
         f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]"
         for a, b in zip("abcdefgh", "bcdefghi", strict=True)
     ]
-    return "\n".join([*lines, "model: *i\n"])
+    return "\n".join([*lines, "recall: *i\n"])
 
 
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda path: sparse(path), f"larger than {config.LARGEST:,} bytes"),
+        (lambda path: sparse(path), f"larger than {config.MAX_BYTES:,} bytes"),
         (lambda path: path.write_text(bomb()), "uses anchors and aliases"),
-        (lambda path: path.write_text("model: " + "[" * 90_000), "YAML"),
+        (lambda path: path.write_text("recall: " + "[" * 90_000), "YAML"),
         (
-            lambda path: path.write_text(f"model: [{'a, ' * 30_000}]"),
-            "model is ['a', 'a'",
+            lambda path: path.write_text(f"recall: [{'a, ' * 30_000}]"),
+            "recall is ['a', 'a'",
         ),
     ],
     ids=["1 GB", "bomb", "deep", "list"],

@@ -20,7 +20,7 @@ GROUPS = {  # by module, which is imported when its command is asked for: `filem
     "Find": "find.grep find.list upkeep.timeline upkeep.report find.call",
     "Care": "upkeep.status upkeep.check upkeep.maintain upkeep.compact upkeep.sweep upkeep.restore",
     "History": "upkeep.log upkeep.undo upkeep.sync",
-    "Set up": "upkeep.init upkeep.users upkeep.import serving.mcp serving.serve",
+    "Set up": "upkeep.init upkeep.model upkeep.users upkeep.import serving.mcp serving.serve",
 }
 COMMANDS = {
     place.partition(".")[2]: place.partition(".")[0]
@@ -38,7 +38,7 @@ _MEANT = {  # a command, and what people type who mean it
     "sync": "backup",
     "status PATH": "why",
     "report": "export",
-    "init, whose filemem.yaml has every setting": "config settings",
+    "model, or init, whose filemem.yaml has every limit": "config settings",
     "COMMAND --help": "help",
 }
 MEANT = {word: meant for meant, words in _MEANT.items() for word in words.split()}
@@ -101,7 +101,7 @@ class _Commands(click.Group):
             with formatter.indentation():
                 formatter.write_dl(found)
         formatter.write(
-            "Everywhere: --store FOLDER, --user NAME, --today DATE, --trust, -h; --version.\n"
+            "Everywhere: --store FOLDER, --user NAME, --today DATE, -h; --version.\n"
         )
 
 

@@ -27,10 +27,9 @@ from filemem.cli.output import say_dim as say_dim
 from filemem.cli.output import show as show
 from filemem.cli.output import wrapped as wrapped
 from filemem.errors import FilememError, in_words
-from filemem.files import trust
+from filemem.files import person
 from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.memory import REFERENCE
-from filemem.files.trust import REMEDY, Content, Trust
 from filemem.text.plain import first_few, one_line
 
 
@@ -40,9 +39,9 @@ class Context:
     store = user = scheduler = ""
     today: dt.datetime | None = None
     as_of: dt.datetime | None = None
-    trust = json = new = all_users = told = (
-        False  # told: of what is not trusted, in this call
-    )
+    json = new = all_users = False
+    serves = False  # it serves a store to others, which names it as well as an option
+    told = False  # why nothing is sent, in this call
     talking: Folder | None = (
         None  # the user of a chat, whose commands are for nobody else
     )
@@ -60,17 +59,15 @@ class Context:
             "memory_store" if os.path.isdir("memory_store") else data_folder()
         )
 
-    @functools.cached_property
-    def answers(self) -> Trust:
-        """What the person has agreed to."""
-        return Trust(given=self.trust)
-
     def open_store(
         self, *, begins: bool = False, must_exist: bool = False
     ) -> StoreFolder:
         """The store of this call; raises FilememError where its place is taken by a file. One that `begins`, as others will write
         to it, was not named by a slip: that is asked about on a terminal, else it takes --new."""
-        store = StoreFolder(self.folder_of_store(), self.answers)
+        place = self.folder_of_store()
+        # One that merely lies where the person stands may be a stranger's.
+        named = self.named_store or self.serves or place != "memory_store"
+        store = StoreFolder(place, named=bool(named))
         if os.path.lexists(store.root) and not os.path.isdir(store.root):
             raise FilememError(
                 f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE."
@@ -86,14 +83,6 @@ class Context:
             raise FilememError(
                 f"there is no store {store.root}; make it with filemem init, or add --new."
             )
-        if self.trust:
-            from filemem.files import config  # noqa: PLC0415  loads YAML
-
-            with contextlib.suppress(
-                FilememError
-            ):  # settings that are broken say so where they are used
-                if asked := config.asked(store.root):
-                    self.answers.settle(config.place(store.root), asked)
         return store
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
@@ -144,46 +133,35 @@ class Context:
             )
         if begins and not user.exists():
             self.open_store(begins=True)
-            user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
+            person.note_begun(user.root)
             say_dim(f"New user {user.name} in {user.store}.")
         return user
 
     def model(
         self, folder: Folder, name: str | None
     ) -> Any:  # an OpenAIModel, whose module loads YAML
-        """The model that the person has named, or the settings; None, too, where the store names an endpoint that they have not
-        agreed to: no other was meant. What of the settings they have not agreed to is said once."""
+        """Return the model that the person or the settings name, or None.
+
+        Where a store of before names another than they did, that is said, and nothing
+        is sent until they have answered.
+        """
         from filemem.files import config  # noqa: PLC0415  loads YAML
         from filemem.models.offline import chosen_model  # noqa: PLC0415
 
-        where, held = (
-            config.place(folder.store),
-            config.withheld(folder.store, trust=folder.trust),
-        )
-        if held:
-            says = ", ".join(
-                f"{key}: {config.spelt(value)}" for key, value in held.items()
-            )
-            self.say_unused(
-                where,
-                config.asked(folder.store),
-                f"{says} in {one_line(where)}",
-                folder,
-            )
-        return chosen_model(folder, name) if "base_url" not in held else None
+        question = config.unanswered(folder.store, name or "")
+        if question and not self.told:
+            self.told = True
+            say(one_line(question, 600), err=True)
+        return chosen_model(folder, name)
 
-    def say_unused(
-        self, where: str, content: Content, what: str, folder: Folder
-    ) -> None:
-        """Say once, in one line, what is not used as the person has not agreed to it, and how to agree."""
-        if (
-            self.answers.settle(where, content)
-            or not self.answers.first(where, content)
-            or self.told
-        ):
-            return
-        self.told = True
-        say(f"Not trusted, so not used: {what}; {REMEDY}.", err=True)
+    def say_wishes_wait(self, user: Folder) -> None:
+        """Say that what a store says on how to behave is data, and when it counts."""
+        say(
+            f"What {one_line(user.root)} says on how to talk with you is read as data, "
+            "as this store only lies here; if it is yours, name it with --store or "
+            "FILEMEM_STORE.",
+            err=True,
+        )
 
     @functools.cached_property
     def now(self) -> dt.datetime:
@@ -292,11 +270,6 @@ OPTIONS: dict[
         metavar="DATE",
         help="Take this day, or moment, as now.",
     ),
-    "--trust": _shared(
-        "--trust",
-        is_flag=True,
-        help="Trust the store's settings and git repository from now on.",
-    ),
     "PATH": click.argument("path", type=click.Path()),
     "[PATH]": click.argument("path", type=click.Path(), required=False),
     "--limit": click.option(
@@ -354,9 +327,9 @@ OPTIONS: dict[
 
 
 def with_shared_options(command: click.Command) -> click.Command:
-    """The command, and those of its group, with --store, --user, --today and --trust; of one before and one after a command's
+    """The command, and those of its group, with --store, --user and --today; of one before and one after a command's
     name the later one counts."""
-    for name in ("--store", "--user", "--today", "--trust"):
+    for name in ("--store", "--user", "--today"):
         OPTIONS[name](command)
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
         with_shared_options(inner)

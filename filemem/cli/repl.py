@@ -39,13 +39,13 @@ from filemem.cli.context import (
     split_line,
 )
 from filemem.errors import Busy, FilememError, NotFound, in_words
-from filemem.files import config, transcript, trust
+from filemem.files import config, transcript
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, JobRun, consolidated
 from filemem.llm.model import Model
-from filemem.models.offline import NOT_TRUSTED, NOTICE, OfflineModel, said_to
+from filemem.models.offline import NOTICE, OfflineModel, said_to
 from filemem.remembering import sessions
 from filemem.search import semantic
 from filemem.text import terms
@@ -195,14 +195,9 @@ class Chat:
         return 0
 
     def _say_if_offline(self, *, again: bool) -> None:
-        """Say why answers are quotes; that no model is configured only where it is to be said `again`."""
-        if self._talk.offline and not self._call.told:
-            if {"model", "base_url"} & {
-                *config.withheld(self._talk.user.store, trust=self._talk.user.trust)
-            }:
-                self._aside(NOT_TRUSTED)
-            elif again:
-                self._aside(NOTICE)
+        """Say that no model is configured, where it is to be said `again`."""
+        if self._talk.offline and again and not self._call.told:
+            self._aside(NOTICE)
 
     def _messages(self) -> Iterator[str]:
         """What is typed, until Ctrl-D. Lines that were pasted together are one message."""
@@ -529,17 +524,9 @@ def chat_command(
         return 0
     if how["off"]:
         talk.go_off_the_record()
-    where, asks = (
-        trust.wishes(user.root),
-        talk.model.name != OfflineModel.name and user.exists(),
-    )
-    if asks and preferences(user, talk.now().date()):
-        call.say_unused(
-            where,
-            trust.WISHES,
-            f"what {one_line(where)} says on how to talk with you",
-            user,
-        )
+    asks = talk.model.name != OfflineModel.name and user.exists()
+    if asks and not user.is_own and preferences(user, talk.now().date()):
+        call.say_wishes_wait(user)
     with _recorded(talk, how["log"]):
         chat = Chat(call, talk, verbose=how["verbose"])
         if message is None and sys.stdin.isatty():

@@ -167,7 +167,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
             signal.setitimer(signal.ITIMER_REAL, 0)
         else:
             hooks.take_in(
-                StoreFolder(user.store, user.trust),
+                StoreFolder(user.store),
                 user.name,
                 client,
                 said["transcript_path"],

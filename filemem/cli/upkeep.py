@@ -30,11 +30,10 @@ from filemem.cli.context import (
     say_dim,
     split_line,
 )
-from filemem.errors import FilememError, NotFound, Problem
-from filemem.files import config, globs, safe
+from filemem.errors import FilememError, NotFound
+from filemem.files import config, globs, person, safe
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import PROFILE, Memory, live
-from filemem.files.trust import REMEDY
 from filemem.forgetting import deletion, purge, sweeper
 from filemem.forgetting.deletion import DeletionPlan, Finding
 from filemem.git.history import Commit, History, log
@@ -43,6 +42,8 @@ from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.importers import ImportedMemory, Skipped
 from filemem.jobs import Job
+from filemem.llm.client import OPENAI_URL
+from filemem.models.offline import OfflineModel
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied, Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE
@@ -546,16 +547,8 @@ def check_command(call: Context) -> Output:
     named = not call.many() and (call.user or os.environ.get("FILEMEM_USER"))
     names = [call.the_user().name] if named else store.users()
     try:
-        unused = config.withheld(store.root, trust=store.trust)
-        wrong = [
-            Problem(
-                config.NAME,
-                1,
-                f"{key} is not used, as you have not agreed to it",
-                REMEDY,
-            )
-            for key in unused
-        ]
+        config.load(store.root)
+        wrong = config.misplaced(store.root)
     except config.ConfigError as error:
         wrong = [error.problem._replace(path=config.NAME)]
     found = [Row({"user": "", **one._asdict()}, [str(one)]) for one in wrong]
@@ -715,24 +708,20 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     root = StoreFolder(place).root
     settings = os.path.join(root, config.NAME)
     if begins := not os.path.lexists(settings):
-        schema = json.loads(
-            (resources.files("filemem") / "schemas" / "settings.schema.json").read_text(
-                "utf-8"
-            )
+        schema = resources.files("filemem") / "schemas" / "settings.schema.json"
+        known = json.loads(schema.read_text("utf-8"))["properties"]
+        text = (
+            "# Limits of this store. Every key is optional; remove the # to change one.\n"
+            "# The model, its endpoint and what is kept of secrets are yours to say:\n"
+            "# filemem model, and config.yaml in ~/.config/filemem.\n"
         )
-        examples = {
-            "model": "gpt-4o-mini",
-            "base_url": "http://localhost:8080/v1",
-        }  # where the default is empty
-        text = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
-        for key, told in schema["properties"].items():
-            says, value = (
-                told["description"],
-                examples.get(key) or json.dumps(told["default"]),
-            )
+        for key in config.LIMITS:
+            says = known[key]["description"]
+            value = json.dumps(known[key]["default"])
             text += f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n"
         safe.make_folder(root)
         safe.create(settings, text.encode())
+        person.note_begun(root)
         yield f"Created {settings}."
         call.store = ""
         if StoreFolder(call.folder_of_store()).root != root:
@@ -755,6 +744,35 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
                 yield from set_up(home, (names or ["me"])[0], call.now, show)
     if begins:
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
+
+
+@command(
+    "model",
+    click.argument("name", required=False),
+    click.option(
+        "--base-url", default="", metavar="URL", help="The endpoint; else your own."
+    ),
+)
+def model_command(call: Context, name: str | None, base_url: str) -> Output:
+    """Say which model may have the words of this store, or show it.
+
+    It is kept in your configuration folder, for this store alone. The environment, and
+    what you wrote for this store in config.yaml, count above it. NAME may be offline.
+
+    Example: filemem model"""
+    root = call.open_store(must_exist=True).root
+    if name is not None:
+        person.keep(root, model=name, base_url=base_url)
+    settings = config.load(root)
+    question = config.unanswered(root)
+    if question:
+        yield question
+        return 1
+    if settings.model in ("", OfflineModel.name):
+        yield f"No model is asked for {root}."
+    else:
+        where = settings.base_url or OPENAI_URL
+        yield f"{settings.model} at {where} is asked for {root}."
 
 
 @command("users", "--json")

@@ -1,234 +1,269 @@
-"""The settings of a store: one frozen value, read once from `filemem.yaml` and the environment.
+"""Settings: the defaults, the person's own, a store's limits, the environment.
 
-A store may be a stranger's. So what decides where a text or a key goes, and what is kept of secrets, counts only where the
-person has agreed to it (`trust`) or said it themselves, in the environment.
+Each of these counts above those before it, and the person's words on one store above
+that store's. A store may be a stranger's, so where words and the key go, and whether
+secrets are kept, is never read from its `filemem.yaml`.
 """
 
-import dataclasses
 import math
 import os
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from filemem.errors import FilememError, Problem
-from filemem.files import front, safe
+from filemem.errors import FilememError, NotFound, Problem
+from filemem.files import front, person, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
-from filemem.files.trust import Trust
 from filemem.text.plain import nearest, one_line
 
-NAME = "filemem.yaml"
-LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
-VARIABLES = {
-    "model": "FILEMEM_MODEL",
-    "base_url": "OPENAI_BASE_URL",
-}  # they stand above the file
-CHOICES = {"recall": ("before", "tools", "both")}
-# What only a person may decide: where words and the key go, whether secrets are kept, what of this machine is read.
-PERSONS = ("model", "base_url", "redact", "embeddings")
-# The keys of that setting.
+NAME = "filemem.yaml"  # in a store
+OWN_NAME = "config.yaml"  # in the person's configuration folder
+STORES = "stores"  # a key of it: a mapping of settings for each store, by its path
+MAX_BYTES = 100_000  # all settings with their descriptions have 3,000
+ENVIRONMENT = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}
+RECALL = ("before", "tools", "both")
 EMBEDDINGS = ("model", "endpoint", "except", "query_prefix", "passage_prefix")
+# What only the person decides; in a store's file these mean nothing.
+PERSONS = ("model", "base_url", "redact", "embeddings")
+# These can do no harm, so those of a store of before still count.
+MOVED = ("tools", "recall", "timeout", "consolidate", "review")
+RETIRED = ("prices", "limits", "month_tokens", "imports", "grace_days")
 
 
 class ConfigError(FilememError):
-    """A setting in `filemem.yaml` that cannot be used."""
+    """A setting that cannot be used."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Config:
-    """Every setting with its default; each field is a key of `filemem.yaml`."""
+    """Every setting with its default; those from `window_tokens` on are limits."""
 
     model: str = ""  # a model's name at the endpoint; empty: answer offline
-    base_url: str = (
-        ""  # the address of an OpenAI-compatible endpoint; empty: OpenAI's own
-    )
-    tools: bool = True  # let the model use the four tools; false: it gets the best passages with each message instead
-    recall: str = "both"  # "before": the memory is searched for each message; "tools": only as the model asks; "both"
+    # the address of an OpenAI-compatible endpoint; empty: OpenAI's own
+    base_url: str = ""
+    # let the model use the four tools; false: it gets the best passages instead
+    tools: bool = True
+    # "before": search for each message; "tools": only as the model asks; "both"
+    recall: str = "both"
     timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
+    # have a chat's model read earlier conversations while it goes on
+    consolidate: bool = True
+    review: bool = False  # only propose memories, for filemem review to decide
+    redact: bool = True  # take keys, passwords and card numbers out of what is kept
+    # of vectors to search by as well; false: off; see docs/search.md
+    embeddings: Mapping[str, Any] | None = None
     window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
-    summary_tokens: int = 800  # tokens of the running summary of what left the window
+    summary_tokens: int = 800  # tokens of the summary of what left the window
     profile_tokens: int = 1000  # tokens of profile.md that stand in the prompt
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file
     steps: int = 12  # rounds of tool calls before the model must answer
-    stability_days: float = 90.0  # days without recall after which a memory of importance 5 has 37 % of its strength
-    spacing_growth: float = 1.5  # a recall of what had all but faded makes a memory last 1 + this times as long
-    threshold: float = (
-        0.1  # of retention, 0 to 1, below which the sweep moves a memory to the archive
-    )
+    # days without recall that leave 37 % of a memory of importance 5
+    stability_days: float = 90.0
+    # a recall of what had all but faded makes a memory last 1 + this times as long
+    spacing_growth: float = 1.5
+    # of retention, 0 to 1, below which the sweep moves a memory to the archive
+    threshold: float = 0.1
     compact_after_days: int = 30  # sessions older than this are summarised and archived
-    summary_share: float = (
-        0.295  # of the text of a conversation, what its summary keeps
-    )
-    consolidate: bool = (
-        True  # have a chat's model read earlier conversations while it goes on
-    )
-    review: bool = False  # only propose memories, for filemem review to decide
-    redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
-    embeddings: Mapping[str, Any] | None = (
-        None  # of vectors to search by as well; {}: off; see docs/search.md
-    )
+    # of the text of a conversation, what its summary keeps
+    summary_share: float = 0.295
+
+
+LIMITS = tuple(
+    field.name for field in fields(Config) if field.name not in PERSONS + MOVED
+)
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
 
 
 def of(folder: Folder) -> Config:
-    """The settings of the store in which a user's folder lies, read once for it; raises ConfigError."""
-    found: Config = folder.cached.get("config") or folder.cached.setdefault(
-        "config", load(folder.store, folder.trust)
+    """Return the settings for a user's store, read once; raise ConfigError."""
+    if "config" not in folder.cached:
+        folder.cached["config"] = load(folder.store)
+    settings: Config = folder.cached["config"]
+    return settings
+
+
+def load(root: str | Path) -> Config:
+    """Return the settings for the store at `root`; raise ConfigError."""
+    own = _own_file()
+    limits = _file(root).checked()
+    for key in PERSONS:
+        limits.pop(key, None)
+    return Config(**(own.checked() | limits | _for_store(own, root) | _environment()))
+
+
+def unanswered(root: str | Path, model: str = "") -> str:
+    """Return why nothing may be sent for a store, '' if all is settled.
+
+    A store of before may name a model or an endpoint. Where it is not the one in force
+    the person is to say once where its words go. `model` is one named in this call.
+
+    Raises:
+        ConfigError: settings cannot be used.
+    """
+    if ENVIRONMENT.keys() & _for_store(_own_file(), root).keys():
+        return ""
+    named = _file(root).checked()
+    settings = load(root)
+    theirs = named.get("model") or ""
+    address = named.get("base_url") or ""
+    is_model_in_force = theirs in ("", model or settings.model)
+    if is_model_in_force and address in ("", settings.base_url):
+        return ""
+    command = f"filemem model --store {shlex.quote(str(root))} {theirs or 'MODEL'}"
+    if address:
+        command += f" --base-url {shlex.quote(address)}"
+    return one_line(
+        f"{os.path.join(root, NAME)} names {theirs or 'a model'} at "
+        f"{address or 'OpenAI'}, and you have not said that yourself, so nothing is "
+        f"sent anywhere; say once where this store's words may go, as with: {command}",
+        600,
     )
-    return found
 
 
-def load(root: str | Path, trust: Trust | None = None) -> Config:
-    """The settings of the store at `root`; VARIABLES stand above the file, and what is `withheld` is as if not set."""
-    held = withheld(root, trust)
-    counts = {key: value for key, value in _values(root).items() if key not in held}
-    return Config(**counts | _given())
-
-
-def withheld(root: str | Path, trust: Trust | None = None) -> dict[str, Any]:
-    """The settings of PERSONS in the file that do not count, as the person has neither agreed to them nor given them."""
-    wanted = asked(root)
-    open_ = {key: value for key, value in wanted.items() if key not in _given()}
-    return {} if not open_ or (trust or Trust()).known(place(root), wanted) else open_
-
-
-def _given() -> dict[str, str]:
-    """What the environment says."""
-    return {
-        key: os.environ[variable]
-        for key, variable in VARIABLES.items()
-        if os.environ.get(variable)
-    }
-
-
-def place(root: str | Path) -> str:
-    """The settings file's real path, by which a person's answer about it is kept."""
-    return os.path.join(root, NAME)
-
-
-def asked(root: str | Path) -> dict[str, Any]:
-    """The settings of PERSONS in the file, whether they count or not, that differ from the defaults."""
-    values = _values(root)
-    return {
-        key: values[key]
-        for key in PERSONS
-        if key in values and values[key] not in (_DEFAULTS[key], {})
-    }
-
-
-def spelt(value: Any) -> str:
-    """A setting's value as people write it, for a sentence."""
-    if isinstance(value, dict):
-        value = ", ".join(f"{key}: {one}" for key, one in value.items() if one)
-    return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
-
-
-def _values(root: str | Path) -> dict[str, Any]:
-    """The checked mapping in a store's settings file; raises ConfigError."""
-    path = os.path.join(root, NAME)
-    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
-        raise ConfigError(
-            Problem(
-                path,
-                1,
-                "not a plain file",
-                "put the settings themselves here, or delete it",
+def misplaced(root: str | Path) -> list[Problem]:
+    """Return what stands in a store's settings and has its place elsewhere."""
+    problems = []
+    file = _file(root)
+    for key in file.values:
+        if key in RETIRED:
+            problems.append(file.problem(key, f"{key} means nothing now", "delete it"))
+        elif key in PERSONS or key in MOVED:
+            what = f"{key} is yours to say, not a store's"
+            remedy = (
+                f"move it to {_own_file().path}, or there to this store in {STORES}"
             )
-        )
-    data = safe.read(path, LARGEST + 1) if os.path.lexists(path) else b""
-    if len(data) > LARGEST:
-        what = f"larger than {LARGEST:,} bytes, which is too much for settings"
+            problems.append(file.problem(key, what, remedy))
+    return problems
+
+
+@dataclass(frozen=True)
+class _SettingsFile:
+    """A file of settings: its text and its mapping, which is not checked yet."""
+
+    path: str
+    text: str
+    values: dict[str, Any]
+
+    def problem(self, key: str, what: str, remedy: str) -> Problem:
+        line = Memory(NAME, self.text.encode()).line_of(key)
+        return Problem(self.path, line, what, remedy)
+
+    def checked(self, values: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the settings in their types; raise ConfigError for a wrong one."""
+        found = {}
+        for key, value in (self.values if values is None else values).items():
+            if value is None or key in RETIRED or key == STORES:
+                continue
+            try:
+                found[key] = _typed(key, value)
+            except _Wrong as wrong:
+                raise ConfigError(self.problem(key, *wrong.args)) from None
+        return found
+
+
+def _file(root: str | Path) -> _SettingsFile:
+    return _read(os.path.join(root, NAME))
+
+
+def _own_file() -> _SettingsFile:
+    return _read(os.path.join(person.folder(), OWN_NAME))
+
+
+def _read(path: str) -> _SettingsFile:
+    """Read a file of settings; an absent one has none.
+
+    Raises:
+        ConfigError: it is too large, or no mapping.
+        Refused: it is no plain file.
+    """
+    data = b""
+    with suppress(NotFound):
+        data = safe.read(path, MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        what = f"larger than {MAX_BYTES:,} bytes, which is too much for settings"
         raise ConfigError(Problem(path, 1, what, "write it anew"))
     text = data.decode(errors="replace")
     values, problems = front.load(text, path)
-    for one in problems if values is None else ():
-        raise ConfigError(
-            one._replace(
-                what=one.what.partition(":")[0], remedy="write one `key: value` a line"
-            )
-        )
-    return {
-        key: _checked(path, text, key, value)
-        for key, value in (values or {}).items()
-        if key not in RETIRED
-    }
+    if values is None and problems:
+        what = problems[0].what.partition(":")[0]
+        remedy = "write one `key: value` a line"
+        raise ConfigError(problems[0]._replace(what=what, remedy=remedy))
+    return _SettingsFile(path, text, values or {})
 
 
-RETIRED = {
-    *"prices limits month_tokens imports grace_days".split()
-}  # of earlier versions; they mean nothing now
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Config)}
+def _for_store(own: _SettingsFile, root: str | Path) -> dict[str, Any]:
+    """Return the person's settings for one store: what they answered, and wrote."""
+    place = os.path.realpath(root)
+    answered = person.entry_of(place)
+    found = {key: answered[key] for key in ENVIRONMENT if answered.get(key)}
+    stores = own.values.get(STORES)
+    if isinstance(stores, dict):
+        for named, settings in stores.items():
+            is_this = os.path.realpath(os.path.expanduser(str(named))) == place
+            if is_this and isinstance(settings, dict):
+                found |= own.checked(settings)
+    return found
 
 
-def _checked(path: str, text: str, key: str, value: Any) -> Any:
-    """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
-    line = Memory(NAME, text.encode()).line_of(key)
+def _environment() -> dict[str, Any]:
+    given = {key: os.environ.get(name, "") for key, name in ENVIRONMENT.items()}
+    return {key: value for key, value in given.items() if value}
 
-    def wrong(what: str, remedy: str) -> ConfigError:
-        return ConfigError(Problem(path, line, what, remedy))
 
-    if key not in _DEFAULTS:
-        likely = nearest(key, _DEFAULTS, 1, 0.6)
-        remedy = (
-            f"did you mean {likely[0]}?"
-            if likely
-            else f"known are {', '.join(_DEFAULTS)}"
-        )
-        raise wrong(f"unknown setting {key}", remedy)
-    default = _DEFAULTS[key]
-    if value is None:
-        return default
-    if (
-        isinstance(default, float)
-        and isinstance(value, int)
-        and not isinstance(value, bool)
-    ):
-        value = float(value)
+class _Wrong(Exception):
+    """What is wrong with a setting, and its remedy."""
+
+
+_IN_WORDS = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
+
+
+def _typed(key: str, value: Any) -> Any:
+    """Return a setting's value in its type; raise _Wrong."""
+    if key not in DEFAULTS:
+        likely = nearest(key, DEFAULTS, 1, 0.6)
+        known = f"known are {', '.join(DEFAULTS)}"
+        remedy = f"did you mean {likely[0]}?" if likely else known
+        raise _Wrong(f"unknown setting {key}", remedy)
     if key == "embeddings":
-        return _embeddings(value, wrong)
+        return _embeddings(value)
+    default = DEFAULTS[key]
+    if type(default) is float and type(value) is int:
+        value = float(value)
+    told = f"{key} is {one_line(repr(value), 80)}"
     if type(value) is not type(default):
-        such = f" such as {default}" * (default not in ("", True, False))
-        raise wrong(
-            f"{key} is {one_line(repr(value), 80)}",
-            f"it takes {_WORDS[type(default)]}{such}",
-        )
-    below = 1 if key == "threshold" else math.inf
-    if (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and not 0 < value < below
-    ):
-        raise wrong(
-            f"{key} is {value}",
-            f"it must be a number above 0{' and below 1' * (below == 1)}",
-        )
-    if value not in CHOICES.get(key, (value,)):
-        raise wrong(f"{key} is {value!r}", f"it is {' or '.join(CHOICES[key])}")
+        raise _Wrong(told, f"it takes {_IN_WORDS[type(default)]}")
+    highest = 1 if key == "threshold" else math.inf
+    if type(value) in (int, float) and not 0 < value < highest:
+        raise _Wrong(told, f"it takes a number above 0 and below {highest}")
+    if key == "recall" and value not in RECALL:
+        raise _Wrong(told, f"it is {' or '.join(RECALL)}")
     return value
 
 
-def _embeddings(value: Any, wrong: Callable[[str, str], ConfigError]) -> dict[str, Any]:
-    """What makes vectors, and of what; nothing where they are off. Raises ConfigError where no model is named."""
-    if value is False:  # off
+def _embeddings(value: Any) -> dict[str, Any]:
+    """Return what makes vectors, and of what; nothing where they are off."""
+    if value is False:
         return {}
-    given = {"except": [], **value} if isinstance(value, dict) else {}
-    kept = given.pop("except", None)
-    texts = [
-        given.get("model"),
-        *given.values(),
-        *(kept if isinstance(kept, list) else [None]),
-    ]
-    if not {*given} <= {*EMBEDDINGS} or not all(
-        isinstance(text, str) and text for text in texts
-    ):
-        needs = f"write below it, a line each: {', '.join(EMBEDDINGS)}"
-        raise wrong("embeddings takes a model, and what else it needs", needs)
+    given = dict(value) if isinstance(value, dict) else {}
+    kept = given.pop("except", [])
+    texts = [given.get("model"), *given.values()]
+    texts += kept if isinstance(kept, list) else [None]
+    is_known = given.keys() <= {*EMBEDDINGS}
+    if not is_known or not all(isinstance(text, str) and text for text in texts):
+        remedy = f"write below it, a line each: {', '.join(EMBEDDINGS)}"
+        raise _Wrong("embeddings takes a model, and what else it needs", remedy)
     return {**given, "except": kept}
-
-
-_WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}

@@ -4,6 +4,7 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 """
 
 import contextlib
+import functools
 import itertools
 import os
 import re
@@ -14,11 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
-from filemem.files import safe
+from filemem.files import person, safe
 from filemem.files.memory import LARGEST, Memory, archived, encoding_of, extended, live
 from filemem.files.roles import ROLE_NAMES
 from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
-from filemem.files.trust import Trust
 from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
@@ -67,16 +67,19 @@ class CurrentConversation(NamedTuple):
 
 
 class Folder:
-    """The memories under one folder. `name` is the user's, `trust` has the person's answers on what data may decide."""
+    """The memories under one folder, of the user called `name`.
 
-    def __init__(self, root: str, name: str, trust: Trust | None = None) -> None:
+    `named` tells whether the person named the store, or came upon it where they stand.
+    """
+
+    def __init__(self, root: str, name: str, *, named: bool = True) -> None:
         above, last = os.path.split(os.path.abspath(root))
         self.store = os.path.realpath(
             above
         )  # the folder that has the settings, whatever links lead there
         self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
-        self.trust = trust or Trust()
+        self._was_named = named
         self._thread_lock = threading.RLock()
         self._depth = 0
         self._at_work = 0  # the thread that runs a job
@@ -84,6 +87,14 @@ class Folder:
         self.drafts: frozenset[str] = frozenset()
         # what others keep of it for as long as it lives: a table of theirs would hold it
         self.cached: dict[str, Any] = {}
+
+    @functools.cached_property
+    def is_own(self) -> bool:
+        """Whether its wishes on how to behave count, and are not data alone.
+
+        They do in a store that was named, or that this machine began.
+        """
+        return self._was_named or person.has_begun(self.root)
 
     def exists(self) -> bool:
         """Has anything been kept for this user yet?"""
@@ -506,14 +517,12 @@ class StoreFolder:
 
     Args:
         root: where it lies; it may not exist yet.
-        trust: a person's answers on what its settings and repository may decide.
+        named: whether the person named it, or it merely lies where they stand.
     """
 
-    def __init__(
-        self, root: str | os.PathLike[str], trust: Trust | None = None
-    ) -> None:
+    def __init__(self, root: str | os.PathLike[str], *, named: bool = True) -> None:
         self.root = os.path.realpath(os.path.expanduser(root))
-        self.trust = trust or Trust()
+        self._named = named
 
     def users(self) -> list[str]:
         """Return the names, in normal form NFC, of everyone who has a folder here."""
@@ -553,7 +562,7 @@ class StoreFolder:
         if os.path.islink(place) or is_taken:
             what = f"{name} in the store is not a folder of its own"
             raise Refused(f"{name} cannot be a user: {what}; rename it.")
-        return Folder(place, name, self.trust)
+        return Folder(place, name, named=self._named)
 
     def _place(self, name: str) -> tuple[str, str]:
         """Return a user's name and the place of the folder as they are on disk."""

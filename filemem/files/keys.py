@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import safe, trust
+from filemem.files import person, safe
 from filemem.text.plain import digest
 
 FILE_NAME = "keys.json"
@@ -78,7 +78,7 @@ def _without(keys: Keys, user: str) -> Keys:
 
 def _change(root: str, change: Change) -> None:
     """Write the keys of one store anew, under the lock of the configuration."""
-    folder = trust.folder()
+    folder = person.folder()
     safe.make_folder(folder)
     with safe.lock(os.path.join(folder, "lock")):
         stores = _read_all()
@@ -92,7 +92,7 @@ def _change(root: str, change: Change) -> None:
 
 def _read_all() -> dict[str, Keys]:
     """Return the keys of every store by its place."""
-    place = os.path.join(trust.folder(), FILE_NAME)
+    place = os.path.join(person.folder(), FILE_NAME)
     try:
         data = safe.read(place)
     except NotFound:

@@ -474,7 +474,7 @@ class Past(Folder):
         self, folder: Folder, commit: Commit, moment: dt.datetime, copy: Scratch
     ) -> None:
         super().__init__(
-            os.path.join(copy.path, folder.name), folder.name, folder.trust
+            os.path.join(copy.path, folder.name), folder.name, named=folder.is_own
         )
         self.store = folder.store
         self.commit = commit

@@ -289,7 +289,7 @@ def _carry_out(history: History, merge: Merge, subject: str, at: dt.datetime) ->
 
 def _users_of(history: History, changes: list[FileChange]) -> list[History]:
     """Return the histories of the users whose memories the changes are about."""
-    store = StoreFolder(history.folder.store, history.folder.trust)
+    store = StoreFolder(history.folder.store)
     names = set()
     for change in changes:
         place = f"{history.repository.root}/{change.path}"

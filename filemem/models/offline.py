@@ -7,10 +7,8 @@ import functools
 import os
 import re
 
-from filemem.errors import Refused
 from filemem.files import config
 from filemem.files.folder import Folder, StoreFolder
-from filemem.files.trust import REMEDY, Trust
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel, Messages, ModelError, OnText, Reply, Tools
 from filemem.text import terms
@@ -18,9 +16,8 @@ from filemem.text import terms
 NOTICE = (
     "No model is configured, so answers are quotes from your memories, and a message that begins with “remember” becomes "
     "a fact. To talk with a model, set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint) and name it with --model, "
-    "FILEMEM_MODEL or `model:` in filemem.yaml."
+    "FILEMEM_MODEL or `model:` in ~/.config/filemem/config.yaml."
 )
-NOT_TRUSTED = "The model in filemem.yaml is not trusted, so answers are quotes from memory; --trust once changes that."
 FOUND = ("From your memories:", "在記憶裡找到：")
 NEAREST = (
     "I found nothing sure about that in your memories; the nearest:",
@@ -64,31 +61,29 @@ class OfflineModel:
     def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
         """Fail: there is no model to ask."""
         raise ModelError(
-            "no model is configured; name one with --model, FILEMEM_MODEL or `model:` in filemem.yaml."
+            "no model is configured; name one with --model, FILEMEM_MODEL or `model:` in ~/.config/filemem/config.yaml."
         )
 
 
 def chosen_model(folder: Folder, name: str | None) -> OpenAIModel | None:
-    """The model called `name`, else the one in the settings; None if neither names one. Raises Refused where the store names an
-    endpoint that the person has not agreed to: no other was meant."""
+    """Return the model called `name`, else the one in the settings, or None.
+
+    Also None where the person has yet to say where this store's words go.
+    """
     settings = config.of(folder)
     chosen = name or settings.model
     if not chosen or chosen == OfflineModel.name:
         return None
-    if "base_url" in config.withheld(folder.store, folder.trust):
-        raise Refused(
-            f"base_url of {config.place(folder.store)} is not trusted on this machine; {REMEDY}."
-        )
+    if config.unanswered(folder.store, name or ""):
+        return None
     key = os.environ.get("OPENAI_API_KEY")
     return OpenAIModel(chosen, settings.base_url or None, key, settings.timeout)
 
 
 @functools.lru_cache(maxsize=2)
-def model_of_run(
-    run: str, store: str, trusted: bool, name: str
-) -> FailFastModel | None:
+def model_of_run(run: str, store: str, name: str) -> FailFastModel | None:
     """One model for all users of a run, and for no later one, so that one that has failed is not asked for each."""
-    found = chosen_model(StoreFolder(store, Trust(given=trusted)).folder("all"), name)
+    found = chosen_model(StoreFolder(store).folder("all"), name)
     return FailFastModel(found) if found else None
 
 

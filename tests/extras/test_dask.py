@@ -1,7 +1,6 @@
 """A job goes the same way on a real Dask cluster, which is begun with Dask's own command line; needs `filemem[dask]`."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,6 +14,8 @@ distributed = pytest.importorskip("distributed", reason="needs the extra filemem
 from scripted_server import ScriptedServer, fail, say
 from test_many_users import TOWNS, broken, tree
 from test_many_users import store as store
+
+from filemem.files import person
 
 PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 
@@ -61,9 +62,7 @@ def maintain(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "--json",
         *words,
     ]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"FILEMEM_TRUST": ""}
-    )
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 def test_a_cluster_ends_as_this_process_does_and_names_who_failed(
@@ -93,13 +92,13 @@ def test_the_next_run_asks_a_model_again_that_failed(
     scheduler: str, store: Path, server: ScriptedServer
 ) -> None:
     """On workers that stay: until then each asks it once."""
-    (store / "filemem.yaml").write_text(f"model: test\nbase_url: {server.base_url}\n")
+    person.keep(str(store), model="test", base_url=server.base_url)
     for server.default, asked in (
         (fail(400, "out of order"), {1, 2}),
         (say('{"facts": []}'), {len(TOWNS)}),
     ):
         server.forget()
-        told = maintain(store, "--scheduler", scheduler, "--trust")
+        told = maintain(store, "--scheduler", scheduler)
         assert len(server.requests) in asked and told.returncode == 0, told.stderr
 
 

