@@ -52,7 +52,7 @@ def environment(where: Path) -> dict[str, str]:
         key: os.environ[key]
         for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "XDG_CONFIG_HOME")
     }
-    return clean(where.parent, **kept, LOGNAME="mara", FILEMEM_TRUST=str(where))
+    return clean(where.parent, **kept, LOGNAME="mara")
 
 
 def run(where: Path, *words: str) -> subprocess.CompletedProcess[str]:
