@@ -36,13 +36,13 @@ from filemem.files import transcript
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion
+from filemem.forgetting.plan import plan_for
 from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.importers import import_file
-from filemem.jobs import delete, forget
+from filemem.jobs import forget
 from filemem.remembering.consolidation import remember
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -95,11 +95,7 @@ def _imported(user: Folder) -> None:
 
 
 def _forgotten(user: Folder) -> None:
-    left = deletion.unfinished(user)
-    if left is not None:
-        delete(user, left, AT)
-        deletion.end(user, left)
-    forget(user, deletion.plan(user, "Hannah"), AT)
+    forget(user, plan_for(user, "Hannah"), AT)
 
 
 def _undone(user: Folder) -> None:

@@ -12,10 +12,16 @@ from filemem import importers, index, jobs
 from filemem.chat import Conversation, prompt_context
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import config
-from filemem.files.folder import CurrentConversation, Folder, JobDone, StoreFolder
+from filemem.files.folder import (
+    JOB_WAIT_SECONDS,
+    CurrentConversation,
+    Folder,
+    JobDone,
+    StoreFolder,
+)
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.zones import in_person_zone, local_now
-from filemem.forgetting import deletion
+from filemem.forgetting.plan import plan_for
 from filemem.git.history import Past, as_of
 from filemem.jobs import ASKED, JobRun, consolidated, forget, remembered
 from filemem.llm.model import Model, ModelError
@@ -26,6 +32,19 @@ from filemem.search.searching import Hit, search_files
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep
 from filemem.tools.toolbox import Toolbox
+
+
+class Forgotten(list[str]):
+    """The files that a forget deleted, and those that lost lines as path:line.
+
+    Attributes:
+        left: what still says it, in these words or in another form, or could not be
+            searched or deleted: a line each, with the reason.
+    """
+
+    def __init__(self, deleted: Iterable[str], left: Iterable[str]) -> None:
+        super().__init__(deleted)
+        self.left = list(left)
 
 
 class User:
@@ -206,25 +225,45 @@ class User:
         return jobs.maintain(self.folder, self._at(today), model)
 
     def forget(
-        self, path: str | os.PathLike[str] = "", *, about: str = ""
-    ) -> list[str]:
-        """Delete for good the memory at `path`, or one `path:line` of it, or all that holds the words `about`.
+        self,
+        path: str | os.PathLike[str] = "",
+        *,
+        about: str = "",
+        others: bool = False,
+        wait: float = JOB_WAIT_SECONDS,
+    ) -> "Forgotten":
+        """Delete memories for good, with what they came from and what cites them.
 
-        What it came from and what cites it goes with it; returns the files that were deleted or lost lines. git's history keeps
-        what it has: `filemem forget --purge-history` rewrites that. Raises NotFound where there is nothing to delete.
+        git's history keeps what it has: `filemem forget --purge-history` rewrites that.
+
+        Args:
+            path: a memory, or `path:line` of one.
+            about: instead of a path: words, all of which stand together.
+            others: take along what says the same elsewhere or in another form.
+            wait: seconds to wait for another job on these memories.
+
+        Returns:
+            The files that were deleted or lost lines; its `left` has what stays.
+
+        Raises:
+            Busy: another job is at work; nothing was changed.
+            NotFound: there is nothing to delete.
         """
         if bool(path) == bool(about):
             raise FilememError(
                 "name either a memory's path or what to forget is about."
             )
-        found = deletion.plan(self.folder, os.fspath(path), about=about)
-        if not found:
-            raise NotFound(
-                f"nothing contains all the words of {path or about!r}; name other words, or a path."
-            )
-        return list(
-            forget(self.folder, found, _moment(self.folder, None)).facts["deleted"]
-        )
+        with self.folder.job_lock(wait):
+            named = os.fspath(path)
+            plan = plan_for(self.folder, named, about=about, others=others)
+            if not plan:
+                raise NotFound(
+                    f"nothing contains all the words of {path or about!r};"
+                    " name other words, or a path."
+                )
+            facts = forget(self.folder, plan, _moment(self.folder, None)).facts
+        left = [*facts["stayed"], *facts["left"]]
+        return Forgotten(facts["deleted"], left)
 
     # -- the rest ------------------------------------------------------------------------------------------------
 

@@ -16,11 +16,18 @@ from typing import Any, Self
 from filemem import index, overview
 from filemem.chat import Does
 from filemem.errors import FilememError, in_words, missing_extra
-from filemem.files import config, scratch
-from filemem.files.folder import Folder, JobDone, Progress, StoreFolder, no_progress
+from filemem.files import config, keys, scratch
+from filemem.files.folder import (
+    JOB_WAIT_SECONDS,
+    Folder,
+    JobDone,
+    Progress,
+    StoreFolder,
+    no_progress,
+)
 from filemem.files.memory import PROFILE
-from filemem.forgetting import compaction, deletion, sweeper
-from filemem.forgetting.deletion import DeletionPlan
+from filemem.forgetting import compaction, execute, purge, sweeper
+from filemem.forgetting.plan import DeletionPlan
 from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.llm.model import Model, ModelError
@@ -40,6 +47,7 @@ class JobRun:
         started_at: the moment that the job counts as now.
         exclusive: wait for other jobs of this user, and make them wait. Short work,
             such as keeping one fact, needs no such turn.
+        wait: seconds to wait for another job.
 
     What jobs that were cut off have left is committed first. Raises Busy if another
     exclusive job holds these memories.
@@ -52,20 +60,25 @@ class JobRun:
         started_at: dt.datetime,
         *,
         exclusive: bool = True,
+        wait: float = JOB_WAIT_SECONDS,
     ) -> None:
         self.user = user
         self.name = name
         self.started_at = started_at
         self.exclusive = exclusive
+        self.wait = wait
+        self._earlier = JobDone("forget", [], {})
         self._history = History(user)
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as held:
             if self.exclusive:
-                held.enter_context(self.user.job_lock())
+                held.enter_context(self.user.job_lock(self.wait))
                 scratch.clear(self.user)
             held.enter_context(self._history.at_work())
+            if self.exclusive:
+                self._earlier = execute.finish_old(self.user)
             self._held = held.pop_all()
         return self
 
@@ -73,13 +86,16 @@ class JobRun:
         self._held.__exit__(*error)
 
     def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> list[str]:
-        """Commit what the job wrote; return what git has to say of it."""
-        written = list(dict.fromkeys(paths))
+        """Commit what the job wrote; return what git has to say of it, behind what was
+        said of a deletion that had been cut off."""
+        notes = self._earlier.said
+        written = list(dict.fromkeys([*self._earlier.paths, *paths]))
+        self._earlier = JobDone("forget", [], {})
         if not written:
-            return []
+            return notes
         trailers = {"Job": self.name, **trailers}
         note = self._history.record(subject, written, trailers, self.started_at)
-        return [f"git: {note}"] if note else []
+        return [*notes, f"git: {note}"] if note else notes
 
 
 def remembered(
@@ -121,29 +137,56 @@ def imported(
         return report, run.commit(subject, paths, Source=f"{format_}:{name}")
 
 
-def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
-    """Delete what a plan names, and commit that; it is written down before it begins."""
-    done = delete(user, deletion.start(user, found), at)
-    deletion.end(user, found)
-    return done
+def forget(
+    user: Folder,
+    plan: DeletionPlan,
+    at: dt.datetime,
+    *,
+    wait: float = JOB_WAIT_SECONDS,
+    purges: bool = False,
+) -> JobDone:
+    """Delete what a plan names, and commit that.
+
+    Args:
+        user: whose memories.
+        plan: what goes; a file that was saved since it was made stays.
+        at: the moment that counts as now.
+        wait: seconds to wait for another job.
+        purges: rewrite the history of the user's repository without it, before anything
+            is deleted: so the same request finishes what is cut off.
+
+    Returns:
+        The facts `deleted`, `stayed`, `left` and `notes` (git's), and with `purges`
+        `rewritten`: what was done to the history.
+
+    Raises:
+        Busy: another job is at work; nothing was changed.
+        FilememError: the history cannot be rewritten; nothing was deleted.
+    """
+    own_git = os.path.lexists(os.path.join(user.root, ".git"))
+    takes_git = plan.whole_user and purges and own_git
+    facts: dict[str, Any] = {"rewritten": []}
+    with user.job_lock(wait):
+        if plan.whole_user:
+            keys.revoke_user(user.store, user.name)
+        if purges and not takes_git:
+            with History(user).at_work():
+                pass  # what was cut off is committed before it is rewritten
+            facts["rewritten"] = purge.purge(History(user), plan)
+        with JobRun(user, "forget", at) as run:
+            scratch.clear(user, in_use=True)
+            done = execute.execute(user, plan)
+            notes = [] if takes_git else run.commit(done.subject, done.paths)
+        done = execute.conclude(user, plan, done)
+        if plan.whole_user and not done.facts["stayed"]:
+            execute.remove_folder(user, repository=takes_git)
+    return done._replace(facts={**done.facts, **facts, "notes": notes})
 
 
-def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> JobDone:
-    """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
+def finish_forgetting(user: Folder, at: dt.datetime) -> list[str]:
+    """Finish a deletion that an earlier version had begun; return what was done."""
     with JobRun(user, "forget", at) as run:
-        gone = (
-            found.everything
-            and found.purge
-            and os.path.lexists(os.path.join(user.root, ".git"))
-        )
-        scratch.clear(user, in_use=True)
-        done = deletion.carry_out(user, found)
-        return done._replace(
-            facts={
-                **done.facts,
-                "notes": [] if gone else run.commit(done.subject, done.paths),
-            }
-        )
+        return run.commit("Finish what was to be forgotten", [])
 
 
 def _remember(

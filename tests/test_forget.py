@@ -19,7 +19,8 @@ from filemem.files import journal
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory, format_turn
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion
+from filemem.forgetting.execute import execute
+from filemem.forgetting.plan import plan_for
 from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.jobs import forget
@@ -116,14 +117,15 @@ def bytes_of(user: Folder) -> dict[str, bytes]:
 
 def run(user: Folder, *args: str, **given: str) -> Result:
     words = ["--store", user.store, "--user", user.name, "forget", *args]
-    return CliRunner().invoke(cli, words, env={"HOME": user.root}, **given)
+    home = {"HOME": user.root}
+    return CliRunner().invoke(cli, words, env=home, standalone_mode=False, **given)
 
 
 def test_a_fact_goes_with_its_source_and_all_that_cites_it(mara: Folder) -> None:
     """What else an answer quoted that cites it is not looked for elsewhere."""
     before = bytes_of(mara)
     result = run(mara, "facts/2026/2026-11-18-the-word.md", "--yes")
-    assert result.exit_code == 0, result.output
+    assert result.return_value == 0, result.output
     assert holding(mara.store) == []
     after = bytes_of(mara)
     assert before.keys() - after.keys() == {
@@ -177,7 +179,7 @@ def test_clocks_of_turns_days_of_names_and_cited_lines_are_no_words(
 
 def planned(user: Folder, about: str) -> set[str]:
     """The places that forgetting what is about some words would reach, those of the words alone."""
-    found = deletion.plan(user, about=about)
+    found = plan_for(user, about=about)
     return {item.place for item in found.items if item.path in user.paths()}
 
 
@@ -220,60 +222,38 @@ def test_whole_words_count_that_stand_together_and_chinese_anywhere(
     assert planned(mara, words) == found
 
 
-def test_headings_tags_and_names_that_tell_it_go_too(mara: Folder) -> None:
-    note, name = "notes/2026-11-19-of-a-ferry.md", "notes/2026-11-19-forgotten.md"
+def test_headings_and_tags_that_tell_it_go_too(mara: Folder) -> None:
+    note = "notes/2026-11-19-a-boat.md"
     mara.create(
         note,
         "---\ntags: [ferry]   # mine\nimportance: 7\n---\n\n## A ferry\n\nIt is cold there.\n",
     )
-    mara.create("notes/other.md", f"See {note}:8.\n")
-    assert run(mara, "--about", "ferry", "--yes").exit_code == 0
+    assert run(mara, "--about", "ferry", "--yes").return_value == 0
     assert (
-        mara.read(name)
+        mara.read(note)
         == b"---\ntags: forgotten\nimportance: 7\n---\n\n## [forgotten]\n\nIt is cold there.\n"
     )
-    assert mara.read("notes/other.md") == f"See {name}:8.\n".encode()
-
-
-def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_follow(
-    mara: Folder,
-) -> None:
-    old = "sessions/2026/2026-11-19-0900-my-zyzzyva-is-secret.md"
-    turns = (("09:00", f"My {WORD} is secret."), ("09:01", "Rain again."))
-    mara.create(old, "".join(format_turn("mara", *turn) for turn in turns))
-    mara.create(
-        "facts/2026/2026-11-19-rain.md", f"---\nsource: {old}:2\n---\n\nIt rains.\n"
-    )
-    journal.note_recall(mara, old, "open", START)
-    run(mara, "--about", WORD, "--yes")
-    assert holding(mara.store) == []
-    new = "sessions/2026/2026-11-19-0900-forgotten.md"
-    assert mara.memory("facts/2026/2026-11-19-rain.md").front["source"] == f"{new}:2"
-    assert mara.memory(new).lines == [
-        "- **mara** 09:00: [forgotten]",
-        "- **mara** 09:01: Rain again.",
-    ]
-    assert new in journal.recalled(mara)
 
 
 @pytest.mark.parametrize(
     "said", ["My secret garden is in Sintra.", "我的秘密花园在辛特拉。"]
 )
-def test_the_second_conversation_that_begins_so_loses_its_name_too(
+def test_a_conversation_whose_name_tells_it_is_named_and_never_renamed(
     mara: Folder, said: str
 ) -> None:
-    """Whose name has a number behind the same words; what tells of a turn that cites it goes from the records, too."""
+    """By words or by the turn it is named after; the exit code is 1."""
     user = Store(mara.store).user("mara")
-    talks = [
-        user.add_conversation([{"role": "user", "content": text}])
-        for text in (said, f"{said}！")
-    ]
-    assert talks[1].endswith("-2.md")
-    place = f"{talks[1]}:{len(mara.memory(talks[1]).lines)}"
+    talk = user.add_conversation([{"role": "user", "content": said}])
+    place = f"{talk}:{len(mara.memory(talk).lines)}"
     Transcript(mara).add("assistant", f"It is a green one ({place}).", START)
-    run(mara, place, "--yes")
-    assert "green" not in Path(mara.bookkeeping("said.jsonl")).read_text()
-    assert talks[0] in mara.paths() and talks[1] not in mara.paths()
+    done = run(mara, place, "--yes")
+    assert (
+        "green"
+        not in Path(mara.bookkeeping("said.jsonl")).read_text().partition("turn")[2]
+    )
+    assert talk in mara.paths() and said not in mara.memory(talk).text
+    assert f"{talk}: its name says it; rename" in done.output
+    assert done.return_value == 1 and "any more" not in done.output
 
 
 def test_what_names_a_forgotten_file_names_it_no_more(mara: Folder) -> None:
@@ -316,9 +296,10 @@ def test_what_is_left_is_named_by_its_line_and_others_are_named_and_never_quoted
 
 def test_nothing_is_deleted_unasked(mara: Folder) -> None:
     before = bytes_of(mara)
-    for args in (["facts/2026/2026-11-18-the-word.md"], ["--about", WORD], []):
-        assert run(mara, *args).exit_code != 0
-        assert run(mara, *args, "--dry-run").exit_code == 0
+    whole = ["--whole-user", "mara"]
+    for args in (["facts/2026/2026-11-18-the-word.md"], ["--about", WORD], whole):
+        assert run(mara, *args).exception
+        assert run(mara, *args, "--dry-run").return_value == 0
     assert bytes_of(mara) == before
     assert holding(mara.bookkeeping("index"))
 
@@ -327,12 +308,12 @@ def test_a_whole_user_goes_with_everything(mara: Folder) -> None:
     """In git the commit that says so has the logs, too."""
     set_up(mara.store, "mara", START)
     Path(mara.store, "bob").mkdir()
-    out = run(mara, "--yes").output
+    out = run(mara, "--whole-user", "mara", "--yes").output
     assert not os.path.exists(mara.root)
     assert StoreFolder(mara.store).users() == ["bob"] and holding(mara.store) == []
     assert "Deleted mara, 30 memories." in out
     assert git(mara.store, "status", "--short") == ""
-    assert run(mara, "--yes").exit_code != 0
+    assert run(mara, "--whole-user", "mara", "--yes").exception
 
 
 @settings(deadline=None, max_examples=40)
@@ -360,9 +341,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
         place.parent.mkdir(parents=True)
         place.write_bytes(raw)
         passage = data.draw(st.sampled_from(Memory("sessions/a.md", raw).passages))
-        deletion.carry_out(
-            user.folder, deletion.plan(user.folder, f"sessions/a.md:{passage.line}")
-        )
+        execute(user.folder, plan_for(user.folder, f"sessions/a.md:{passage.line}"))
         after = place.read_bytes()
     codec = (
         "utf-16" if encoding == "utf-16" else "latin-1"
@@ -375,7 +354,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
 
 def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None:
     path = "facts/2026/2026-11-18-the-word.md"
-    found = deletion.plan(mara, path)
+    found = plan_for(mara, path)
     Path(mara.root, path).write_text("Another text, just saved.\n")
     talk = Path(mara.root, TALK)
     talk.write_text("A line on top.\n" + talk.read_text())
@@ -392,7 +371,7 @@ def test_a_link_in_a_folder_s_place_since_the_list_was_made_is_not_followed(
     mara: Folder, tmp_path: Path
 ) -> None:
     found, away = (
-        deletion.plan(mara, "facts/2026/2026-11-18-the-word.md"),
+        plan_for(mara, "facts/2026/2026-11-18-the-word.md"),
         tmp_path / "away",
     )
     Path(mara.root, "facts/2026").rename(away)
@@ -436,4 +415,4 @@ def test_what_holds_no_word_is_asked_for_in_words(tmp_path: Path, about: str) ->
     folder = Store(tmp_path).user("ann").folder
     folder.create("notes/tea.md", "Tea. What else? It is oolong_tea - mostly…？！\n")
     with pytest.raises(FilememError, match="no word to search for"):
-        deletion.plan(folder, about=about)
+        plan_for(folder, about=about)

@@ -4,6 +4,8 @@ finishes it, and no file, object, ref, log or index says it any more. A process 
 Each 23rd point is tried here; `python tests/test_forget_killed.py FOLDER` tries them all.
 """
 
+import hashlib
+import json
 import os
 import shutil
 import sys
@@ -15,18 +17,16 @@ from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
 from repositories import SETTINGS, START, copied, git, plain_git  # noqa: F401
 
-from filemem import FilememError, Store
+from filemem import Store
 from filemem.cli import cli
 from filemem.files.memory import format_turn
-from filemem.forgetting import deletion
 from filemem.git.history import History
 from filemem.git.repository import Repository
 from filemem.git.setup import set_up
-from filemem.jobs import forget
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"
-TALK = f"sessions/2026/2026-11-18-0900-a-{WORD}.md"
+TALK = "sessions/2026/2026-11-18-0900-a-bite.md"
 FACT = f"facts/2026/2026-11-18-a-{WORD}.md"
 
 
@@ -77,7 +77,8 @@ def run(store: Path) -> Result:
         "--yes",
         "--purge-history",
     ]
-    return CliRunner().invoke(cli, words, env={"HOME": str(store)})
+    home = {"HOME": str(store)}
+    return CliRunner().invoke(cli, words, env=home, standalone_mode=False)
 
 
 def saying(store: Path, *, bare: bool = False) -> list[str]:
@@ -119,11 +120,8 @@ def sweep(folder: Path, points: Iterator[int]) -> int:
         alive = not killed(store, limit)
         result = run(store)
         assert saying(store) == [], (limit, result.output)
-        assert result.exit_code == 0 or result.output == "Nothing was found.\n", (
-            limit,
-            result.output,
-        )
-        assert deletion.unfinished(Store(store).user("mara").folder) is None
+        done = not result.exception and result.return_value == 0
+        assert done or result.output == "Nothing was found.\n", (limit, result.output)
         assert "It rains." in "".join(
             path.read_text() for path in store.glob("mara/sessions/2026/*.md")
         )
@@ -144,19 +142,54 @@ def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> N
     assert sweep(tmp_path, iter(range(4, 1000, 23))) > 5
 
 
-def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
-    """As it may lie in a store that somebody has sent. Where it belongs, nothing else is begun before it is finished."""
-    mara = Store(tmp_path / "theirs").user("mara").folder
-    mara.create(FACT, f"A {WORD} bit Mara.\n")
-    plan = deletion.plan(mara, WORD)
-    deletion.start(mara, plan)
-    with pytest.raises(FilememError, match="interrupted"):
-        forget(mara, plan, START)
+def begun(store: Path, *, whole_user: bool = False) -> None:
+    """Write down a deletion as the last version did before it began."""
+    user = Store(store).user("mara").folder
+    for path, text in ((FACT, f"A {WORD} bit Mara.\n"), ("facts/tea.md", "Tea.\n")):
+        user.create(path, text)
+    data = hashlib.sha256(user.read(FACT)).hexdigest()
+    items = [[FACT, 0, f"A {WORD} bit Mara.", "as asked", [data], ""]]
+    found = [items, {FACT: ""}, [WORD, []], [], [], whole_user, False]
+    journal = f"{os.stat(user.root).st_ino}\n{json.dumps(found)}"
+    Path(user.bookkeeping("forgetting")).write_text(journal)
+
+
+def filemem(store: Path, *words: str) -> Result:
+    given = ["--store", str(store), "--user", "mara", *words]
+    home = {"HOME": str(store)}
+    return CliRunner().invoke(cli, given, env=home, standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["forget"], ["maintain"], ["forget", "--about", "plums", "--yes"]],
+    ids=str,
+)
+def test_what_an_earlier_version_began_is_finished_by_whatever_runs_next(
+    tmp_path: Path, words: list[str]
+) -> None:
+    """And nothing else goes: neither the user nor another memory."""
+    begun(tmp_path)
+    done = filemem(tmp_path, *words)
+    if words == ["forget"]:
+        assert "Finished a forget that had been cut off." in done.output
+        assert done.return_value == 0
+    assert saying(tmp_path, bare=True) == []
+    assert (tmp_path / "mara/facts/tea.md").read_text() == "Tea.\n"
+    assert "name one thing to forget" in str(filemem(tmp_path, "forget").exception)
+
+
+def test_what_was_begun_elsewhere_or_for_a_whole_user_is_dropped(
+    tmp_path: Path,
+) -> None:
+    """As it may lie in a store that somebody has sent."""
+    begun(tmp_path / "theirs")
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")
-    result = run(tmp_path / "mine")
-    assert "was not written here" in str(result.exception) and saying(
-        tmp_path / "mine", bare=True
-    )
+    begun(tmp_path / "whole", whole_user=True)
+    for name in ("mine", "whole"):
+        assert "Dropped a forget" in filemem(tmp_path / name, "forget").output
+        assert (tmp_path / name / "mara" / FACT).exists()
+        assert not (tmp_path / name / "mara/.filemem/forgetting").exists()
 
 
 if __name__ == "__main__":

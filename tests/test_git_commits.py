@@ -18,7 +18,7 @@ from repositories import job as commit
 from filemem import Store, User
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion
+from filemem.forgetting.plan import plan_for
 from filemem.git.history import ATTRIBUTES, IGNORE, RECOVERED, History
 from filemem.git.setup import set_up
 from filemem.jobs import JobRun, forget
@@ -387,7 +387,7 @@ def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something
     talk = Transcript(mara)
     for text in ("Good morning.", "Oolong it is.", "And a bicycle."):
         talk.add("mara", text, START)
-    done = forget(mara, deletion.plan(mara, "oolong"), START)
+    done = forget(mara, plan_for(mara, "oolong"), START)
     assert done.facts["stayed"] == done.facts["notes"] == []
     assert "[forgotten]" in Path(mara.root, talk.path).read_text()
     assert files_of(tmp_path / "store") == {f"mara/{FACT}", f"mara/{LEDGER}"}

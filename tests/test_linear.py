@@ -19,7 +19,7 @@ from filemem.cli.output import Wrapper
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
 from filemem.files.transcript import create
-from filemem.forgetting import deletion
+from filemem.forgetting.plan import plan_for
 from filemem.importers import import_file
 from filemem.overview import problems
 from filemem.remembering import consolidation
@@ -110,7 +110,7 @@ def test_the_work_of_forgetting_grows_with_the_number_of_memories(
                 for n in range(size)
             },
         )
-        return lambda: deletion.plan(user, about="Ghent")
+        return lambda: plan_for(user, about="Ghent")
 
     assert grows(work, 400)
 

@@ -23,7 +23,7 @@ from filemem.files.facts import set_front
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import archived, format_turn
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion
+from filemem.forgetting.plan import plan_for
 from filemem.importers import import_file
 from filemem.jobs import forget
 from filemem.remembering import consolidation
@@ -63,7 +63,7 @@ def consolidate(mara: Folder) -> None:
 
 
 def forget_a_line(mara: Folder) -> None:
-    forget(mara, deletion.plan(mara, f"{TALK}:3"), AT)
+    forget(mara, plan_for(mara, f"{TALK}:3"), AT)
 
 
 def sweep(mara: Folder) -> None:

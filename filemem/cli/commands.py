@@ -15,7 +15,7 @@ from filemem.errors import FilememError
 from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {  # by module, which is imported when its command is asked for: `filemem grep` does not pay for the rest
-    "Every day": "repl.chat upkeep.remember find.search find.open upkeep.edit upkeep.forget",
+    "Every day": "repl.chat upkeep.remember find.search find.open upkeep.edit forget.forget",
     "Talk": "upkeep.consolidate upkeep.review",
     "Find": "find.grep find.list upkeep.timeline upkeep.report find.call",
     "Care": "upkeep.status upkeep.check upkeep.maintain upkeep.compact upkeep.sweep upkeep.restore",

@@ -45,7 +45,6 @@ class Context:
     talking: Folder | None = (
         None  # the user of a chat, whose commands are for nobody else
     )
-    renamed: dict[str, str] = {}  # paths that a deletion has given another name
     remembered = ""  # the path of what a command has kept
 
     @property

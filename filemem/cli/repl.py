@@ -367,9 +367,6 @@ class Chat:
                 f"/{name}", [*options, "--", rest], obj=self._call
             ) as made:
                 code: int = found.invoke(made)
-            talk.transcript.path = self._call.renamed.get(
-                talk.transcript.path, talk.transcript.path
-            )
             talk.remembered, self._call.remembered = (
                 self._call.remembered or talk.remembered,
                 "",

@@ -30,12 +30,11 @@ from filemem.cli.context import (
     say_dim,
     split_line,
 )
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.files import config, globs, person, safe
-from filemem.files.folder import Folder, StoreFolder
+from filemem.files.folder import StoreFolder
 from filemem.files.memory import PROFILE, Memory, live
-from filemem.forgetting import deletion, purge, sweeper
-from filemem.forgetting.deletion import DeletionPlan, Finding
+from filemem.forgetting import sweeper
 from filemem.git.history import Commit, History, log
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
@@ -216,168 +215,6 @@ def edit_command(call: Context, path: str) -> Output:
         line = problems[0].line
         if not confirmed(f"Fix line {line} now?", default=True):
             return 1
-
-
-@command(
-    "forget",
-    click.argument("what", type=click.Path(), required=False),
-    click.option(
-        "--about",
-        metavar="WORDS",
-        help="All that contains all these words, even if they look like a path.",
-    ),
-    click.option(
-        "--yes",
-        is_flag=True,
-        help="Delete without asking, and list what else holds the words.",
-    ),
-    "--dry-run",
-    click.option(
-        "--purge-history",
-        is_flag=True,
-        help="Also have git filter-repo rewrite the repository without it.",
-    ),
-    "--json",
-)
-def forget_command(
-    call: Context, what: str | None, about: str | None, **how: bool
-) -> Output:
-    """Delete something for good, with what derives from it.
-
-    That is a memory, a PATH:LINE, or everything that contains some words. The turns that it came from go too (their
-    lines stay and say [forgotten]), with facts, lines of summaries and of the profile that rest on it. Words match
-    whole words; in Chinese, anywhere. --user NAME alone forgets the whole user. It shows a list and asks first, then
-    lists what still contains the words. Exit code 1 if nothing was found or deleted, or something could not be.
-
-    Example: filemem forget Bergen --dry-run"""
-    given, purges = (
-        [words for words in (what, about) if words is not None],
-        how["purge_history"],
-    )
-    # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
-    if (
-        len(given) > 1
-        or not all(words.strip() for words in given)
-        or not (given or call.user)
-    ):
-        raise FilememError(
-            "name one thing to forget: a PATH, some WORDS, or a whole user with --user NAME."
-        )
-    if not (how["yes"] or how["dry"] or (sys.stdin.isatty() and not call.json)):
-        raise FilememError(
-            "forget asks before it deletes, and here is no terminal; add --yes, or --dry-run to look."
-        )
-    user = call.the_user(must_exist=not purges)
-    finished, begun = None, None if how["dry"] else deletion.unfinished(user)
-    if begun is not None:
-        yield "Finishing a deletion that was cut off."
-        finished = yield from _do(call, user, begun)
-    owns_git = os.path.lexists(os.path.join(user.root, ".git"))
-    if rewrites := purges and (given or not owns_git):
-        purge.require(History(user))
-    found = _to_delete(
-        user, what or "", about or "", known=finished is not None or purges
-    )._replace(purge=purges)
-    there = user.exists() if found.everything else bool(found)
-    past = purge.remembers(History(user), found) if purges and not there else []
-    if not there and not past:
-        yield "Nothing was found."
-        yield from map(str, found.left)
-        return 1 if finished is None else finished
-    yield from past
-    yield from (
-        Row({"event": "plan", "path": one.path, "line": one.line, "text": one.text}, [])
-        for one in found.items
-    )
-    if found.everything and there:
-        git = (
-            (", and its git repository" if purges else "; its git repository stays")
-            if owns_git
-            else ""
-        )
-        count, where = len(found.items), user.root
-        yield f"{counted(count, 'memory', 'memories')} of {user.name} in {where}, with archive, recalls, traces and index{git}."
-    else:
-        yield from deletion.planned(found)
-    if how["dry"]:
-        return 0
-    if not how["yes"]:
-        others = [one for one in found.left if one.line]
-        if others and confirmed(
-            f"Delete {counted(len(others), 'other line')} that hold it, too?"
-        ):
-            found = deletion.with_left(user, found)
-        if rewrites:
-            yield "Commits get new names; the reflog is emptied, and unreferenced objects are pruned."
-        if not confirmed("Delete all this for good?"):
-            yield "Nothing was deleted."
-            return 1
-    return (yield from _do(call, user, deletion.start(user, found)))
-
-
-def _to_delete(user: Folder, what: str, about: str, *, known: bool) -> DeletionPlan:
-    """What would go: the whole user where nothing is named. Git alone, or a deletion that has ended, may have `known` a path."""
-    if not (what or about):
-        return DeletionPlan([Finding(path) for path in user.paths()], everything=True)
-    name, line = split_line(user, what) if what else ("", None)
-    try:
-        with progress("looking") as show:
-            return deletion.plan(
-                user,
-                f"{name}:{line}" if line is not None else name,
-                about=about,
-                progress=show,
-            )
-    except NotFound:
-        if not known or line is not None:
-            raise
-        return DeletionPlan(names={live(name): ""})
-
-
-def _do(call: Context, folder: Folder, found: DeletionPlan) -> Output:
-    """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
-    done = jobs.delete(folder, found, call.now)
-    call.renamed = found.names
-    history, held = History(folder), list[str]()
-    if found.purge and history.managed_root:
-        say_dim("Rewriting the history …")
-        said = purge.purge(history, found)
-        deletion.clear_records(folder, found)
-        held = purge.search(history, found)
-        said += [f"Git still says it: {line}" for line in held]
-        if not held and found.matcher:
-            said.append(
-                "Nothing of this user's in git says it any more: every object and every file was read."
-            )
-    else:
-        said = purge.remembers(history, found)
-        said += [
-            "The same command with --purge-history rewrites this repository's own history."
-        ] * bool(said)
-    others = deletion.search_under(
-        folder.store, found.matcher, but=(folder.name, ".git")
-    )
-    deletion.end(folder, found)
-    if others:
-        places = ", ".join(one_line(one.place) for one in others)
-        said.append(
-            f"Outside this user's folder, and untouched, the words are in: {places}."
-        )
-    said, stayed = (
-        [*done.said, *said, "Backups, where there are any, have it too."],
-        done.facts["stayed"],
-    )
-    yield Row(
-        {
-            "event": "done",
-            "deleted": done.facts["deleted"],
-            "stayed": stayed,
-            "said": said,
-        },
-        said,
-    )
-    say_dim(*done.facts["notes"])
-    return int(bool(stayed or held))
 
 
 def _run(call: Context, task: Job, **options: Any) -> Output:

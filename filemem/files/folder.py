@@ -22,6 +22,7 @@ from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
 from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
+JOB_WAIT_SECONDS = 0.5  # that a job waits for another
 # What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
 _LEFT = (
     *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
@@ -300,7 +301,7 @@ class Folder:
                 self._depth -= 1
 
     @contextlib.contextmanager
-    def job_lock(self, wait: float = 0.5) -> Iterator[None]:
+    def job_lock(self, wait: float = JOB_WAIT_SECONDS) -> Iterator[None]:
         """Run as the only job on this user's memories, which may consist of jobs; raises Busy if another is running. What killed
         writes of the program have left is deleted, never what a person saved."""
         if self._at_work == threading.get_ident():

@@ -29,7 +29,7 @@ from filemem.files.memory import (
     live,
 )
 from filemem.files.sections import DIGITS, Bullet
-from filemem.forgetting.deletion import FORGOTTEN
+from filemem.forgetting.matching import FORGOTTEN
 from filemem.index import Corpus
 from filemem.models.offline import is_ours
 from filemem.text import dates, redaction, terms

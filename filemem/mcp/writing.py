@@ -13,7 +13,7 @@ from typing import Any
 from filemem.errors import FilememError, NotFound
 from filemem.files.folder import Folder
 from filemem.files.memory import REFERENCE
-from filemem.forgetting import deletion
+from filemem.forgetting.plan import plan_for
 from filemem.jobs import forget, remembered
 from filemem.remembering import consolidation
 from filemem.text.plain import digest, one_line
@@ -64,11 +64,11 @@ def _forget(folder: Folder, known: dict[str, str], at: dt.datetime) -> str:
             "forget takes a path or what it is about; add the token of the first call"
             " to delete."
         )
-    plan = deletion.plan(folder, path, about=about)
+    plan = plan_for(folder, path, about=about)
     if not plan:
         words = one_line(path or about, 80)
         raise NotFound(f"nothing contains all the words of {words!r}; name others.")
-    shown = "\n".join(deletion.planned(plan))
+    shown = "\n".join(plan.told())
     token = digest(shown, 16)
     if known.get("token") == token:
         return "\n".join(forget(folder, plan, at).said)

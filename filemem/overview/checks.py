@@ -16,7 +16,7 @@ from filemem.files.memory import (
     archived,
     live,
 )
-from filemem.forgetting.deletion import MARK
+from filemem.forgetting.execute import OLD_JOURNAL
 from filemem.text.plain import counted, one_line
 from filemem.tools.grep import lines_of
 
@@ -70,9 +70,9 @@ def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
         what = "this is not a folder, so nothing can be kept here"
         yield Problem(BOOKKEEPING, 1, what, "rename it")
     with contextlib.suppress(FilememError):
-        if os.path.lexists(folder.bookkeeping(MARK)):
-            remedy = "give the same filemem forget again, which finishes it"
-            place = f"{BOOKKEEPING}/{MARK}"
+        if os.path.lexists(folder.bookkeeping(OLD_JOURNAL)):
+            remedy = "filemem forget, with nothing named, finishes it"
+            place = f"{BOOKKEEPING}/{OLD_JOURNAL}"
             yield Problem(place, 1, "a forgetting was cut off", remedy)
 
 
