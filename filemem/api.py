@@ -23,7 +23,14 @@ from filemem.files.memory import PROFILE, Memory
 from filemem.files.zones import in_person_zone, local_now
 from filemem.forgetting.plan import plan_for
 from filemem.git.history import Past, as_of
-from filemem.jobs import ASKED, JobRun, consolidated, forget, remembered
+from filemem.jobs import (
+    ASKED,
+    JobRun,
+    consolidated,
+    finish_forgetting,
+    forget,
+    remembered,
+)
 from filemem.llm.model import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering.consolidation import together
@@ -254,6 +261,7 @@ class User:
                 "name either a memory's path or what to forget is about."
             )
         with self.folder.job_lock(wait):
+            finish_forgetting(self.folder, _local(None))
             named = os.fspath(path)
             plan = plan_for(self.folder, named, about=about, others=others)
             if not plan:

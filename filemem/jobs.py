@@ -185,6 +185,8 @@ def forget(
 
 def finish_forgetting(user: Folder, at: dt.datetime) -> list[str]:
     """Finish a deletion that an earlier version had begun; return what was done."""
+    if not execute.is_begun(user):
+        return []
     with JobRun(user, "forget", at) as run:
         return run.commit("Finish what was to be forgotten", [])
 

@@ -97,6 +97,8 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     if how["whole_user"]:
         return (yield from _forget_user(call, how))
     user = call.the_user(must_exist=not how["purge_history"])
+    if not how["dry"]:
+        yield from jobs.finish_forgetting(user, call.now)
     if how["purge_history"]:
         purge.require(History(user))
     plan = _plan(user, what or "", about or "", how)

@@ -390,6 +390,11 @@ def remove_folder(folder: Folder, *, repository: bool) -> None:
 # -- what an earlier version had begun ---------------------------------------------------
 
 
+def is_begun(folder: Folder) -> bool:
+    """Return whether an earlier version was cut off in a deletion."""
+    return os.path.lexists(folder.bookkeeping(OLD_JOURNAL))
+
+
 def finish_old(folder: Folder) -> JobDone:
     """Finish a deletion that an earlier version had written down and not ended.
 
@@ -400,9 +405,9 @@ def finish_old(folder: Folder) -> JobDone:
         What was done; it says nothing where there was nothing to finish.
     """
     nothing = JobDone("forget", [], {})
-    place = folder.bookkeeping(OLD_JOURNAL)
-    if not os.path.lexists(place):
+    if not is_begun(folder):
         return nothing
+    place = folder.bookkeeping(OLD_JOURNAL)
     plan = _old_plan(safe.read(place), folder)
     done = nothing._replace(
         said=["Dropped a forget that had been cut off; ask for it again."]
