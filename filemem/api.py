@@ -261,7 +261,7 @@ class User:
                 "name either a memory's path or what to forget is about."
             )
         with self.folder.job_lock(wait):
-            finish_forgetting(self.folder, _local(None))
+            finish_forgetting(self.folder, _moment(self.folder, None))
             named = os.fspath(path)
             plan = plan_for(self.folder, named, about=about, others=others)
             if not plan:
