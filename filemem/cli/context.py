@@ -229,136 +229,157 @@ def _day(value: str) -> dt.datetime:
         raise click.BadParameter(str(error).rstrip(".")) from None
 
 
-def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
-    """An option that no command gets as an argument: the Context has its value."""
+def _kept(*names: str, **how: Any) -> Callable[[Any], Any]:
+    """Return an option that no command gets as an argument: its Context has the value."""
 
     def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-        if (
-            value is not None and not str(value).strip()
-        ):  # a script's unset variable, which must not mean the default
+        if value is None:
+            return
+        if not str(value).strip():  # a script's unset variable is no default
             raise click.UsageError(
                 f"--{param.name} is empty; give it a value, or leave it out."
             )
-        if value is not None:
-            setattr(ctx.ensure_object(Context), str(param.name), value)
+        setattr(ctx.ensure_object(Context), str(param.name), value)
 
-    return click.option(
-        *names, expose_value=False, callback=keep, **{"default": None, **how}
-    )
+    how = {"default": None, **how}
+    return click.option(*names, expose_value=False, callback=keep, **how)
 
 
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
-OPTIONS: dict[
-    str, Callable[[Any], Any]
-] = {  # what all commands take, and several, by name
-    "--store": _shared(
-        "--store",
-        metavar="FOLDER",
-        help=f"The store [FILEMEM_STORE, ./memory_store, {data_folder()}]",
-    ),
-    "--user": _shared(
-        "--user",
-        metavar="NAME",
-        help="Whose memories [FILEMEM_USER, else the only user].",
-    ),
-    "--today": _shared(
-        "--today",
-        type=_day,
-        is_eager=True,
-        metavar="DATE",
-        help="Take this day, or moment, as now.",
-    ),
-    "PATH": click.argument("path", type=click.Path()),
-    "[PATH]": click.argument("path", type=click.Path(), required=False),
-    "--limit": click.option(
-        "--limit", "-n", type=click.IntRange(1, 10**9), help="Show at most this many."
-    ),
-    "--json": _shared("--json", is_flag=True, help="One JSON object a line."),
-    "--as-of": _shared(
-        "--as-of",
-        type=_day,
-        metavar="DATE",
-        help="What the files said at that day's end, from git.",
-    ),
-    "--new": _shared(
-        "--new",
-        is_flag=True,
-        help="Create a new store or user, even if its name is close to another's.",
-    ),
-    "--all-users": _shared(
-        "--all-users", is_flag=True, help="Every user of the store."
-    ),
-    "--scheduler": _shared(
-        "--scheduler",
-        metavar="URL",
-        help="All users on this Dask cluster: tcp://10.0.0.5:8786.",
-    ),
-    "--dry-run": click.option(
-        "--dry-run",
-        "dry",
-        is_flag=True,
-        help="Show what would be done, and do nothing.",
-    ),
-    "--with-secrets": click.option(
-        "--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."
-    ),
-    "--model": click.option(
-        "--model",
-        metavar="NAME",
-        help="The model [FILEMEM_MODEL, else model in filemem.yaml].",
-    ),
-    "--path": click.option(
-        "--path",
-        metavar="GLOB",
-        help="Only these files, e.g. 'facts/**', 'archive/**'.",
-    ),
-    "--speaker": click.option(
-        "--speaker", metavar="NAME", help="Only what this person said."
-    ),
-    "--after": click.option(
-        "--after",
-        metavar="DATE",
-        help="Only from this day on: 2026-05-08, 2026-05, 'last week'.",
-    ),
-    "--before": click.option("--before", metavar="DATE", help="Only up to this day."),
-}
+# -- options of every command ----------------------------------------------------------
+
+store_option = _kept(
+    "--store",
+    metavar="FOLDER",
+    help=f"The store [FILEMEM_STORE, ./memory_store, {data_folder()}]",
+)
+user_option = _kept(
+    "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user]."
+)
+today_option = _kept(
+    "--today",
+    type=_day,
+    is_eager=True,
+    metavar="DATE",
+    help="Take this day, or moment, as now.",
+)
+SHARED = (store_option, user_option, today_option)
 
 
 def with_shared_options(command: click.Command) -> click.Command:
-    """The command, and those of its group, with --store, --user and --today; of one before and one after a command's
-    name the later one counts."""
-    for name in ("--store", "--user", "--today"):
-        OPTIONS[name](command)
-    for inner in command.commands.values() if isinstance(command, click.Group) else ():
-        with_shared_options(inner)
+    """Return the command, and those of its group, with the SHARED options.
+
+    Of one before and one after a command's name the later one counts.
+    """
+    for option in SHARED:
+        option(command)
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            with_shared_options(inner)
     return command
+
+
+# -- options of several commands -------------------------------------------------------
+
+json_option = _kept("--json", is_flag=True, help="One JSON object a line.")
+as_of_option = _kept(
+    "--as-of",
+    type=_day,
+    metavar="DATE",
+    help="What the files said at that day's end, from git.",
+)
+new_option = _kept(
+    "--new",
+    is_flag=True,
+    help="Create a new store or user, even if its name is close to another's.",
+)
+all_users_option = _kept("--all-users", is_flag=True, help="Every user of the store.")
+scheduler_option = _kept(
+    "--scheduler",
+    metavar="URL",
+    help="All users on this Dask cluster: tcp://10.0.0.5:8786.",
+)
+limit_option = click.option(
+    "--limit", "-n", type=click.IntRange(1, 10**9), help="Show at most this many."
+)
+dry_run_option = click.option(
+    "--dry-run", "dry", is_flag=True, help="Show what would be done, and do nothing."
+)
+with_secrets_option = click.option(
+    "--with-secrets", is_flag=True, help="Also keep passwords, keys and codes."
+)
+model_option = click.option(
+    "--model",
+    metavar="NAME",
+    help="The model [FILEMEM_MODEL, else model in filemem.yaml].",
+)
+path_option = click.option(
+    "--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'."
+)
+speaker_option = click.option(
+    "--speaker", metavar="NAME", help="Only what this person said."
+)
+after_option = click.option(
+    "--after",
+    metavar="DATE",
+    help="Only from this day on: 2026-05-08, 2026-05, 'last week'.",
+)
+before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
+path_argument = click.argument("path", type=click.Path())
+optional_path_argument = click.argument("path", type=click.Path(), required=False)
+
+
+def prints(function: Callable[..., Iterator[Line]]) -> Callable[..., int]:
+    """Make a command of a generator: pass it its Context, and print what it yields.
+
+    It yields lines for a person and rows, and returns the exit code, or None.
+    """
+
+    @pass_call
+    @functools.wraps(function)
+    def run(call: Context, *given: Any, **options: Any) -> int:
+        told = function(call, *given, **options)
+        return show(told, as_json=call.json, talking=call.talking is not None)
+
+    made: Callable[..., int] = run
+    return made
+
+
+# -- what commands that are not yet written with decorators use -------------------------
+
+OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "PATH": path_argument,
+    "[PATH]": optional_path_argument,
+    "--limit": limit_option,
+    "--json": json_option,
+    "--as-of": as_of_option,
+    "--new": new_option,
+    "--all-users": all_users_option,
+    "--scheduler": scheduler_option,
+    "--dry-run": dry_run_option,
+    "--with-secrets": with_secrets_option,
+    "--model": model_option,
+    "--path": path_option,
+    "--speaker": speaker_option,
+    "--after": after_option,
+    "--before": before_option,
+}
 
 
 def command(
     name: str, *parameters: str | Callable[[Any], Any], within: Any = click
 ) -> Callable[[Any], Any]:
-    """A command, or one `within` a group: a function of its Context and parameters, some by their name in OPTIONS, that yields
-    what there is to tell, to a person or with --json as JSON, and returns the exit code or None."""
+    """Return a decorator that makes a command of a generator and its parameters."""
 
     def made(function: Callable[..., Iterator[Line]]) -> Any:
-        @pass_call
-        @functools.wraps(function)
-        def run(call: Context, *given: Any, **options: Any) -> int:
-            return show(
-                function(call, *given, **options),
-                as_json=call.json,
-                talking=call.talking is not None,
-            )
-
-        built: Any = run
+        built: Any = prints(function)
         for some in reversed(parameters):
-            for one in (
-                [OPTIONS[word] for word in reversed(some.split())]
-                if isinstance(some, str)
-                else [some]
-            ):
-                built = one(built)
+            if isinstance(some, str):
+                for word in reversed(some.split()):
+                    built = OPTIONS[word](built)
+            else:
+                built = some(built)
         return within.command(name)(built)
 
     return made

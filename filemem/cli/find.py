@@ -1,4 +1,4 @@
-"""Commands that find: search; call, as an agent does; grep, open and list, which load no index."""
+"""Commands that find: search; call, as an agent does; grep, open, list without an index."""
 
 import itertools
 import shlex
@@ -10,43 +10,53 @@ import click
 
 from filemem.cli.context import (
     Context,
-    Output,
-    Row,
-    Safe,
-    command,
-    progress,
-    say_dim,
+    after_option,
+    as_of_option,
+    before_option,
+    json_option,
+    limit_option,
+    path_argument,
+    path_option,
+    prints,
+    speaker_option,
     split_line,
 )
+from filemem.cli.output import Output, Row, Safe, progress, say_dim
 from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import answers
-from filemem.tools.grep import GrepPage, Order, grep, lines_of, newest_first
+from filemem.tools.grep import GrepPage, grep, lines_of, newest_first
 
 LINES_ON_SCREEN = 200  # matches shown on a terminal at once
 MAX_LINE_CHARS = 2_000  # of a longer line grep shows what is around its matches
-_SHOWN = "path line end_line date score text archived speaker time strength note title sources parts".split()
+MAX_TITLE_BYTES = 20_000  # of a file, in which list looks for what it says
+_SHOWN = (
+    "path line end_line date score text archived speaker time strength note title "
+    "sources parts"
+).split()
 
 
-@command(
-    "search",
-    click.argument("query", nargs=-1, required=True),
-    "--limit --path --speaker --after --before",
-    click.option(
-        "--explain", is_flag=True, help="Show what made each passage's score."
-    ),
-    "--json --as-of",
-)
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@limit_option
+@path_option
+@speaker_option
+@after_option
+@before_option
+@click.option("--explain", is_flag=True, help="Show what made each passage's score.")
+@json_option
+@as_of_option
+@prints
 def search_command(
     call: Context, query: tuple[str, ...], explain: bool, **filters: Any
 ) -> Output:
     """Find the passages that best answer a question.
 
-    --as-of DATE asks what the files said on a day; --today DATE what was true that day, by what is known now.
-    Exit code 1 if nothing was found.
+    --as-of DATE asks what the files said on a day; --today DATE what was true that day,
+    by what is known now. Exit code 1 if nothing was found.
 
     Example: filemem search 'what tea does Mara like?'"""
     from filemem import index  # noqa: PLC0415  which a grep does without
@@ -60,55 +70,62 @@ def search_command(
         index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters
     )
     for hit in found.hits:
-        facts = {key: getattr(hit, key) for key in _SHOWN}
-        yield Row(
-            {**facts, "superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}, []
-        )
+        data = {key: getattr(hit, key) for key in _SHOWN}
+        data |= {"superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}
+        yield Row(data, [])
     yield answers.searched(found, shell=True)
     if explain:
         yield f"\n{found.certainty:.0%} certain"
-    for hit in sorted(found.hits, key=lambda hit: -hit.score) if explain else ():
-        parts = sorted(hit.parts.items(), key=lambda part: -abs(part[1]))
-        yield f"{hit.score:6.2f}  {hit.path}:{hit.line}  {', '.join(f'{name} {value:+.2f}' for name, value in parts)}"
+        for hit in sorted(found.hits, key=lambda hit: -hit.score):
+            parts = sorted(hit.parts.items(), key=lambda part: -abs(part[1]))
+            told = ", ".join(f"{name} {value:+.2f}" for name, value in parts)
+            yield f"{hit.score:6.2f}  {hit.path}:{hit.line}  {told}"
     return 0 if found.hits else 1
 
 
-@command("call", click.argument("tool"), click.argument("arguments", default="{}"))
+@click.command("call")
+@click.argument("tool")
+@click.argument("arguments", default="{}")
+@prints
 def call_command(call: Context, tool: str, arguments: str) -> Output:
     """Call one of the four tools as an agent does.
 
-    ARGUMENTS are JSON; what is printed is exactly what an agent would see. Exit code 1 where that is an error.
+    ARGUMENTS are JSON; what is printed is exactly what an agent would see. Exit code 1
+    if that is an error.
 
     Example: filemem call search_files '{"query": "What tea does Mara like?"}'"""
     from filemem.tools.toolbox import Toolbox  # noqa: PLC0415  which loads the index
 
-    said = Toolbox(call.the_user(), lambda: call.now).call(tool, arguments)
-    yield Safe(said)
-    return 1 if said.startswith("Error: ") else 0
+    answer = Toolbox(call.the_user(), lambda: call.now).call(tool, arguments)
+    yield Safe(answer)
+    return 1 if answer.startswith("Error: ") else 0
 
 
-@command(
-    "grep",
-    click.argument("pattern"),
-    "--path --speaker --after --before",
-    click.option(
-        "--context",
-        "-C",
-        type=click.IntRange(0, 20),
-        default=0,
-        help="Lines to show around each match.",
-    ),
-    click.option(
-        "--order",
-        type=click.Choice(list(Order)),
-        default=Order.NEWEST,
-        help="Which files come first; newest by default.",
-    ),
-    click.option(
-        "--offset", type=click.IntRange(0), default=0, help="Skip this many matches."
-    ),
-    "--json --as-of",
+@click.command("grep")
+@click.argument("pattern")
+@path_option
+@speaker_option
+@after_option
+@before_option
+@click.option(
+    "--context",
+    "-C",
+    type=click.IntRange(0, 20),
+    default=0,
+    help="Lines to show around each match.",
 )
+@click.option(
+    "--order",
+    type=click.Choice(["newest", "oldest"]),
+    default="newest",
+    help="Which files come first; newest by default.",
+)
+@click.option(
+    "--offset", type=click.IntRange(0), default=0, help="Skip this many matches."
+)
+@json_option
+@as_of_option
+@prints
 def grep_command(
     call: Context,
     pattern: str,
@@ -168,14 +185,13 @@ def _matches(folder: Folder, found: GrepPage) -> Iterator[str]:
     yield from found.notes
 
 
-@command(
-    "open",
-    "PATH",
-    click.option(
-        "--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."
-    ),
-    "--as-of",
+@click.command("open")
+@path_argument
+@click.option(
+    "--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."
 )
+@as_of_option
+@prints
 def open_command(call: Context, path: str, lines: int) -> Output:
     """Read a memory by line.
 
@@ -212,40 +228,53 @@ def _opened(folder: Folder, name: str, line: int, lines: int) -> Iterator[str]:
         )
 
 
-@command("list", click.argument("glob", required=False), "--limit --json --as-of")
+@click.command("list")
+@click.argument("glob", required=False)
+@limit_option
+@json_option
+@as_of_option
+@prints
 def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.
 
     GLOB names the files to list. Exit code 1 if there is none.
 
     Example: filemem list 'facts/**'"""
-    user, wanted = call.the_user(), globs.matcher(glob or "**")
-    stats = sorted(
-        (stat for stat in user.files() if wanted(stat.path)), key=newest_first
-    )
+    user = call.the_user()
+    wanted = globs.matcher(glob or "**")
+    stats = [stat for stat in user.files() if wanted(stat.path)]
+    stats.sort(key=newest_first)
     for stat in itertools.islice(stats, limit):
-        row = _row(user, stat)
+        row = _listed(user, stat)
         yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])
-    say_dim("" if stats or call.json else str(user.no_match(glob or "**")))
+    if not stats and not call.json:
+        say_dim(str(user.no_match(glob or "**")))
     return 0 if stats else 1
 
 
-def _row(folder: Folder, stat: Stat) -> dict[str, Any]:
-    """A memory as `list` shows it."""
+def _listed(folder: Folder, stat: Stat) -> dict[str, Any]:
+    """Return a memory as `list` shows it."""
     when = when_of(stat.path)
     try:
-        memory = Memory(stat.path, folder.read(stat.path, 20_000))
+        memory = Memory(stat.path, folder.read(stat.path, MAX_TITLE_BYTES))
         when = memory.when
-        said = next((one.text for one in memory.passages), "")
-        title = (memory.titles[0] if memory.kind == "sessions" else "") or said.split(
-            "\n"
-        )[0]
+        title = _title(memory)
     except FilememError as error:
         title = str(error)
-    about = {
+    return {
         "path": stat.path,
         "kind": kind_of(stat.path),
         "date": when.date if when else None,
         "size": stat.size,
+        "archived": is_archived(stat.path),
+        "title": title,
     }
-    return {**about, "archived": is_archived(stat.path), "title": title}
+
+
+def _title(memory: Memory) -> str:
+    """Return what a session calls itself, or else the first line of what it says."""
+    if memory.kind == "sessions" and memory.titles[0]:
+        return memory.titles[0]
+    for passage in memory.passages:
+        return passage.text.split("\n")[0]
+    return ""
