@@ -298,6 +298,8 @@ class OpenAIModel(ModelEndpoint):
         with answer as stream:
             self._stream = stream
             try:
+                if self._is_stopped:  # while the endpoint began to answer
+                    raise IncompleteAnswer(ENDLESS)
                 if "json" in stream.response.headers.get("content-type", ""):
                     yield _plain(json.loads(stream.response.read()))
                     return
