@@ -162,7 +162,7 @@ class User:
 
         `path` is a glob; `after` and `before` are dates, or days such as `2026-05`, `2026-05-08` or `last week`.
         """
-        if limit not in range(1, 10**9):
+        if type(limit) is not int or limit < 1:
             raise FilememError(f"limit is a whole number from 1, not {limit!r}.")
         found = search_files(
             index.of(self.folder),
