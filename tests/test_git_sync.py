@@ -55,6 +55,70 @@ def elsewhere(user: Folder, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(user.root, "remote", "set-url", "origin", f"elsewhere:{top}/remote")
 
 
+TURNS = "- **mara** 09:00: My pin is 4711.\n- **mara** 09:01: Bye.\n"
+NEW_TURN = "- **mara** 10:00: Back.\n"
+REDACTED = TURNS.replace("My pin is 4711.", "[forgotten]")
+PETS = "# Mara\n\n- Likes figs.\n"
+PASTED = PETS + "- Has a dog.\n- Has a cat.\n"
+TEA = "---\nimportance: 5\ntags: [tea]\n---\n\nOolong.\n"
+# Files before, as one machine and as the other changes them (None deletes), and merged.
+MERGES: dict[str, list[dict[str, str | None]]] = {
+    "a redaction and an append": [
+        {"sessions/t.md": TURNS},
+        {"sessions/t.md": REDACTED},
+        {"sessions/t.md": TURNS + NEW_TURN},
+        {"sessions/t.md": REDACTED + NEW_TURN},
+    ],
+    "the same block pasted by both": [
+        {"profile.md": PETS},
+        {"profile.md": PASTED},
+        {"profile.md": PASTED + "- Has a boat.\n"},
+        {"profile.md": PASTED + "- Has a boat.\n"},
+    ],
+    "a folder archived and a fact added": [
+        {"facts/trip/a.md": "By train.\n"},
+        {"facts/trip/a.md": None, "archive/facts/trip/a.md": "By train.\n"},
+        {"facts/trip/c.md": "On foot.\n"},
+        {"archive/facts/trip/a.md": "By train.\n", "facts/trip/c.md": "On foot.\n"},
+    ],
+    "front matter changed on both": [
+        {"facts/tea.md": TEA},
+        {"facts/tea.md": TEA.replace("5", "7")},
+        {"facts/tea.md": TEA.replace("[tea]", "[tea, cold]\npinned: true")},
+        {
+            "facts/tea.md": TEA.replace("5", "7").replace(
+                "[tea]", "[tea, cold]\npinned: true"
+            )
+        },
+    ],
+    "one renames, one edits": [
+        {"facts/tea.md": "Oolong.\n"},
+        {"facts/tea.md": None, "facts/茶.md": "Oolong.\n"},
+        {"facts/tea.md": "Oolong.\nCold.\n"},
+        {"facts/tea.md": "Oolong.\nCold.\n", "facts/茶.md": "Oolong.\n"},
+    ],
+}
+
+
+@pytest.mark.parametrize("what", MERGES)
+def test_a_merge_keeps_both_changes(machines: list[Folder], what: str) -> None:
+    *states, merged = MERGES[what]
+    one, two = machines
+    for user, files in zip((one, one, two), states, strict=True):
+        for path, text in files.items():
+            if text is None:
+                Path(user.root, path).unlink()
+            else:
+                write(user, path, text)
+        job(user, "Change", *files)
+        if files is states[0]:
+            synced(one), synced(two)
+    synced(one), synced(two), synced(one)
+    for user in machines:
+        files = {path: user.read(path).decode() for path in user.paths()}
+        assert files == {FACT: user.read(FACT).decode(), **merged}
+
+
 def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(
     machines: list[Folder],
 ) -> None:
