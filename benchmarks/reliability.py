@@ -2,7 +2,7 @@
 
     python benchmarks/reliability.py [PART ...]
 
-The parts are kills, errors, full-disks, writers; all of them take some ten minutes on two cores. Prints one line a
+The parts are kills, kills-in-git, errors, full-disks, writers; all of them take some ten minutes on two cores. Prints one line a
 part: how often something was done, and how often a byte that a person or a conversation had written was lost, or a job was not
 finished by its next run. Exit code 1 where a number that should be 0 is not.
 """
@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import crash_driver
 from crash_driver import TALK, arm
 
-from filemem import Store, jobs
+from filemem import Store, User, jobs
 from filemem import index as indexes
 from filemem.errors import FilememError
 from filemem.files import transcript
@@ -37,7 +37,7 @@ from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory
 from filemem.files.transcript import Transcript
 from filemem.forgetting.plan import plan_for
-from filemem.git.history import History
+from filemem.git.history import LOGS, History
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
 from filemem.git.undo import undo
@@ -48,6 +48,7 @@ from filemem.remembering.consolidation import remember
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 NEW = "sessions/2026/2026-11-19-0930-the-boat.md"
 KILLS = 220  # at most, of one job: evenly spread over all of its changes to the disk
+GIT_KILLS = 100
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES)
 ROOM = (0, 4096, 12288, 24576, 49152, 98304)  # bytes left on a disk
 WRITING = 25.0  # seconds for which six processes and two editors write
@@ -85,13 +86,17 @@ def _turn(text: str, path: str = NEW) -> Callable[[Folder], object]:
     return lambda user: Transcript(user, path).add("Ann", text, AT)
 
 
-def _imported(user: Folder) -> None:
+def _imported(user: Folder, *, in_git: bool = False) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         file.write(
             json.dumps({"messages": [{"role": "user", "content": "I keep two goats."}]})
         )
         file.flush()
-        import_file(StoreFolder(user.store), "openai-jsonl", file.name, user=user.name)
+        store = StoreFolder(user.store)
+        if in_git:
+            jobs.imported(store, "openai-jsonl", file.name, AT, user.name)
+        else:
+            import_file(store, "openai-jsonl", file.name, user=user.name)
 
 
 def _forgotten(user: Folder) -> None:
@@ -122,10 +127,26 @@ JOBS: dict[str, Callable[[Folder], object]] = {
     "restore turns": lambda user: transcript.put_back(user, NEW),
     "import": _imported,
     "forget": _forgotten,
-    "undo": _undone,
-    "sync": _synced,
 }
-IN_GIT = ("undo", "sync")  # begin in a store that is kept in git
+LATER = AT + dt.timedelta(days=300)
+IN_GIT: dict[str, Callable[[Folder], object]] = {  # begin in a store kept in git
+    "git remember": lambda user: jobs.remembered(user, "I collect stamps.", AT),
+    "git talk": lambda user: User(user).add_conversation(
+        [{"role": "user", "content": "I keep two goats."}], at=AT, id="goats"
+    ),
+    "git import": lambda user: _imported(user, in_git=True),
+    "git consolidate": lambda user: list(
+        jobs.consolidated(user, AT, crash_driver.READER)
+    ),
+    "git compact": lambda user: jobs.compact(user, LATER),
+    "git sweep": lambda user: jobs.sweep(user, LATER),
+    "git maintain": lambda user: jobs.maintain(user, LATER, None),
+    "git restore": crash_driver.JOBS["restore"],
+    "git forget": _forgotten,
+    "git undo": _undone,
+    "git sync": _synced,
+}
+DRAFT = "facts/2026/2026-10-01-home.md"  # to which a person has added a line there
 APPENDS = ("a first turn", "a turn", "a long turn")  # done again, these say it twice
 
 
@@ -185,6 +206,8 @@ def _fill_git(place: Path) -> None:
     shutil.rmtree(place / "other")
     jobs.sweep(Store(store).user("ann").folder, AT)
     (place / "commit").write_text(_git(store, "rev-parse", "HEAD"))
+    with open(store / "ann" / DRAFT, "a") as file:
+        file.write("A line of her own, not committed.\n")
 
 
 def memories(root: Path) -> dict[str, bytes]:
@@ -195,7 +218,9 @@ def memories(root: Path) -> dict[str, bytes]:
 def told(memories: dict[str, bytes]) -> dict[str, bytes]:
     """Memories without what depends on the minute in which they were written."""
     return {
-        re.sub(r"-11-2\d-\d{4}-", "-", path): re.sub(rb"date: .*", b"", data)
+        re.sub(r"-11-2\d-\d{4}-", "-", path): re.sub(
+            rb"date: .*|(?<=\*\* )\d\d:\d\d", b"", data
+        )
         for path, data in memories.items()
     }
 
@@ -206,7 +231,9 @@ def lost(before: dict[str, bytes], after: dict[str, bytes], job: str) -> list[st
     gone = []
     for path, data in before.items():
         body = Memory(path, data).lines[Memory(path, data).front_end :]
-        told = [line for line in body if job != "forget" or "Hannah" not in line]
+        told = [
+            line for line in body if not job.endswith("forget") or "Hannah" not in line
+        ]
         gone += [
             f"{path}: {line}" for line in told if line.strip().encode() not in there
         ]
@@ -227,7 +254,7 @@ def attempted(
         try:
             made = arm(limit, then)
             try:
-                JOBS[job](Store(root).user("ann").folder)
+                _job(job)(Store(root).user("ann").folder)
                 code = 0
             except (FilememError, OSError):
                 code = 2
@@ -238,6 +265,10 @@ def attempted(
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with open(told, "rb") as rest:
         return status, int(rest.read() or 0)
+
+
+def _job(name: str) -> Callable[[Folder], object]:
+    return IN_GIT.get(name) or JOBS[name]
 
 
 _write = os.write  # as it is before a child is armed
@@ -267,8 +298,12 @@ def _begun(job: str) -> str:
     return "git" if job in IN_GIT else "begin"
 
 
-def _left_in_git(store: Path) -> str:
-    return _git(store, "status", "--porcelain") if (store / ".git").exists() else ""
+def _left_in_git(store: Path) -> list[str]:
+    """What is not committed; what is new in the logs goes with the next job."""
+    if not (store / ".git").exists():
+        return []
+    status = _git(store, "status", "--porcelain", "-uall").splitlines()
+    return [line for line in status if not line.endswith(LOGS)]
 
 
 def _tried(
@@ -282,7 +317,7 @@ def _tried(
     begin = memories(first / "store")
     undisturbed = folder / f"{job}-undisturbed"
     shutil.copytree(first, undisturbed)
-    JOBS[job](Store(undisturbed / "store").user("ann").folder)
+    _job(job)(Store(undisturbed / "store").user("ann").folder)
     wanted, uncommitted = (
         memories(undisturbed / "store"),
         _left_in_git(undisturbed / "store"),
@@ -294,7 +329,7 @@ def _tried(
         found["done"] += 1
         found[_ENDS.get(status, "broke")] += 1
         gone = lost(begin, memories(store), job)
-        JOBS[job](Store(store).user("ann").folder)
+        _job(job)(Store(store).user("ann").folder)
         after = memories(store)
         gone += lost(begin, after, job)
         found["lost"] += bool(gone)
@@ -306,9 +341,9 @@ def _tried(
         unfinished = not same or _left_in_git(store) != uncommitted
         found["not finished"] += unfinished
         if gone or unfinished:
-            print(
-                f"  {job} at change {limit}: {gone[:2] or sorted(after.keys() ^ wanted.keys())[:4] or 'other bytes'}"
-            )
+            differ = [path for path, data in after.items() if wanted.get(path) != data]
+            left = _left_in_git(store)
+            print(f"  {job} at change {limit}: {gone[:2] or differ[:4]} {left}")
         shutil.rmtree(store.parent)
 
 
@@ -337,6 +372,11 @@ def kills() -> Counter[str]:
     return _failing_everywhere(KILLS, lambda _: killed, tuple(JOBS))
 
 
+def kills_in_git() -> Counter[str]:
+    """Each job in a store kept in git, likewise, and right before a start of git."""
+    return _failing_everywhere(GIT_KILLS, lambda _: killed, tuple(IN_GIT))
+
+
 def errors() -> Counter[str]:
     """Each job with an error of the system at one such call."""
     return _failing_everywhere(
@@ -351,9 +391,7 @@ def full_disks() -> Counter[str]:
     """Each job on a file system with next to no room, then with room again."""
     found = Counter[str]()
     with tempfile.TemporaryDirectory() as name:
-        for job in [
-            job for job in JOBS if job not in IN_GIT
-        ]:  # a repository has no room there
+        for job in JOBS:
             for room in ROOM:
                 if subprocess.run(
                     ["mount", "-t", "tmpfs", "-o", "size=1m", "none", name], check=False
@@ -377,7 +415,7 @@ def _on_full_disk(disk: Path, job: str, room: int, found: Counter[str]) -> None:
     found["said so" if status == 2 else "went on"] += 1
     gone = lost(before, memories(disk / "store"), job)
     (disk / "filler").unlink()
-    JOBS[job](Store(disk / "store").user("ann").folder)
+    _job(job)(Store(disk / "store").user("ann").folder)
     gone += lost(before, memories(disk / "store"), job)
     found["lost"] += bool(gone)
     if gone:
@@ -474,6 +512,7 @@ def _absent(root: Path, turns: list[str]) -> list[str]:
 
 PARTS = {
     "kills": kills,
+    "kills-in-git": kills_in_git,
     "errors": errors,
     "full-disks": full_disks,
     "writers": writers,

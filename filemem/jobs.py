@@ -295,7 +295,7 @@ def _frame(
         with JobRun(folder, name, at) as run:
             yield run
         return
-    folder.drafts = History(folder).drafts()
+    folder.drafts = frozenset(History(folder).drafts())
     try:
         yield None
     finally:

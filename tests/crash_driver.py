@@ -3,13 +3,15 @@
     python crash_driver.py STORE FOLDER JOB
 
 Copies STORE to FOLDER/1, FOLDER/2, … and does JOB on each in a child process, which ends without a word (os._exit, as
-kill -9 would) right before its first, second, … write, rename, link, unlink, mkdir, truncation, fsync or creating open. The
-first child that comes to its end is the last; its store is FOLDER/undisturbed. Prints the number of those that were killed.
+kill -9 would) right before its first, second, … write, rename, link, unlink, mkdir, truncation, fsync, creating open or
+start of a program. The first child that comes to its end is the last; its store is FOLDER/undisturbed. Prints the number
+of those that were killed.
 """
 
 import datetime as dt
 import os
 import shutil
+import subprocess
 import sys
 
 from reader import Reader, note
@@ -88,6 +90,7 @@ def arm(limit: int, then=end):
     _counted.update(made=0, limit=limit, then=then)
     for name in CHANGES:
         setattr(os, name, counted_calls(getattr(os, name)))
+    subprocess.Popen = counted_calls(subprocess.Popen)  # type: ignore[misc]
     plain = os.open
 
     def opened(path, flags, *more, **named):

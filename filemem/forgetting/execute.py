@@ -116,7 +116,9 @@ def _subject(plan: DeletionPlan) -> str:
 def _to_commit(folder: Folder, done: _Outcome) -> list[str]:
     """Return the paths of the commit. A conversation that git has not yet is its chat's
     to commit: an undo would take it away with what was forgotten."""
-    new = {path for path in History(folder).untracked() if path.startswith("sessions/")}
+    drafts = History(folder).drafts()
+    new = {path for path, blob in drafts.items() if not blob}
+    new = {path for path in new if path.startswith("sessions/")}
     kept = [path for path in dict.fromkeys(done.written) if path not in new]
     return [*kept, journal.RECALLS]
 

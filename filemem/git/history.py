@@ -86,9 +86,6 @@ class Uncommitted:
     changes: dict[str, str] = dataclasses.field(default_factory=dict)
     staged: frozenset[str] = frozenset()
 
-    def as_json(self) -> str:
-        return json.dumps([self.changes, sorted(self.staged)])
-
 
 class History:
     """One user's memories in the repository that holds them, if any.
@@ -158,21 +155,13 @@ class History:
         changed = changed_paths(self.repository, self.prefix)
         return {self.own_path(path): blob for path, blob in changed.items()}
 
-    def untracked(self) -> list[str]:
-        """Return the memories that git does not have yet; none if it cannot be asked."""
+    def drafts(self) -> dict[str, str]:
+        """Return the changes of memories alone; none if git cannot be asked."""
         try:
             changes = self.changes() if self.managed_root else {}
         except FilememError:
-            return []
-        return [path for path, blob in changes.items() if not blob]
-
-    def drafts(self) -> frozenset[str]:
-        """Return the memories with uncommitted changes; none if git cannot be asked."""
-        try:
-            changes = self.changes() if self.managed_root else {}
-        except FilememError:
-            return frozenset()
-        return frozenset(changes).difference(LOGS)
+            return {}
+        return {path: blob for path, blob in changes.items() if path not in LOGS}
 
     def problems(self) -> list[Problem]:
         """Return why git is not used here, and each memory that only git still has."""
@@ -248,8 +237,9 @@ class History:
             # A note that is locked is of a job that is at work.
             with contextlib.suppress(Busy), safe.lock(note, 0):
                 noted = next(journal.values(note), None)
-                if noted is not None:  # else the job had not begun
-                    self.uncommitted = _as_noted(noted, self.repository)
+                if isinstance(noted, list):  # else the job had not begun
+                    changes, staged = noted
+                    self.uncommitted = Uncommitted(changes, frozenset(staged))
                     now = dt.datetime.now().astimezone()
                     with self.repository.lock():
                         self.commit(None, commit_message(RECOVERED, {}), now)
@@ -269,7 +259,7 @@ class History:
                 safe.make_folder(os.path.dirname(note))
                 held.enter_context(safe.lock(note, 0))
                 with open(note, "w", encoding="utf-8") as file:
-                    file.write(self.uncommitted.as_json())
+                    json.dump([self.uncommitted.changes, sorted(staged)], file)
             yield
             if not self._fault:
                 with contextlib.suppress(FilememError, OSError):
@@ -348,16 +338,6 @@ class History:
             if not self._on_disk(path):
                 moved += [live(path), archived(path)]
         return [path for path in moved if path not in changes and self._on_disk(path)]
-
-
-def _as_noted(noted: object, repository: Repository) -> Uncommitted:
-    """Return what a note holds; one of an older filemem has the changes alone."""
-    if isinstance(noted, list):
-        changes, staged = noted
-        return Uncommitted(changes, frozenset(staged))
-    if isinstance(noted, dict):
-        return Uncommitted(noted, frozenset(repository.staged()))
-    return Uncommitted()
 
 
 def changed_paths(repository: Repository, *places: str) -> dict[str, str]:

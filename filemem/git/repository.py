@@ -30,7 +30,8 @@ LOCAL_TIMEOUT_SECONDS = 3600.0
 NETWORK_TIMEOUT_SECONDS = 300.0
 LOCK_TIMEOUT_SECONDS = 30.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8, 2.0)
-PATHS_AT_A_TIME = 2_000
+PATHS_AT_A_TIME = 10_000
+MANY_PATHS = 100  # from which on their texts go into one pack, not a file each
 MACHINE = "filemem <filemem@localhost>"
 LOCK = "filemem.lock"  # in the git directory, like the next
 PRIVATE_INDEX = "filemem-index"
@@ -434,13 +435,13 @@ class Repository:
         env: Mapping[str, str] | None = None,
     ) -> None:
         """Stage these files as they are on disk; what is gone there is staged so."""
+        command = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"]
+        if len(paths) > MANY_PATHS:
+            command = ["-c", "core.bigFileThreshold=1", *command]
         for start in range(0, len(paths), PATHS_AT_A_TIME):
             progress(start, len(paths))
-            self.run(
-                *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
-                stdin=join_nul(paths[start : start + PATHS_AT_A_TIME]),
-                env=env,
-            )
+            chunk = paths[start : start + PATHS_AT_A_TIME]
+            self.run(*command, stdin=join_nul(chunk), env=env)
         progress(len(paths), len(paths))
 
     def _tree_of(self, paths: list[str], head: str) -> str:
@@ -483,11 +484,12 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 def _reason(stderr: str, code: int) -> str:
     """Return git's first error, else its last line, else its exit code."""
-    lines = [line.strip() for line in stderr.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("hint:")]
-    for line in lines:
-        if line.startswith(("fatal: ", "error: ")):
-            return one_line(line.partition(": ")[2], 300).rstrip(".")
-    if lines:
-        return one_line(lines[-1], 300).rstrip(".")
-    return f"exit code {code}"
+    reason = f"exit code {code}"
+    for line in stderr.splitlines():
+        kind, _, message = line.partition(": ")
+        if kind in ("fatal", "error"):
+            reason = message
+            break
+        if line and kind != "hint":
+            reason = line
+    return one_line(reason, 300).rstrip(".")

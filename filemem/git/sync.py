@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from filemem.errors import FilememError
 from filemem.files.folder import StoreFolder
@@ -17,7 +17,7 @@ from filemem.git.history import (
     changed_paths,
     commit_message,
 )
-from filemem.git.merge import FileChange, Merge, carry_out, merge_trees, pending
+from filemem.git.merge import FileChange, carry_out, merge_trees, pending
 from filemem.git.repository import (
     NETWORK_TIMEOUT_SECONDS,
     GitError,
@@ -47,16 +47,6 @@ class RemoteBranch:
     commit: str = ""
 
 
-@dataclass
-class _Exchange:
-    """What a sync has come to so far."""
-
-    brought_in: int = 0
-    sent: int = 0
-    refusal: str = ""  # why the remote did not take the last push
-    messages: list[str] = field(default_factory=list)
-
-
 def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     """Bring in what other machines have learnt and send what this one has.
 
@@ -73,52 +63,53 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     branch = _remote_branch(repository, remote)
     history.recover()
     history.record("Note what was recalled and imported", LOGS, {}, at)
+    messages: list[str] = []
     with repository.lock():
-        done = _exchange(history, branch, at)
-        drafts = changed_paths(repository, "")
-    unsent = [path for path in drafts if not path.endswith(LOGS)]
+        before = repository.resolve()
+        branch = _exchange(history, branch, at, messages)
+        brought_in = _count(repository, branch.commit, before)
+        sent = _count(repository, repository.resolve(), branch.commit)
+        unsent = [p for p in changed_paths(repository, "") if not p.endswith(LOGS)]
     if unsent:
-        done.messages.append(f"Not committed by you, so not sent: {first_few(unsent)}.")
-    if done.brought_in or done.sent:
-        brought_in = counted(done.brought_in, "commit")
-        done.messages.append(f"Brought in {brought_in}, sent {done.sent}.")
+        messages.append(f"Not committed by you, so not sent: {first_few(unsent)}.")
+    if brought_in or sent:
+        messages.append(f"Brought in {counted(brought_in, 'commit')}, sent {sent}.")
     else:
-        done.messages.append("Everything is the same here and there.")
-    return done.messages
+        messages.append("Everything is the same here and there.")
+    return messages
 
 
-def _exchange(history: History, branch: RemoteBranch, at: dt.datetime) -> _Exchange:
-    """Fetch, merge and push until nobody else's push comes in between."""
+def _exchange(
+    history: History, branch: RemoteBranch, at: dt.datetime, messages: list[str]
+) -> RemoteBranch:
+    """Fetch, merge and push until no other machine's push comes in between.
+
+    Returns the remote's branch as it was fetched last. `messages` gets a sentence for
+    each file in which the two met.
+    """
     repository = history.repository
-    done = _Exchange()
-    last = ""
-    for attempt in range(MAX_PUSHES):
-        ours = repository.resolve()
+    last = None
+    refusal = ""
+    for _ in range(MAX_PUSHES):
         branch = _fetch(repository, branch)
-        theirs = branch.commit
-        if not ours and not theirs:
+        if branch == last:
+            break
+        last = branch
+        if branch.commit:
+            messages += _bring_in(history, branch, at)
+        head = repository.resolve()
+        if not head:
             raise FilememError(
                 "there is nothing to sync yet, here or there; remember something first."
             )
-        if attempt and theirs == last:
-            break
-        commit = ours
-        if theirs:
-            commit = _bring_in(history, branch, at, done)
-        done.brought_in += _count(repository, theirs, ours)
-        done.sent = _count(repository, commit, theirs)
-        last = theirs
-        done.refusal = ""
-        if commit != theirs:
-            done.refusal = _push(repository, branch, commit)
-        if not done.refusal:
-            break
-    if done.refusal:
-        raise GitError(
-            f"{one_line(branch.remote)} did not take the push ({done.refusal}); what "
-            "came in is merged, and what is committed here goes with the next sync."
-        )
-    return done
+        if head != branch.commit:
+            refusal = _push(repository, branch, head)
+        if head == branch.commit or not refusal:
+            return branch
+    raise GitError(
+        f"{one_line(branch.remote)} did not take the push ({refusal}); what "
+        "came in is merged, and what is committed here goes with the next sync."
+    )
 
 
 def _count(repository: Repository, after: str, before: str) -> int:
@@ -224,23 +215,20 @@ def _push(repository: Repository, branch: RemoteBranch, commit: str) -> str:
 # -- merging -------------------------------------------------------------------------
 
 
-def _bring_in(
-    history: History, branch: RemoteBranch, at: dt.datetime, done: _Exchange
-) -> str:
-    """Bring files and branch to the remote's commit, or to one that holds both.
+def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[str]:
+    """Bring files and HEAD to the remote's commit, or to one that holds both.
 
-    Returns that commit; `done` gets a sentence for each file in which the two met.
-    Raises FilememError, with nothing written, as `pending` does.
+    Returns a sentence for each file in which the two met. Raises FilememError, with
+    nothing written, as `pending` does.
     """
     repository = history.repository
     ours = repository.resolve()
     theirs = branch.commit
     base = repository.call("merge-base", ours, theirs).stdout.decode().strip()
     if base == theirs:
-        return ours
+        return []
     if ours and not base:
         _require_memories(repository, theirs)
-    subject = f"Merge memories from {one_line(branch.remote, 40)}"
     with Scratch(history.folder) as scratch:
         merge = merge_trees(
             repository,
@@ -250,15 +238,20 @@ def _bring_in(
             scratch,
             union=True,
         )
-    written = _carry_out(history, merge, subject, at)
+    subject = f"Merge memories from {one_line(branch.remote, 40)}"
+    message = commit_message(subject, {"Job": "sync"})
+    written = _carry_out(history, merge.changes, message, at)
     commit = theirs
     if base != ours:
-        commit = _merge_commit(repository, written, [ours, theirs], subject, at)
-    log_message = f"filemem: {subject}"
-    repository.run("update-ref", "-m", log_message, "HEAD", commit, written)
-    for path, what in merge.conflicts.items():
-        done.messages.append(f"{one_line(path)} {what}")
-    return commit
+        commit = repository.text(
+            *("commit-tree", "--no-gpg-sign", f"{written}^{{tree}}"),
+            *("-p", ours, "-p", theirs),
+            stdin=message.encode(),
+            env=dated(at),
+        )
+    reason = f"filemem: {subject}"
+    repository.run("update-ref", "-m", reason, "HEAD", commit, written)
+    return [f"{one_line(path)} {what}" for path, what in merge.conflicts.items()]
 
 
 def _require_memories(repository: Repository, commit: str) -> None:
@@ -270,21 +263,22 @@ def _require_memories(repository: Repository, commit: str) -> None:
         )
 
 
-def _carry_out(history: History, merge: Merge, subject: str, at: dt.datetime) -> str:
-    """Make the changes of a merge on disk and commit them; return the commit."""
+def _carry_out(
+    history: History, changes: list[FileChange], message: str, at: dt.datetime
+) -> str:
+    """Make the changes on disk and commit them; return the commit."""
     repository = history.repository
     with contextlib.ExitStack() as held:
-        users = _users_of(history, merge.changes)
+        users = _users_of(history, changes)
         for user in users:
             held.enter_context(user.folder.locked())
-        todo = pending(repository, merge.changes)
+        todo = pending(repository, changes)
         for user in users:
             held.enter_context(user.noted())
         carry_out(repository, todo)
-        paths = {path for change in merge.changes for path in change.paths}
-        message = commit_message(subject, {"Job": "sync"})
+        paths = {path for change in changes for path in change.paths}
         repository.commit(sorted(paths), message, at)
-        return repository.resolve()
+    return repository.resolve()
 
 
 def _users_of(history: History, changes: list[FileChange]) -> list[History]:
@@ -295,22 +289,3 @@ def _users_of(history: History, changes: list[FileChange]) -> list[History]:
         place = f"{history.repository.root}/{change.path}"
         names.add(os.path.relpath(place, store.root).split("/")[0])
     return [History(store.folder(name)) for name in sorted(names & {*store.users()})]
-
-
-def _merge_commit(
-    repository: Repository,
-    written: str,
-    parents: list[str],
-    subject: str,
-    at: dt.datetime,
-) -> str:
-    """Write a commit with the tree of `written` and these parents; return its name."""
-    arguments = []
-    for parent in parents:
-        if parent:
-            arguments += ["-p", parent]
-    return repository.text(
-        *("commit-tree", "--no-gpg-sign", f"{written}^{{tree}}", *arguments),
-        stdin=commit_message(subject, {"Job": "sync"}).encode(),
-        env=dated(at),
-    )
