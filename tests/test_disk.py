@@ -81,7 +81,7 @@ def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
 
     with pytest.raises(Changed, match=r"a\.md keeps changing"):
         safe.edit(str(path), change)
-    assert path.read_bytes() == b"%d" % safe.TRIES
+    assert path.read_bytes() == b"%d" % safe.MAX_TRIES
     assert not leftovers(tmp_path)
 
 
@@ -111,7 +111,9 @@ def calls(act: Callable[[], Any]) -> list[str]:
 
     def seen(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call" and called is os.fsync:
-            [fd] = [value for name, value in frame.f_locals.items() if name == "fd"]
+            [fd] = [
+                value for name, value in frame.f_locals.items() if name == "descriptor"
+            ]
             found.append(f"sync {os.readlink(f'/proc/self/fd/{fd}')}")
         elif event == "c_call" and called in (os.rename, os.replace, os.link):
             found.append("rename")

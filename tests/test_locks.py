@@ -26,18 +26,6 @@ with Store(sys.argv[1]).user("ann").folder.locked():
     print("held", flush=True)
     sys.stdin.read()
 """
-WINDOWS = """
-import subprocess, sys, types
-for name in ("fcntl", "termios", "tty", "pwd", "grp", "curses"):
-    sys.modules[name] = None
-taken, given = [], types.ModuleType("msvcrt")
-given.LK_NBLCK, given.locking = 2, lambda fd, mode, size: taken.append((mode, size))
-sys.modules["msvcrt"] = given
-from filemem import Store
-user = Store(sys.argv[1]).user("ann")
-user.remember("Prefers oolong tea.")
-assert user.search_files("oolong") and {(2, 1)} == {*taken}
-"""
 
 
 def test_two_processes_that_write_the_same_file_lose_and_tear_nothing(
@@ -80,12 +68,3 @@ def test_a_reader_never_waits_and_a_killed_holder_frees_the_lock(
     holder.communicate()
     with user.folder.locked(0):
         pass
-
-
-def test_where_a_system_has_no_fcntl_its_own_way_of_locking_serves(
-    tmp_path: Path,
-) -> None:
-    done = subprocess.run(
-        [COLD[0], "-c", WINDOWS, tmp_path], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
 from filemem.files import person, safe
 from filemem.files.memory import LARGEST, Memory, archived, encoding_of, extended, live
 from filemem.files.roles import ROLE_NAMES
-from filemem.files.safe import DEEPEST, LONGEST_NAME, too_far, walk
+from filemem.files.safe import MAX_DEPTH, MAX_NAME_BYTES, too_far, walk
 from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
@@ -143,7 +143,7 @@ class Folder:
                 )
             elif deeper and too_far(path):
                 fault = (
-                    f"more than {DEEPEST} folders deep or too long a path, and not read",
+                    f"more than {MAX_DEPTH} folders deep or too long a path, and not read",
                     "move it",
                 )
             elif not deeper and not entry.is_file(follow_symlinks=False):
@@ -188,7 +188,7 @@ class Folder:
             raise Refused(
                 f"{shown} is hidden, so it cannot be a memory; choose a name without a dot in front."
             )
-        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far(
+        if any(len(part.encode()) > MAX_NAME_BYTES for part in parts) or too_far(
             "/".join(parts[:-1])
         ):
             raise Refused(f"{shown} is too long for a memory's path; shorten it.")
@@ -327,7 +327,7 @@ class Folder:
                     if (
                         ours
                         and time.time() - entry.stat(follow_symlinks=False).st_mtime
-                        > safe.CUT_OFF
+                        > safe.ABANDONED_S
                     ):
                         with self.locked():
                             safe.delete(f"{self.root}/{path}")

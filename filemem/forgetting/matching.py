@@ -326,12 +326,12 @@ def _occurrences_of(
     elif entry.is_file(follow_symlinks=False):
         try:
             with open(entry.path, "rb") as file:
-                data = file.read(safe.MOST + 1)
+                data = file.read(safe.MAX_READ_BYTES + 1)
         except OSError:
             if os.path.lexists(entry.path):
                 yield Occurrence(path, 0, "", UNREADABLE)
             return
-        if len(data) > safe.MOST or _PACKED.match(data):
+        if len(data) > safe.MAX_READ_BYTES or _PACKED.match(data):
             yield Occurrence(path, 0, "", UNREADABLE)
             return
         for line, text, how in lines_with(data, matcher):
