@@ -1,5 +1,5 @@
 """The command line: parse, call, print. The only room that imports click."""
 
-from filemem.cli.commands import COMMANDS, cli, main
+from filemem.cli.main import COMMANDS, cli, main
 
 __all__ = ["COMMANDS", "cli", "main"]

@@ -1,5 +1,7 @@
-"""What every command shares: `Context`, the store, user and moment of its call; the options that several take; and the one place
-that prints, where memory text is made safe, and asks. It imports little: `--help` and `grep` must be quick."""
+"""The store, user and moment of a call, and the options that several commands take.
+
+It imports little, as `grep` must be quick.
+"""
 
 import contextlib
 import datetime as dt
@@ -8,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -24,28 +27,39 @@ from filemem.cli.output import dim as dim
 from filemem.cli.output import progress as progress
 from filemem.cli.output import say as say
 from filemem.cli.output import say_dim as say_dim
+from filemem.cli.output import sentence as sentence
 from filemem.cli.output import show as show
 from filemem.cli.output import wrapped as wrapped
-from filemem.errors import FilememError, in_words
+from filemem.errors import FilememError
 from filemem.files import person
 from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.memory import REFERENCE
 from filemem.text.plain import first_few, one_line
 
 
+@dataclass
 class Context:
-    """One call: the values of the options that every command may have, and what is made of them."""
+    """One call: the values of the options that every command may have.
 
-    store = user = scheduler = ""
+    Attributes:
+        serves: it serves a store to others, which names it as well as an option does.
+        told: that nothing is sent was said in this call.
+        talking: the user of a chat, whose commands are for nobody else.
+        remembered: the path of what a command has kept.
+    """
+
+    store: str = ""
+    user: str = ""
+    scheduler: str = ""
     today: dt.datetime | None = None
     as_of: dt.datetime | None = None
-    json = new = all_users = False
-    serves = False  # it serves a store to others, which names it as well as an option
-    told = False  # why nothing is sent, in this call
-    talking: Folder | None = (
-        None  # the user of a chat, whose commands are for nobody else
-    )
-    remembered = ""  # the path of what a command has kept
+    json: bool = False
+    new: bool = False
+    all_users: bool = False
+    serves: bool = False
+    told: bool = False
+    talking: Folder | None = None
+    remembered: str = ""
 
     @property
     def named_store(self) -> str:
@@ -53,96 +67,120 @@ class Context:
         return self.store or os.environ.get("FILEMEM_STORE") or ""
 
     def folder_of_store(self) -> str:
-        """Where the store is: as named, ./memory_store where there is one, else the platform's data folder."""
-        return self.named_store or (
-            "memory_store" if os.path.isdir("memory_store") else data_folder()
-        )
+        """Return where the store is.
+
+        That is as named, else ./memory_store if it exists, else the data folder.
+        """
+        if self.named_store:
+            return self.named_store
+        return "memory_store" if os.path.isdir("memory_store") else data_folder()
 
     def open_store(
         self, *, begins: bool = False, must_exist: bool = False
     ) -> StoreFolder:
-        """The store of this call; raises FilememError where its place is taken by a file. One that `begins`, as others will write
-        to it, was not named by a slip: that is asked about on a terminal, else it takes --new."""
+        """Return the store of this call.
+
+        Args:
+            begins: a new one is begun; on a terminal that is asked about, in case its
+                name is a slip, else it takes --new.
+            must_exist: there is one.
+
+        Raises:
+            FilememError: there is none, it may not begin, or a file is in its place.
+        """
         place = self.folder_of_store()
         # One that merely lies where the person stands may be a stranger's.
-        named = self.named_store or self.serves or place != "memory_store"
-        store = StoreFolder(place, named=bool(named))
-        if os.path.lexists(store.root) and not os.path.isdir(store.root):
+        is_named = bool(self.named_store) or self.serves or place != "memory_store"
+        store = StoreFolder(place, named=is_named)
+        if os.path.isdir(store.root):
+            return store
+        if os.path.lexists(store.root):
             raise FilememError(
-                f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE."
+                f"{store.root} is not a folder; "
+                "name the store's folder with --store or FILEMEM_STORE."
             )
-        if must_exist and not os.path.isdir(store.root):
+        if must_exist:
             raise FilememError(
-                f"there is no store {store.root}; name another --store, or make it with filemem init."
+                f"there is no store {store.root}; "
+                "name another --store, or make it with filemem init."
             )
-        new = begins and not self.new and not os.path.isdir(store.root)
-        if new and not confirmed(
-            f"Begin a new store in {store.root}?", default=not self.named_store
-        ):
-            raise FilememError(
-                f"there is no store {store.root}; make it with filemem init, or add --new."
-            )
+        if begins and not self.new:
+            question = f"Begin a new store in {store.root}?"
+            if not confirmed(question, default=not self.named_store):
+                raise FilememError(
+                    f"there is no store {store.root}; "
+                    "make it with filemem init, or add --new."
+                )
         return store
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
-        """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
+        """Return the user of this call, as of the day of --as-of.
+
+        That is as named, else FILEMEM_USER, else the only one, else the login name.
+
+        Raises:
+            FilememError: there is no such user, or it is not clear who is meant.
+        """
         if self.talking:
             return self.talking
-        store, named = (
-            self.open_store(must_exist=must_exist),
-            self.user or os.environ.get("FILEMEM_USER"),
-        )
-        names = store.users()
-        name = named or (
-            names[0]
-            if len(names) == 1
-            else os.environ.get("LOGNAME") or os.environ.get("USER") or "me"
-        )
-        if names and name not in names and not named:
-            raise FilememError(
-                f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}."
-            )
-        user = store.folder(name)
+        store = self.open_store(must_exist=must_exist)
+        user = store.folder(self._user_name(store))
         if must_exist and not user.exists():
-            known = f"which has {first_few(names, 8) or 'nobody'}; name another --user or --store, or begin a chat"
+            users = first_few(store.users(), 8) or "nobody"
             raise FilememError(
-                f"there is no user {user.name} in {store.root}, {known}."
+                f"there is no user {user.name} in {store.root}, which has {users}; "
+                "name another --user or --store, or begin a chat."
             )
-        if (at := self.as_of) is None:
+        if self.as_of is None:
             return user
-        from filemem.git.history import as_of  # noqa: PLC0415  loads what runs git
+        return _as_of(user, self.as_of)
 
-        past = as_of(user, at if at.time() != dt.time() else at.date())
-        say_dim(
-            f"As of {past.commit.at:%Y-%m-%d %H:%M}, commit {past.commit.commit[:8]}: {past.commit.subject}"
-        )
-        return past
+    def _user_name(self, store: StoreFolder) -> str:
+        named = self.user or os.environ.get("FILEMEM_USER")
+        if named:
+            return named
+        names = store.users()
+        if len(names) == 1:
+            return names[0]
+        login = os.environ.get("LOGNAME") or os.environ.get("USER") or "me"
+        if names and login not in names:
+            raise FilememError(
+                f"{store.root} has {len(names)} users; "
+                f"name one with --user: {first_few(names, 8)}."
+            )
+        return login
 
     def writer(self, *, begins: bool = True) -> Folder:
-        """The user of this call, who may be new, in a store that may be new, which is said if it `begins` now. FilememError tells
-        of a name that is a slip away from another's, and of a new store that was not agreed to."""
+        """Return the user of this call, who may be new, in a store that may be new.
+
+        Args:
+            begins: a new user begins now, which is said.
+
+        Raises:
+            FilememError: the name is a slip away from another user's, or a new store
+                was not agreed to.
+        """
         user = self.the_user(must_exist=False)
-        if (
-            near := ""
-            if self.new or user.exists()
-            else mistyped(user.name, self.open_store().users())
-        ):
-            raise FilememError(
-                f"there is no user {user.name}, but {near}; use --user {near}, or --new to begin one."
-            )
-        if begins and not user.exists():
+        if user.exists():
+            return user
+        if not self.new:
+            near = mistyped(user.name, self.open_store().users())
+            if near:
+                raise FilememError(
+                    f"there is no user {user.name}, but {near}; "
+                    f"use --user {near}, or --new to begin one."
+                )
+        if begins:
             self.open_store(begins=True)
             person.note_begun(user.root)
             say_dim(f"New user {user.name} in {user.store}.")
         return user
 
-    def model(
-        self, folder: Folder, name: str | None
-    ) -> Any:  # an OpenAIModel, whose module loads YAML
+    def model(self, folder: Folder, name: str | None) -> Any:
         """Return the model that the person or the settings name, or None.
 
-        Where a store of before names another than they did, that is said, and nothing
-        is sent until they have answered.
+        If a store of before names another than they did, that is said, and nothing is
+        sent until they have answered.
         """
         from filemem.files import config  # noqa: PLC0415  loads YAML
         from filemem.models.offline import chosen_model  # noqa: PLC0415
@@ -168,11 +206,15 @@ class Context:
         return self.clock()
 
     def clock(self) -> dt.datetime:
-        """The person's local time now, or what --today says, or --as-of: what was believed then is asked as it was then."""
+        """Return the person's local time: --today, else --as-of, else now."""
         return (self.today or self.as_of or dt.datetime.now()).astimezone()
 
     def many(self) -> bool:
-        """Is this command for all users, as on a cluster? Raises FilememError for --user beside that, and without a store."""
+        """Return whether this command is for all users, as on a cluster.
+
+        Raises:
+            FilememError: there is no store, or --user is given, too.
+        """
         self.open_store(must_exist=True)
         every = self.all_users or bool(self.scheduler)
         if every and self.user:
@@ -182,8 +224,21 @@ class Context:
         return every
 
 
+def _as_of(user: Folder, at: dt.datetime) -> Folder:
+    """Return a user's memories as git has them of a moment, or of a day's end."""
+    from filemem.git.history import as_of  # noqa: PLC0415  loads what runs git
+
+    past = as_of(user, at if at.time() != dt.time() else at.date())
+    commit = past.commit
+    say_dim(
+        f"As of {commit.at:%Y-%m-%d %H:%M}, "
+        f"commit {commit.commit[:8]}: {commit.subject}"
+    )
+    return past
+
+
 def data_folder() -> str:
-    """The store of a person who names none."""
+    """Return the store of a person who names none."""
     home = os.path.expanduser("~")
     share = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
     if sys.platform == "darwin":
@@ -192,29 +247,51 @@ def data_folder() -> str:
 
 
 def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
-    """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
+    """Return the path and line that a person named.
+
+    They type `PATH` or `PATH:LINE`, or the file's place on disk, as a shell completes it.
+    """
+    path = given
+    line = None
     cited = REFERENCE.match(given)
-    path, line = (cited["path"], cited["line"]) if cited else (given, None)
+    if cited:
+        path = cited["path"]
+        line = int(cited["line"]) if cited["line"] else None
     above, name = os.path.split(path)
     place = os.path.join(os.path.realpath(above), name)
     if place.startswith(folder.root + os.sep) and os.path.lexists(place):
         path = os.path.relpath(place, folder.root).replace(os.sep, "/")
-    return path, int(line) if line else None
+    return path, line
 
 
-def sentence(error: Exception) -> str:
-    """What went wrong; of a command's arguments with where its help is."""
-    if not isinstance(error, click.ClickException):
-        return in_words(error)
-    command = getattr(getattr(error, "ctx", None), "command_path", "filemem")
-    return f"{error.format_message().rstrip('.').strip()}; see {command} --help."
+# -- commands and their options -----------------------------------------------------------
+
+pass_call = click.make_pass_decorator(Context, ensure=True)
+
+
+def prints(function: Callable[..., Iterator[Line]]) -> Callable[..., int]:
+    """Make a command of a generator: pass it its Context, and print what it yields.
+
+    It yields lines for a person and rows, and returns the exit code, or None.
+    """
+
+    @pass_call
+    @functools.wraps(function)
+    def run(call: Context, *given: Any, **options: Any) -> int:
+        told = function(call, *given, **options)
+        return show(told, as_json=call.json, talking=call.talking is not None)
+
+    made: Callable[..., int] = run
+    return made
 
 
 def _day(value: str) -> dt.datetime:
-    """A day as people write it, or a day and time: `2026-11-20T09:30`, `2026-05`, `Oct 7`, `last week`, 上周五."""
-    if re.match(
-        r"0\d{3}|9999", value
-    ):  # a file is named by no such year, or no zone has all of its days
+    """Return a day as people write it, or a day and time.
+
+    `2026-11-20T09:30`, `2026-05`, `Oct 7`, `last week` and 上周五 are such.
+    """
+    # A file is named by no such year, or no zone has all of its days.
+    if re.match(r"0\d{3}|9999", value):
         raise click.BadParameter(
             f"{value} is out of reach; name a day of the years 1000 to 9998"
         )
@@ -244,8 +321,6 @@ def _kept(*names: str, **how: Any) -> Callable[[Any], Any]:
     how = {"default": None, **how}
     return click.option(*names, expose_value=False, callback=keep, **how)
 
-
-pass_call = click.make_pass_decorator(Context, ensure=True)
 
 # -- options of every command ----------------------------------------------------------
 
@@ -328,22 +403,6 @@ after_option = click.option(
 before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
 path_argument = click.argument("path", type=click.Path())
 optional_path_argument = click.argument("path", type=click.Path(), required=False)
-
-
-def prints(function: Callable[..., Iterator[Line]]) -> Callable[..., int]:
-    """Make a command of a generator: pass it its Context, and print what it yields.
-
-    It yields lines for a person and rows, and returns the exit code, or None.
-    """
-
-    @pass_call
-    @functools.wraps(function)
-    def run(call: Context, *given: Any, **options: Any) -> int:
-        told = function(call, *given, **options)
-        return show(told, as_json=call.json, talking=call.talking is not None)
-
-    made: Callable[..., int] = run
-    return made
 
 
 # -- what commands that are not yet written with decorators use -------------------------

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self, TextIO
 
 import click
 
+from filemem.errors import in_words
 from filemem.text.plain import escape_controls, json_visible
 
 
@@ -143,6 +144,14 @@ class ProgressBar:
             self._bar.render_finish()
         self._bar = None
         self._started = 0.0
+
+
+def sentence(error: Exception) -> str:
+    """Return what went wrong; of a command's arguments with where its help is."""
+    if not isinstance(error, click.ClickException):
+        return in_words(error)
+    command = getattr(getattr(error, "ctx", None), "command_path", "filemem")
+    return f"{error.format_message().rstrip('.').strip()}; see {command} --help."
 
 
 # -- wrapping --------------------------------------------------------------------------

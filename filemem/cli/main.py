@@ -1,0 +1,210 @@
+"""The command line's entry: its commands, and the one place where errors leave it."""
+
+import functools
+import importlib
+import os
+import re
+import signal
+import sys
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+
+from filemem.cli.context import with_shared_options
+from filemem.cli.output import sentence, wrapped
+from filemem.errors import FilememError
+from filemem.text.plain import escape_controls, nearest, one_line
+
+GROUPS = {
+    "Every day": "repl.chat upkeep.remember find.search find.open upkeep.edit forget.forget",
+    "Talk": "upkeep.consolidate upkeep.review",
+    "Find": "find.grep find.list upkeep.timeline upkeep.report find.call",
+    "Care": "upkeep.status upkeep.check upkeep.maintain upkeep.compact upkeep.sweep upkeep.restore",
+    "History": "upkeep.log upkeep.undo upkeep.sync",
+    "Set up": "upkeep.init upkeep.model upkeep.users upkeep.import serving.mcp serving.serve",
+}
+"""The commands of each group of the help, behind their modules.
+
+A module is imported when its command is asked for: a grep does not pay for the rest.
+"""
+COMMANDS: dict[str, str] = {}
+"""The module of each command."""
+for _group in GROUPS.values():
+    for _place in _group.split():
+        _module, _, _name = _place.partition(".")
+        COMMANDS[_name] = _module
+_MEANT = {
+    "remember": "add note save",
+    "forget": "delete remove rm",
+    "open": "cat get show view",
+    "search": "find",
+    "list": "ls",
+    "chat": "ask start talk",
+    "log": "blame diff history",
+    "sync": "backup",
+    "status PATH": "why",
+    "report": "export",
+    "model, or init, whose filemem.yaml has every limit": "config settings",
+    "COMMAND --help": "help",
+}
+"""What people type who mean a command."""
+MEANT = {word: meant for meant, words in _MEANT.items() for word in words.split()}
+
+INTERRUPTED = 130
+READER_LEFT = 141
+
+
+@functools.cache
+def _command(name: str) -> click.Command | None:
+    """Return the command of that name, which an installed package may bring."""
+    if name in COMMANDS:
+        module = importlib.import_module(f"filemem.cli.{COMMANDS[name]}")
+        return with_shared_options(getattr(module, f"{name}_command"))
+    from importlib import metadata  # noqa: PLC0415  slow to load, and rarely needed
+
+    for found in metadata.entry_points(group="filemem.commands", name=name):
+        return with_shared_options(found.load())
+    return None
+
+
+class _Commands(click.Group):
+    """Imports a command when it runs; words that are no command go to a chat."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return _command(name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[Any, Any, list[str]]:
+        word = args[0]
+        found = _command(word)
+        if found:
+            return word, found, args[1:]
+        if word.startswith("-") or ctx.resilient_parsing:  # the latter completes a word
+            return super().resolve_command(ctx, args)
+        _refuse_slips(ctx, args)
+        return "chat", _command("chat"), args
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        formatter.write("\n")
+        for heading, group in GROUPS.items():
+            rows = []
+            for place in group.split():
+                name = place.partition(".")[2]
+                command = _command(name)
+                if command:
+                    rows.append((name.ljust(11), command.get_short_help_str(65)))
+            formatter.write(f"{heading}:\n")
+            with formatter.indentation():
+                formatter.write_dl(rows)
+        formatter.write(
+            "Everywhere: --store FOLDER, --user NAME, --today DATE, -h; --version.\n"
+        )
+
+
+def _refuse_slips(ctx: click.Context, args: list[str]) -> None:
+    """Raise UsageError for words that look like a command that there is not.
+
+    A chat would keep them.
+    """
+    word = args[0]
+    missing = f"there is no command {one_line(word, 40)}"
+    if word in MEANT:
+        raise click.UsageError(f"{missing}; use filemem {MEANT[word]}", ctx)
+    near = nearest(word, COMMANDS, 1, 0.75)
+    if near:
+        raise click.UsageError(f"{missing}; the nearest is {near[0]}", ctx)
+    has_more_words = len(args) > 1 and not args[1].startswith("-")
+    if has_more_words or re.fullmatch("[a-z]+", word):
+        raise click.UsageError(
+            f"{missing}; put what you want to say in quotes behind filemem chat", ctx
+        )
+
+
+_NO_COLOUR = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "color": False if _NO_COLOUR else None,
+    },
+)
+@click.version_option(package_name="filemem")
+def cli() -> None:
+    """Long-term memory for LLM agents: a folder of dated Markdown and YAML files."""
+
+
+with_shared_options(cli)
+
+
+def main() -> NoReturn:
+    """Run the command line, and exit.
+
+    Every mistake leaves as one sentence and exit code 2.
+    """
+    _open_standard_streams()
+    handled = _handle_ends()
+    try:
+        code = cli.main(None if sys.argv[1:] else ["--help"], standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Else the interpreter complains when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(READER_LEFT)
+    except (click.ClickException, FilememError, OSError) as error:
+        _leave(sentence(error))
+    except (MemoryError, RecursionError):
+        _leave(
+            "something here is too large or nested too deeply; "
+            "nothing on disk is lost; see filemem check."
+        )
+    finally:  # nothing is under way any more
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+    sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """Open those that are closed, and have them show what a locale cannot encode.
+
+    The next file that is opened would get the number of a closed one.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _handle_ends() -> list[int]:
+    """Have the end of a terminal put in order what is under way, as Ctrl-C does.
+
+    Return the signals that are handled now and were not before.
+    """
+    handled: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _end)
+            handled.append(number)
+    return handled
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def _leave(text: str) -> NoReturn:
+    said = f"filemem: {' '.join(escape_controls(text).split())}"
+    click.echo(wrapped(said, sys.stderr), err=True)
+    sys.exit(2)
