@@ -1,4 +1,4 @@
-"""Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
+"""Commands that serve other programs: mcp, and how clients learn of it; serve, and keys."""
 
 import copy
 import json
@@ -7,60 +7,68 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-from filemem.cli.context import (
-    OPTIONS,
-    Context,
-    Output,
-    Safe,
-    command,
-    confirmed,
-    pass_call,
-    say,
-    say_dim,
-)
+from filemem.cli.context import Context, model_option, new_option, pass_call, prints
+from filemem.cli.output import Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.files import keys
-from filemem.files.folder import StoreFolder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.keys import EXPOSED, LOOPBACK
+from filemem.jobs import imported
 from filemem.mcp import clients, hooks, server
 from filemem.models.offline import NOTICE, OfflineModel
-from filemem.text.plain import one_line
+from filemem.text.plain import counted, one_line
 
-HOOKS = {
+HOOK_FILES = {
     "claude-code": "~/.claude/settings.json",
-    "codex": "$CODEX_HOME/hooks.json",
-}  # where a client's are set
-LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
-PATIENCE = 0.7  # seconds of a hook; to begin and to end takes the rest of one
-_write_option = click.option(
+    "codex": "~/.codex/hooks.json",
+}
+MAX_EVENT_BYTES = 1_000_000
+HOOK_SECONDS = 0.7  # to begin and to end takes the rest of one
+NO_EVENT = (
+    "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check"
+    " tries it."
+)
+PORT = click.IntRange(0, 65535)
+Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
+write_option = click.option(
     "--write",
     is_flag=True,
     help="Also offer tools that write: remember, update, forget.",
 )
-_host_option = click.option(
+host_option = click.option(
     "--host",
     default=LOOPBACK[0],
     show_default=True,
     help="The address to listen on.",
 )
-_PORT = click.IntRange(0, 65535)
+
+
+def port_option(default: int) -> Callable[[Command], Command]:
+    """Return an option for the port to listen on."""
+    return click.option(
+        "--port",
+        default=default,
+        show_default=True,
+        type=PORT,
+        help="The port; 0 takes a free one.",
+    )
 
 
 def program() -> str:
-    """Where this program is, for another one to call it."""
-    beside = os.path.join(
-        os.path.dirname(sys.executable), "filemem"
-    )  # which python -m filemem runs, too
-    return (
-        shutil.which(sys.argv[0])
-        or shutil.which(beside)
-        or shutil.which("filemem")
-        or os.path.abspath(sys.argv[0])
-    )
+    """Return where this program is, for another one to call it."""
+    beside = os.path.join(os.path.dirname(sys.executable), "filemem")
+    for name in (sys.argv[0], beside, "filemem"):  # beside: of python -m filemem
+        found = shutil.which(name)
+        if found:
+            return found
+    return os.path.abspath(sys.argv[0])
 
 
 @click.group("mcp", invoke_without_command=True)
@@ -69,16 +77,10 @@ def program() -> str:
     is_flag=True,
     help="Serve over HTTP those who have a key, instead of one client over a pipe.",
 )
-@_host_option
-@click.option(
-    "--port",
-    default=8365,
-    show_default=True,
-    type=_PORT,
-    help="The port; 0 takes a free one.",
-)
-@_write_option
-@OPTIONS["--new"]
+@host_option
+@port_option(8365)
+@write_option
+@new_option
 @pass_call
 def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) -> None:
     """Serve an agent that speaks MCP, or set up a client.
@@ -128,152 +130,161 @@ def _serve_mcp_over_http(
         running.server(endpoint.app()).run(sockets=[listening])
 
 
-@command(
-    "hook",
-    click.argument("client", type=click.Choice(list(HOOKS))),
-    click.option(
-        "--wait", is_flag=True, help="End once the session is imported, and not before."
-    ),
-    "--new",
-    within=mcp_command,
+@mcp_command.command("hook")
+@click.argument("client", type=click.Choice(list(HOOK_FILES)))
+@click.option(
+    "--wait", is_flag=True, help="End once the session is imported, and not before."
 )
+@new_option
+@prints
 def hook_command(call: Context, client: str, wait: bool) -> Output:
     """Answer a hook of a coding agent.
 
-    It runs this with the event as JSON on standard input. When a session begins, it gets the profile and the plans;
-    with a prompt, what a search for it finds, if that is strong. When a session ends or is compacted, it is
-    imported. The plugin for Claude Code sets this up; filemem mcp install CLIENT --sessions prints what other
+    It runs this with the event as JSON on standard input. When a session begins, it
+    gets the profile and the plans; with a prompt, what a search for it finds, if that
+    is strong. When a session ends or is compacted, it is imported. The plugin for
+    Claude Code sets this up; filemem mcp install CLIENT --sessions prints what other
     clients need. A failure disturbs no session; filemem mcp check tries the hooks.
 
     Example: filemem mcp hook claude-code"""
     try:
-        said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
-        asks, user = (
-            str(said["hook_event_name"]) in hooks.CLIENTS[client][:2],
-            call.writer(),
-        )
-        if asks and not wait:
-            signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
-            signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-        elif not wait:
-            # Claude Code ends what its hooks have started 1.5 s after a session's end, but no other session.
-            if os.fork():
-                return 0
-            os.setsid()
-            for stream in range(3):
-                os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+        event = json.loads(sys.stdin.buffer.read(MAX_EVENT_BYTES))
+        asks = event["hook_event_name"] in hooks.ASKING
+        user = call.writer()
         if asks:
-            yield from filter(None, [Safe(hooks.answer(user, client, said, call.now))])
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        else:
-            hooks.take_in(
-                StoreFolder(user.store),
-                user.name,
-                client,
-                said["transcript_path"],
-                call.now,
-            )
-    except Exception as error:  # noqa: BLE001  an agent's session must not end because of it, as with 2 it would
-        why = "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check tries it."
-        wrong = isinstance(error, ValueError | KeyError | TypeError | RecursionError)
-        say(
-            f"filemem: {why if wrong else one_line(in_words(error) or repr(error))}",
-            err=True,
-        )
-        return 1
+            yield from _answer_in_time(call, user, client, event, wait)
+        elif wait or _detached():
+            session = event["transcript_path"]
+            imported(StoreFolder(user.store), client, session, call.now, user.name)
+    except Exception as error:  # noqa: BLE001  an agent's session must not end by it
+        sentence = one_line(in_words(error) or repr(error))
+        if isinstance(error, ValueError | KeyError | TypeError | RecursionError):
+            sentence = NO_EVENT
+        say(f"filemem: {sentence}", err=True)
+        return 1  # 2 would keep the agent from going on
     return 0
 
 
-@command("check", within=mcp_command)
+def _answer_in_time(
+    call: Context, user: Folder, client: str, event: dict[str, Any], wait: bool
+) -> Output:
+    """Yield the answer to an event; end the program if it takes too long."""
+    if not wait:
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
+        signal.setitimer(signal.ITIMER_REAL, HOOK_SECONDS)
+    told = hooks.answer(user, client, event, call.now)
+    if told:
+        yield Safe(told)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _detached() -> bool:
+    """Go on in a child of its own session; True there, and False in the parent.
+
+    Claude Code ends what its hooks have started 1.5 s after a session's end, but
+    nothing in another session.
+    """
+    if os.fork():
+        return False
+    os.setsid()
+    for stream in range(3):
+        os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+    return True
+
+
+@mcp_command.command("check")
+@prints
 def check_command(call: Context) -> Output:
-    """Try every hook as a coding agent runs it; each has one second. Exit code 1 if one fails.
+    """Try every hook as a coding agent runs it; each has one second.
+
+    Exit code 1 if one fails.
 
     Example: filemem mcp check"""
-    user, failed = call.writer(), 0
-    shared = ["--store", user.store, "--user", user.name]
+    user = call.writer()
+    failed = False
     for client in hooks.CLIENTS:
-        for one in hooks.tried(
-            client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]
-        ):
-            failed += bool(one.failed)
-            what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
-            yield f"{client} {one.event}: {what}, {one.seconds:.2f} s"
-    return int(failed > 0)
+        options = ["--wait", "--new", "--store", user.store, "--user", user.name]
+        command = [program(), "mcp", "hook", client, *options]
+        for trial in hooks.trials(client, command):
+            outcome = f"{trial.tokens:,} tokens"
+            if trial.fault:
+                failed = True
+                outcome = f"failed: {trial.fault}"
+            yield f"{client} {trial.event}: {outcome}, {trial.seconds:.2f} s"
+    return int(failed)
 
 
-@command(
-    "install",
-    click.argument("client", type=click.Choice(list(clients.CLIENTS))),
-    click.option(
-        "--name", default="filemem", show_default=True, help="What the client calls it."
-    ),
-    click.option("--yes", is_flag=True, help="Write without asking."),
-    click.option(
-        "--sessions",
-        is_flag=True,
-        help="Print the hooks that import sessions, and tell of what is known.",
-    ),
-    _write_option,
-    "--new",
-    within=mcp_command,
+@mcp_command.command("install")
+@click.argument("client", type=click.Choice(list(clients.CLIENTS)))
+@click.option(
+    "--name", default="filemem", show_default=True, help="What the client calls it."
 )
+@click.option("--yes", is_flag=True, help="Run the client's command without asking.")
+@click.option(
+    "--sessions",
+    is_flag=True,
+    help="Print the hooks that import sessions, and tell of what is known.",
+)
+@write_option
+@new_option
+@prints
 def install_command(
     call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool
 ) -> Output:
-    """Add this server to a client's settings.
+    """Tell a client of this server.
 
-    The entry is shown, and written if you agree; nothing else changes, and a copy of the settings is kept beside
-    them. What hooks import becomes facts with the next filemem maintain or consolidate.
+    What to paste into its settings is printed. Claude Code and Codex have a command
+    that does it, claude mcp add and codex mcp add, which is run if you agree. What
+    hooks import becomes facts with the next filemem maintain or consolidate.
 
     Example: filemem mcp install claude-code"""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
         raise FilememError("--name takes up to forty letters, digits, - and _.")
-    begins = not os.path.isdir(call.open_store(begins=bool(call.named_store)).root)
-    user, kind = call.writer(begins=False), clients.CLIENTS[client]
+    store = call.open_store(begins=bool(call.named_store))
+    user = call.writer(begins=False)
     shared = ["--store", user.store, "--user", user.name]
     if sessions:
-        if client not in hooks.CLIENTS:
+        if client not in HOOK_FILES:
+            who = " and ".join(HOOK_FILES)
             raise FilememError(
-                f"{client} has no hooks that import sessions; {' and '.join(HOOKS)} have."
+                f"{client} has no hooks that import sessions; {who} have."
             )
-        say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
-        yield hooks.settings(
-            client, shlex.join([program(), "mcp", "hook", client, *shared, "--new"])
-        )
+        say_dim(f"Put this into {HOOK_FILES[client]}, beside other hooks.")
+        command = [program(), "mcp", "hook", client, *shared, "--new"]
+        yield hooks.settings(client, shlex.join(command))
         return
-    where, options = (
-        clients.expanded(kind.path),
-        [*["--write"] * write, *["--new"] * begins],
-    )
-    others = client == "project"  # which others share: each has a store of their own
-    started = (
-        ["filemem", "mcp", *options]
-        if others
-        else [program(), "mcp", *shared, *options]
-    )
-    yield clients.entry(kind, name, started).rstrip("\n")
-    if not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
-        say_dim(f"This belongs into {where}; --yes writes it there.")
-        return
-    after = clients.settings(kind, name, started, before := clients.standing(kind))
-    if after == before:
-        say_dim(f"{where} has it already.")
-    elif yes or confirmed(f"Write this into {where}?"):
-        clients.write(kind, before, after)
-        say_dim(f"Written; what was there stays. {kind.then}")
+    command = [program(), "mcp", *shared]
+    if write:
+        command.append("--write")
+    if not os.path.isdir(store.root):
+        command.append("--new")
+    kind = clients.CLIENTS[client]
+    yield clients.entry(kind, name, command)
+    add = [*kind.add, name, "--", *command] if kind.add else []
+    if not add or not shutil.which(add[0]):
+        say_dim(f"Put this into {kind.settings}, beside other servers.")
+    elif yes or (_at_terminal() and confirmed(f"Run {shlex.join(kind.add)} {name}?")):
+        _run(add)
     else:
-        say_dim("Nothing was written.")
+        say_dim(f"Put this into {kind.settings}, or run: {shlex.join(add)}")
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _run(command: list[str]) -> None:
+    """Run a client's command; raise FilememError where it fails."""
+    code = subprocess.run(command, check=False).returncode
+    if code:
+        raise FilememError(
+            f"{command[0]} ended with {code}; put the entry above into its settings."
+        )
 
 
 @click.group("serve", invoke_without_command=True)
-@_host_option
-@click.option(
-    "--port",
-    default=8765,
-    show_default=True,
-    type=_PORT,
-    help="The port; 0 takes a free one.",
-)
+@host_option
+@port_option(8765)
 @click.option(
     "--origin",
     "origins",
@@ -281,29 +292,32 @@ def install_command(
     metavar="URL",
     help="A site whose pages may use it (CORS).",
 )
-@OPTIONS["--model"]
-@OPTIONS["--new"]
+@model_option
+@new_option
 @pass_call
 def serve_command(
     call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None
 ) -> None:
     """Give any chat client a memory: an OpenAI endpoint.
 
-    It is at http://HOST:PORT/v1. Each user has a key (`filemem serve keys add NAME`). With --user, on this machine
-    only, that user needs no key.
+    It is at http://HOST:PORT/v1. Each user has a key (`filemem serve keys add NAME`).
+    With --user, on this machine only, that user needs no key.
 
     Example: filemem serve --user mara"""
     if click.get_current_context().invoked_subcommand:
         return
     store = call.open_store(begins=bool(call.named_store))
-    user = call.writer(begins=False).name if call.user else ""
+    user = ""
+    if call.user:
+        user = call.writer(begins=False).name
     if user and host not in LOOPBACK:
         raise FilememError(
             f"--user serves without a key, so not on {host}; leave one of them out."
         )
     if not user and not keys.keys_of(store.root):
         raise FilememError(
-            "nobody has a key yet; make one with filemem serve keys add NAME, or serve --user NAME."
+            "nobody has a key yet; make one with filemem serve keys add NAME, or serve"
+            " --user NAME."
         )
     try:
         from filemem.serve import app, running  # noqa: PLC0415  needs the extra
@@ -329,15 +343,15 @@ def serve_command(
 
 @serve_command.group("keys", no_args_is_help=False)
 def keys_group() -> None:
-    """Manage who may ask, here and over mcp --http: one key per user. Only their hashes are kept."""
+    """Manage who may ask, here and over mcp --http: one key per user.
+
+    Only their hashes are kept."""
 
 
-@command(
-    "add",
-    click.argument("name"),
-    "--new",
-    within=keys_group,
-)
+@keys_group.command("add")
+@click.argument("name")
+@new_option
+@prints
 def add_command(call: Context, name: str) -> Output:
     """Make a key for a user, and print it once.
 
@@ -349,17 +363,18 @@ def add_command(call: Context, name: str) -> Output:
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
-@command("list", within=keys_group)
+@keys_group.command("list")
+@prints
 def list_command(call: Context) -> Output:
     """Show who has a key, and since when."""
-    for one in sorted(
-        keys.keys_of(call.open_store().root).values(),
-        key=lambda one: (one["user"], one["made"]),
-    ):
+    found = keys.keys_of(call.open_store().root).values()
+    for one in sorted(found, key=lambda one: (one["user"], one["made"])):
         yield f"{one['user']}  since {one['made']}"
 
 
-@command("remove", click.argument("name"), within=keys_group)
+@keys_group.command("remove")
+@click.argument("name")
+@prints
 def remove_command(call: Context, name: str) -> Output:
     """Take all keys of a user away, from the next request on."""
     gone = keys.revoke_user(call.open_store().root, name)
@@ -367,4 +382,4 @@ def remove_command(call: Context, name: str) -> Output:
         raise NotFound(
             f"{name} has no key here; filemem serve keys list shows who has."
         )
-    yield f"Took {gone} key{'s' * (gone != 1)} of {name} away."
+    yield f"Took {counted(gone, 'key')} of {name} away."
