@@ -269,7 +269,12 @@ class Memory:
     @functools.cached_property
     def text(self) -> str:
         """The file's text; bytes that are no UTF-8 are read as UTF-16, GB 18030 or Latin-1; empty for a binary file."""
-        return "" if self.binary else decode(self.data)
+        if self.binary:
+            return ""
+        text = decode(self.data)
+        if "\n" in text:
+            return text
+        return text.replace("\r", "\n")  # how lines ended on old Macs
 
     @functools.cached_property
     def lines(self) -> list[str]:

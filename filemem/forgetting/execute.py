@@ -22,6 +22,7 @@ from filemem.forgetting.matching import (
     FORGOTTEN,
     Matcher,
     Occurrence,
+    is_record_of_other_form,
     occurrences,
     without_names,
 )
@@ -88,7 +89,8 @@ def conclude(folder: Folder, plan: DeletionPlan, done: JobDone) -> JobDone:
     left = [
         one
         for one in occurrences(folder.root, plan.matcher, (".git",))
-        if one.path != f"{BOOKKEEPING}/{OLD_JOURNAL}"
+        if not is_record_of_other_form(one)
+        and one.path != f"{BOOKKEEPING}/{OLD_JOURNAL}"
     ]
     stayed = done.facts["stayed"]
     said = [*done.said, *stayed, *map(sentence_of, left)]

@@ -15,10 +15,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from filemem.errors import FilememError
 from filemem.files import safe
+from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import (
     DATED,
     NAMELESS,
+    TURN_HEAD,
     Passage,
     decode,
     live,
@@ -91,6 +94,8 @@ class Matcher:
         named = [word.strip(_AROUND).rstrip("/\\") for word in split]
         named = [word for word in named if re.search(r"[^\W_]", word)]
         self._exact = [re.compile(_whole(word)) for word in named]
+        slugs = [slug(word, 2 * len(word) + 9).replace("-", " ") for word in named]
+        self._named = [re.compile(_bounded(words)) for words in slugs]
         telling = [word for word in named if _is_telling(plain(word))]
         self._forms = [re.compile(_any_form(plain(word))) for word in telling or named]
 
@@ -128,17 +133,37 @@ class Matcher:
         """Return whether a text is to be forgotten."""
         return self.match(text) >= self.least
 
-    def match_name(self, name: str) -> Held:
-        """Return how the name of a file or folder holds the words."""
+    def match_name(self, name: str, text: str = "") -> Held:
+        """Return how the name of a file or folder holds the words, or begins a line.
+
+        Args:
+            name: with its extension.
+            text: what the file says; a name that begins a line of it tells no more.
+        """
         stem = PurePath(name).stem
         spaced = re.sub("[-_]", " ", _BESIDE.sub("", stem))
         found = max(self.match_words(name), self.match_words(spaced))
+        if self._named and all_found(self._named, spaced.casefold()):
+            found = Held.EXACT
         dated = DATED.match(stem)
-        if dated:  # the program names a file by how a text begins
-            start = _NUMBER.sub("", stem[dated.end() :])
-            if start and any(slug(line, 60).startswith(start) for line in self.lines):
-                return Held.EXACT
+        start = _NUMBER.sub("", stem[dated.end() :]) if dated else ""
+        if start and _begins(start, self.lines):
+            found = Held.EXACT
+        if found and start and text and _begins(start, _bare_lines(text)):
+            return Held.NONE
         return found
+
+
+def _begins(start: str, lines: Iterable[str]) -> bool:
+    """Return whether a file's name is how the program would name one of these lines."""
+    return any(slug(line, 60).startswith(start) for line in lines)
+
+
+def _bare_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text without the signs and names before them."""
+    for line in text.split("\n"):
+        said = TURN_HEAD.sub("", line)
+        yield MARKS.sub("", said, count=1)
 
 
 def folded(text: str) -> str:
@@ -166,15 +191,17 @@ def all_found(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
 
 def _whole(word: str) -> str:
     """Return the pattern of a word that ends where the name ends."""
-    before = ""
-    after = ""
-    if re.match(_LETTER, word):
-        before = rf"(?<!{_LETTER})"
-    if re.search(rf"{_LETTER}\Z", word):
-        after = rf"(?!{_LETTER})"
     if re.search(rf"\d|{_JOINT}", word):
         before, after = _bounds(word)
-    return before + re.escape(word) + after
+        return before + re.escape(word) + after
+    return _bounded(word)
+
+
+def _bounded(words: str) -> str:
+    """Return the pattern of words that end where their letters do."""
+    before = rf"(?<!{_LETTER})" if re.match(_LETTER, words) else ""
+    after = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", words) else ""
+    return before + re.escape(words) + after
 
 
 def _bounds(word: str) -> tuple[str, str]:
@@ -310,6 +337,11 @@ def occurrences(
     return sorted(found, key=lambda one: (one.path, one.line))
 
 
+def is_record_of_other_form(one: Occurrence) -> bool:
+    """Return whether a record of the program's names what says it in another form."""
+    return one.why == OTHER_FORM and one.path.startswith(f"{BOOKKEEPING}/")
+
+
 def _is_closed(path: str, entry: "os.DirEntry[str]") -> bool:
     barred = not os.access(entry.path, os.R_OK | os.X_OK)
     return entry.name == ".git" or safe.too_far(path) or barred
@@ -318,35 +350,39 @@ def _is_closed(path: str, entry: "os.DirEntry[str]") -> bool:
 def _occurrences_of(
     path: str, entry: "os.DirEntry[str]", matcher: Matcher
 ) -> Iterator[Occurrence]:
-    if matcher.match_name(entry.name):
-        yield Occurrence(path, 0, "", IN_NAME)
-    if entry.is_dir(follow_symlinks=False):
-        if _is_closed(path, entry):
+    if not entry.is_file(follow_symlinks=False):
+        if matcher.match_name(entry.name):
+            yield Occurrence(path, 0, "", IN_NAME)
+        if entry.is_dir(follow_symlinks=False) and _is_closed(path, entry):
             yield Occurrence(path[:200], 0, "", UNREADABLE)
-    elif entry.is_file(follow_symlinks=False):
-        try:
-            with open(entry.path, "rb") as file:
-                data = file.read(safe.MAX_READ_BYTES + 1)
-        except OSError:
-            if os.path.lexists(entry.path):
-                yield Occurrence(path, 0, "", UNREADABLE)
-            return
-        if len(data) > safe.MAX_READ_BYTES or _PACKED.match(data):
-            yield Occurrence(path, 0, "", UNREADABLE)
-            return
-        for line, text, how in lines_with(data, matcher):
-            why = SAYS_IT if how is Held.EXACT else OTHER_FORM
-            yield Occurrence(path, line, text, why)
+        return
+    try:
+        data = safe.read(entry.path)
+        is_read = not _PACKED.match(data)
+    except (FilememError, OSError):
+        is_read = not os.path.lexists(entry.path)
+        data = b""
+    if not is_read:
+        data = b""
+        yield Occurrence(path, 0, "", UNREADABLE)
+    if matcher.match_name(entry.name) and matcher.match_name(entry.name, decode(data)):
+        yield Occurrence(path, 0, "", IN_NAME)
+    of_program = f"/{BOOKKEEPING}/" in f"/{path}"  # its records are read by the line
+    for line, text, how in lines_with(data, matcher, by_line=of_program):
+        why = SAYS_IT if how is Held.EXACT else OTHER_FORM
+        yield Occurrence(path, line, text, why)
 
 
-def lines_with(data: bytes, matcher: Matcher) -> Iterator[tuple[int, str, Held]]:
-    """Yield the lines of a file that hold it, each with its number; of a text that no
-    line holds alone, the first lines of its turns and paragraphs that do."""
+def lines_with(
+    data: bytes, matcher: Matcher, *, by_line: bool = False
+) -> Iterator[tuple[int, str, Held]]:
+    """Yield the lines of a file that hold it, each with its number, and unless it is read
+    `by_line` the first lines of turns and paragraphs of which no line holds it alone."""
     for text in _readings(data):
         if not matcher.match(text):
             continue
         found = set[int]()
-        for passage in _pieces(text.split("\n")):
+        for passage in _pieces(text.split("\n"), by_line=by_line):
             inside = range(passage.line, passage.end_line + 1)
             how = matcher.match(passage.text)
             if how and found.isdisjoint(inside):
@@ -356,11 +392,12 @@ def lines_with(data: bytes, matcher: Matcher) -> Iterator[tuple[int, str, Held]]
             return
 
 
-def _pieces(lines: list[str]) -> Iterator[Passage]:
+def _pieces(lines: list[str], *, by_line: bool) -> Iterator[Passage]:
     """Yield the lines, then what stands together in several of them."""
     for number, line in enumerate(lines, 1):
         yield Passage(number, number, "", "", line)
-    for passage in turns(lines) or paragraphs(lines, 0):
+    together = [] if by_line else turns(lines) or paragraphs(lines, 0)
+    for passage in together:
         if passage.end_line > passage.line:
             yield passage
 

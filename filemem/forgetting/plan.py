@@ -42,6 +42,7 @@ from filemem.forgetting.matching import (
     Held,
     Matcher,
     Occurrence,
+    is_record_of_other_form,
     occurrences,
     without_names,
 )
@@ -490,12 +491,13 @@ class _Cascade:
     # -- what else says it ---------------------------------------------------------------
 
     def _occurrences(self) -> list[Occurrence]:
-        """Return every place in the folder that says it and does not go."""
+        """Return every place in the folder that says it and does not go. A record that
+        names what says it in another form is none."""
         skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
         return [
             occurrence
             for occurrence in occurrences(self.folder.root, self.matcher, skipped)
-            if not self._goes(occurrence)
+            if not self._goes(occurrence) and not is_record_of_other_form(occurrence)
         ]
 
     def _goes(self, occurrence: Occurrence) -> bool:
