@@ -43,7 +43,7 @@ from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.importers import import_file
 from filemem.jobs import forget
-from filemem.remembering.consolidation import remember
+from filemem.learn.remember import remember
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 NEW = "sessions/2026/2026-11-19-0930-the-boat.md"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from filemem.files.config import ConfigError as ConfigError
     from filemem.files.memory import Memory as Memory
     from filemem.git.repository import GitError as GitError
+    from filemem.learn.records import Decision as Decision
     from filemem.llm.model import ModelError as ModelError
-    from filemem.remembering.supersession import Decision as Decision
     from filemem.search.searching import Hit as Hit
     from filemem.tools.grep import Match as Match
     from filemem.tools.toolbox import Toolbox as Toolbox
@@ -34,7 +34,7 @@ _PUBLIC = {  # by module
     "tools.grep": "Match",
     "git.repository": "GitError",
     "llm.model": "ModelError",
-    "remembering.supersession": "Decision",
+    "learn.records": "Decision",
     "search.searching": "Hit",
     "tools.toolbox": "Toolbox",
 }

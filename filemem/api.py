@@ -31,10 +31,10 @@ from filemem.jobs import (
     forget,
     remembered,
 )
+from filemem.learn.outcome import together
+from filemem.learn.records import Decision
 from filemem.llm.model import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
-from filemem.remembering.consolidation import together
-from filemem.remembering.supersession import Decision
 from filemem.search.searching import Hit, search_files
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep

@@ -28,7 +28,7 @@ from filemem.files.memory import (
     Passage,
     kind_of,
 )
-from filemem.files.sections import under
+from filemem.files.sections import BEGIN, END, under
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.llm import prompt
 from filemem.llm.client import OpenAIModel
@@ -741,7 +741,11 @@ def _profile(folder: Folder) -> str:
     """The profile as the prompt has it; why, if it cannot be read."""
     try:
         lines = folder.memory(PROFILE).body.split("\n")
-        text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in lines).strip()
+        text = "\n".join(
+            SOURCE_MARK.sub("", line).rstrip()
+            for line in lines
+            if line.strip() not in (BEGIN, END)
+        ).strip()
     except FilememError as error:
         text = "" if isinstance(error, NotFound) else str(error)
     limit = config.of(folder).profile_tokens

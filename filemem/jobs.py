@@ -11,6 +11,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from filemem import index, overview
@@ -30,10 +31,12 @@ from filemem.forgetting import compaction, execute, purge, sweeper
 from filemem.forgetting.plan import DeletionPlan
 from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
+from filemem.learn import consolidate as reading
+from filemem.learn import remember as keeping
+from filemem.learn.consolidate import cost
+from filemem.learn.outcome import Applied, together
 from filemem.llm.model import Model, ModelError
 from filemem.models.offline import model_of_run
-from filemem.remembering import consolidation
-from filemem.remembering.consolidation import Applied, cost, together
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 
@@ -101,23 +104,24 @@ class JobRun:
 def remembered(
     folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any
 ) -> Applied:
-    """Keep one fact, with the options `how` of `consolidation.remember`, and commit it; `source`: who else asked for it."""
+    """Keep one fact, with the options `how` of `learn.remember`, and commit it; `source`: who else asked for it."""
     with JobRun(folder, "remember", at, exclusive=False) as run:
-        done = consolidation.remember(folder, text, at, **how)
+        done = keeping.remember(folder, text, at, **how)
         notes = run.commit(
             f"Remember: {done.decisions[0].claim.text}", done.paths, Source=source
         )
-        return done._replace(notes=done.notes + notes)
+        return replace(done, notes=done.notes + notes)
 
 
 def consolidated(
     folder: Folder, at: dt.datetime, model: Model | None, **how: Any
 ) -> Iterator[Applied]:
-    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request. What a model has noted has its
+    """Consolidate, as `learn.consolidate.run` is told to, and commit what becomes of each request. What a model has noted has its
     vectors then, where there are any."""
     with JobRun(folder, "consolidate", at) as run:
-        for done in consolidation.run(folder, at, model, **how):
-            yield done._replace(notes=done.notes + run.commit(done.subject, done.paths))
+        for done in reading.run(folder, at, model, **how):
+            notes = done.notes + run.commit(done.subject, done.paths)
+            yield replace(done, notes=notes)
     if model:
         semantic.catch_up(index.of(folder))
 
@@ -194,12 +198,12 @@ def finish_forgetting(user: Folder, at: dt.datetime) -> list[str]:
 def _remember(
     user: Folder, words: str, at: dt.datetime, source: str
 ) -> tuple[str, list[str], list[str]]:
-    done = consolidation.remember(user, words, at, source=source)
+    done = keeping.remember(user, words, at, source=source)
     return done.decisions[0].path, done.paths, done.notes
 
 
 ASKED = Does(
-    _remember, consolidation.take_back
+    _remember, keeping.take_back
 )  # what a chat has done where a person asks for it, and commits itself
 
 

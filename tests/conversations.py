@@ -8,8 +8,9 @@ from reader import Reader
 from filemem.files import transcript
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, format_turn
-from filemem.remembering import consolidation
-from filemem.remembering.supersession import Decision
+from filemem.learn import consolidate, proposals, remember
+from filemem.learn.log import LearnLog
+from filemem.learn.records import Decision
 
 
 def day(month: int, number: int) -> dt.datetime:
@@ -34,8 +35,17 @@ def remembered(
     """Consolidate all that is new, each turn of a person as a fact where no other reader is given; what was decided."""
     return [
         one
-        for done in consolidation.run(user, at, reader or Reader(echo=True))
+        for done in consolidate.run(user, at, reader or Reader(echo=True))
         for one in done.decisions
+    ]
+
+
+def accepted(user: Folder, at: dt.datetime) -> list[Decision]:
+    """Accept every proposal; what was decided about each."""
+    log = LearnLog(user)
+    return [
+        remember.accept(user, log, found, at).decisions[0]
+        for found in proposals.waiting(user)
     ]
 
 

@@ -18,7 +18,7 @@ from reader import Reader, note
 
 from filemem import Store, jobs
 from filemem.files.folder import Folder
-from filemem.remembering import consolidation
+from filemem.learn import consolidate
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 READER = Reader(
@@ -57,7 +57,7 @@ def _restored(user: Folder) -> None:
 
 
 JOBS = {  # as the command line does them
-    "consolidate": lambda user: list(consolidation.run(user, AT, READER)),
+    "consolidate": lambda user: list(consolidate.run(user, AT, READER)),
     "compact": lambda user: jobs.compact(user, AT),
     "sweep": lambda user: jobs.sweep(user, AT),
     "restore": _restored,

@@ -24,11 +24,11 @@ from scripted_server import ScriptedServer, calls
 from filemem import Store
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
+from filemem.learn import consolidate, proposals, remember, sessions
+from filemem.learn.outcome import Applied
 from filemem.llm import prompt
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, Reply
-from filemem.remembering import consolidation, sessions
-from filemem.remembering.consolidation import Applied
 from filemem.text.quotes import comparable
 
 RECORDINGS = Path(__file__).with_name("recordings")
@@ -80,13 +80,23 @@ def read(root: Path, name: str, model: Model) -> Read:
             or (last and last.strftime("%Y-%m") != month)
             or sessions.waiting(user.folder)[1] >= WAITING
         ):
-            done += consolidation.run(user.folder, said[0][0], model)
+            done += consolidate.run(user.folder, said[0][0], model)
+            forget(user.folder)
         session = Transcript(user.folder)
         for at, text in said:
             session.add(user.name, text, at)
         count, last = count + 1, said[-1][0].date()
-    done += consolidation.run(user.folder, said[-1][0], model)
+    done += consolidate.run(user.folder, said[-1][0], model)
     return Read(user.folder, done, count, 0, 0)
+
+
+def forget(folder: Folder) -> None:
+    """Say yes to each wish to forget, as the person does who told it."""
+    for found in proposals.waiting(folder):
+        for place in found.forgets:
+            Path(folder.root, place).unlink(missing_ok=True)
+        if found.forgets:
+            remember.reject(folder, found)
 
 
 def replayed(root: Path, name: str) -> Read:

@@ -13,7 +13,7 @@ from filemem import Store, User
 from filemem.files.folder import Folder
 from filemem.git.history import History
 from filemem.git.setup import set_up
-from filemem.remembering import consolidation
+from filemem.learn.remember import remember
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -86,7 +86,7 @@ def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
 
 def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     """Put a fact into the archive with a new one in its place, as jobs do; the new path, and all that were touched."""
-    new = consolidation.remember(user, text, START).paths[0]
+    new = remember(user, text, START).paths[0]
     user.move({old: f"archive/{old}"})
     mark = f"---\nsuperseded_by: {new}\nvalid_until: 2026-11-20\n".encode()
     user.edit(

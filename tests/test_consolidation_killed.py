@@ -7,9 +7,9 @@ from crash_driver import AT, JOBS, READER
 from programs import filemem, lay
 
 from filemem import Store, index
+from filemem.learn import consolidate
+from filemem.learn.log import LOG_NAME, LearnLog
 from filemem.overview import problems
-from filemem.remembering import consolidation
-from filemem.remembering.sessions import NAME, ConsolidationLog
 
 PLACE = Path(__file__).with_name("crash_driver.py")
 DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
@@ -31,7 +31,7 @@ def store(place: Path) -> Path:
     mine = "# Ann\n\n## Likes\n\n- Ann likes rain. <!-- mine -->\n"
     lay(user.root, {OLD: "Ann is a nurse.\r\n", "profile.md": mine})
     for path, said in TALKS.items():
-        assert list(consolidation.run(user, AT, READER)) or path == min(TALKS)
+        assert list(consolidate.run(user, AT, READER)) or path == min(TALKS)
         lay(user.root, {path: "".join(f"- **Ann** 09:30: {text}\n" for text in said)})
     list(index.of(user).corpus().entries())
     return place / "store"
@@ -40,11 +40,11 @@ def store(place: Path) -> Path:
 def tree(root: Path) -> dict[str, object]:
     """Every memory with its bytes, and what the ledger says: a step that is done again may be noted in other words."""
     user = Store(root).user("ann").folder
-    log = ConsolidationLog(user)
+    log = LearnLog(user)
     found: dict[str, object] = {
         path: Path(user.root, path).read_bytes() for path in user.paths()
     }
-    return found | {NAME: (log.read, log.sizes, log.written, log.lines, log.made)}
+    return found | {LOG_NAME: (log.read, log.sizes)}
 
 
 def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(
@@ -64,7 +64,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(
     for number in range(1, kills + 1):
         killed = tree(folder / str(number))
         for path, data in before.items():
-            if path not in (NAME, "profile.md"):
+            if path not in (LOG_NAME, "profile.md"):
                 last = data.splitlines()[
                     -1:
                 ]  # what was superseded is marked, and lies in the archive

@@ -22,15 +22,16 @@ from filemem.forgetting.plan import plan_for
 from filemem.git.history import ATTRIBUTES, IGNORE, RECOVERED, History
 from filemem.git.setup import set_up
 from filemem.jobs import JobRun, forget
-from filemem.remembering import consolidation, sessions
+from filemem.learn.log import LOG_NAME
+from filemem.learn.remember import remember
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
-LEDGER = f"{BOOKKEEPING}/{sessions.NAME}"  # what `remember` notes beside the memory
+LEDGER = f"{BOOKKEEPING}/{LOG_NAME}"  # what `remember` notes beside the memory
 
 
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, str]:
     """One job of the machine: a new fact, recorded."""
-    path = consolidation.remember(user, text, START).paths[0]
+    path = remember(user, text, START).paths[0]
     return path, History(user).record(
         f"Remember: {text}", [path], {"Job": "remember"}, START
     )

@@ -23,7 +23,7 @@ from filemem import FilememError, Store, User, jobs
 from filemem.files.folder import Folder
 from filemem.git.history import History, log
 from filemem.git.undo import undo
-from filemem.remembering import consolidation
+from filemem.learn.remember import remember
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -72,7 +72,7 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
     mara: Folder,
 ) -> None:
     """With what was written since to a memory that moved; done again there is nothing left of it."""
-    first = consolidation.remember(mara, "Mara lives in Porto.", START).paths[0]
+    first = remember(mara, "Mara lives in Porto.", START).paths[0]
     before = mara.read(first)
     job(mara, "Remember", first)
     new, paths = supersede(mara, first, "Mara lives in Faro.")
@@ -107,9 +107,9 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
     """Without a name it is the last commit of the machine that still holds; a person's are passed over."""
-    consolidation.remember(mara, "Has a bicycle.", START)
+    remember(mara, "Has a bicycle.", START)
     bicycle = job(mara, "Bicycle", "facts/2026/2026-11-20-has-a-bicycle.md")
-    consolidation.remember(mara, "Has a boat.", START)
+    remember(mara, "Has a boat.", START)
     job(mara, "Boat", "facts/2026/2026-11-20-has-a-boat.md")
     write(mara, "notes/hand.md", "by hand\n")
     git(mara.root, "add", "notes")

@@ -5,14 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
-from conversations import day, talk, tree
+from conversations import accepted, day, talk, tree
 from conversations import remembered as consolidated
 from reader import Reader, note
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.remembering.consolidation import Review
-from filemem.remembering.sessions import NAME
+from filemem.learn import proposals
+from filemem.learn.log import LOG_NAME
 
 remembered = functools.partial(consolidated, reader=Reader(echo=True, section="home"))
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
@@ -35,7 +35,7 @@ def write(user: Folder, path: str, text: str) -> None:
 
 def read_again(user: Folder) -> None:
     """As if the log of what was read had been lost, in part: only what was written is known."""
-    log = Path(user.bookkeeping(NAME))
+    log = Path(user.bookkeeping(LOG_NAME))
     log.write_text(
         "".join(
             line for line in log.read_text().splitlines(True) if '"read"' not in line
@@ -72,12 +72,10 @@ def test_a_correction_by_hand_holds_against_what_was_said_before_it(
         consolidated(user, JULY, told) == []
         and tree(user)[HOME] == "Nora lives in Bruges.\n"
     )
-    [found] = Review(
-        user
-    ).proposals()  # git may have brought it only today, so it is not lost
-    assert "was said later" in found.because and Review(user).accept(
-        found.claim, JULY
-    ).decisions[0].replaces == (HOME,)
+    # Git may have brought it only today, so it is not lost.
+    [found] = proposals.waiting(user)
+    assert "was said later" in found.fault
+    assert accepted(user, JULY)[0].replaces == (HOME,)
 
 
 def test_what_an_undo_brings_back_is_the_program_s_as_before(user: Folder) -> None:

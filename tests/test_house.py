@@ -185,9 +185,9 @@ def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
         assert f"filemem.{named}" in MODULES or defines, f"docs/code.md names {named}"
 
 
-def test_chat_remembering_and_forgetting_know_nothing_of_each_other() -> None:
+def test_chat_learning_and_forgetting_know_nothing_of_each_other() -> None:
     """What a chat asks to be remembered or forgotten goes through jobs."""
-    rooms = {"chat", "remembering", "forgetting"}
+    rooms = {"chat", "learn", "forgetting"}
     for name in (
         name for name in MODULES if "." in name and name.split(".")[1] in rooms
     ):

@@ -21,8 +21,8 @@ from filemem.files.memory import format_turn
 from filemem.files.transcript import create
 from filemem.forgetting.plan import plan_for
 from filemem.importers import import_file
+from filemem.learn import consolidate
 from filemem.overview import problems
-from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 OLD = dt.datetime(2026, 5, 20, 9, 30, tzinfo=dt.UTC)
@@ -52,7 +52,7 @@ def session(size: int) -> list[str]:
 
 JOBS: dict[str, Callable[[Folder], object]] = {
     "compact": lambda user: jobs.compact(user, AT),
-    "consolidate": lambda user: list(consolidation.run(user, AT, Reader(echo=True))),
+    "consolidate": lambda user: list(consolidate.run(user, AT, Reader(echo=True))),
     "search": lambda user: User(user).search_files("apples in Ghent with Anna"),
     "check": problems,
 }

@@ -11,8 +11,9 @@ from reader import Reader, note
 
 from filemem import Store, overview
 from filemem.files.folder import Folder
+from filemem.files.sections import BEGIN, END
 from filemem.jobs import maintain
-from filemem.remembering import consolidation
+from filemem.learn import consolidate
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 TEA = "facts/2026/2026-05-08-drinks-oolong.md"
@@ -43,30 +44,46 @@ def nora(user: Folder) -> Folder:
     assert tell(user, MAY, "oolong for me", "Nora drinks oolong.", section="likes") == [
         "ADD"
     ]
-    assert shown(user) == f"# Nora\n\n## Likes\n\n- Nora drinks oolong. {MARK}\n"
+    line = f"- Nora drinks oolong. {MARK}"
+    assert shown(user) == f"# Nora\n\n{BEGIN}\n\n## Likes\n\n{line}\n\n{END}\n"
     return user
 
 
-def test_a_line_a_person_changed_is_theirs(nora: Folder) -> None:
-    """It is not replaced when the memory behind it is, only named in the report."""
+def test_a_line_that_a_person_changed_or_added_is_theirs(nora: Folder) -> None:
+    """It leaves the block for the place above it, and is never replaced."""
     edit(nora, "- Nora drinks oolong.", "- Nora drinks oolong, strong.")
+    edit(nora, END, f"And no milk.\n{END}")
+    assert tell(nora, JUNE, "sencha now", "Nora drinks sencha.", supersede="oolong")
+    own, block = shown(nora).split(BEGIN) if BEGIN in shown(nora) else (shown(nora), "")
+    assert f"- Nora drinks oolong, strong. {MARK}\nAnd no milk.\n" in own
+    assert "oolong" not in block
+
+
+def test_the_program_s_lines_of_an_older_profile_move_into_the_block(
+    nora: Folder,
+) -> None:
+    """Every line of the person's stays, where it stood."""
+    line = f"- Nora drinks oolong. {MARK}"
+    old = f"# Nora\n\nCall me N.\n\n## Home\n\n## Likes\n\n- rain\n{line}\n\n## Cats\n"
+    Path(nora.root, "profile.md").write_text(old)
+    maintain(nora, JUNE, None)
+    own, _, block = shown(nora).partition(BEGIN)
+    assert own == old.replace(f"{line}\n", "").replace("## Home\n\n", "") + "\n"
+    assert line in block
     before = shown(nora)
-    talk(nora, JUNE, "sencha now")
-    done = list(
-        consolidation.run(
-            nora,
-            JUNE,
-            Reader(note("Nora drinks sencha.", "sencha", supersede="oolong")),
-        )
-    )
+    maintain(nora, JULY, None)
     assert shown(nora) == before
-    assert any("profile.md:5 is yours" in told for one in done for told in one.notes)
+
+
+def test_a_doubtful_fact_has_no_line(user: Folder) -> None:
+    tell(user, MAY, "in Ghent", "Nora lives with [[Zebulon]].", section="home")
+    assert not Path(user.root, "profile.md").exists() or "Zeb" not in shown(user)
 
 
 def test_check_names_the_line_whose_fact_has_another_name_now(nora: Folder) -> None:
     Path(nora.root, TEA).rename(Path(nora.root, "facts/2026-05-08-茶.md"))
     assert [(one.path, one.line) for one in overview.problems(nora)] == [
-        ("profile.md", 5)
+        ("profile.md", 7)
     ]
 
 
@@ -86,7 +103,7 @@ def test_what_follows_takes_over_a_line_or_brings_its_section(
     assert (
         heading in ("## Health", "## 健康")
         if section == "health"
-        else heading == "## Likes"
+        else heading in ("## Likes", "## 喜好")
     )
 
 
@@ -109,7 +126,7 @@ def test_what_begins_later_stands_beside_what_holds_until_then(nora: Folder) -> 
 
 def test_a_line_follows_a_fact_that_a_person_edits_or_ends(nora: Folder) -> None:
     Path(nora.root, TEA).write_text("Nora drinks oolong, cold.\n")
-    list(consolidation.run(nora, JUNE, None))
+    list(consolidate.run(nora, JUNE, None))
     assert f"- Nora drinks oolong, cold. {MARK}" in shown(nora)
     Path(nora.root, TEA).write_text(
         "---\nvalid_until: 2026-06-03\n---\nNora drinks oolong, cold.\n"
@@ -152,7 +169,7 @@ def test_a_plan_s_line_goes_when_its_day_is_over_and_that_of_what_has_happened_s
         valid_until="2026-07-01",
         **exam,
     )
-    list(consolidation.run(nora, JUNE.replace(day=20), None))
+    list(consolidate.run(nora, JUNE.replace(day=20), None))
     assert "exam" in shown(nora) and "aunt" in shown(nora)
     talk(nora, JUNE, "a fair")  # read when it is over
     remembered(

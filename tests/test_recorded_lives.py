@@ -9,8 +9,8 @@ import pytest
 from lives import Read, life, replayed
 
 from filemem.files.memory import is_archived
-from filemem.remembering import sessions
-from filemem.remembering.supersession import WRITTEN
+from filemem.learn import sessions
+from filemem.learn.records import WRITTEN
 
 LIVES = ("life-en", "life-zh")
 

@@ -1,6 +1,7 @@
 """With review nothing is remembered before the person has said so; each proposal is answered once, beside its source."""
 
 import datetime as dt
+import json
 import os
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from reader import Reader, note
 from filemem import Store
 from filemem.cli import cli
 from filemem.files.folder import Folder
+from filemem.files.sections import BEGIN, END
+from filemem.learn import consolidate
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
@@ -99,7 +102,8 @@ def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> Non
         "nothing is remembered before they say so, or proposed twice"
     )
     assert review(user, "a\nr\ns\n") == WALKED
-    profile = f"# Nora\n\n## Home\n\n- I live in Ghent. <!-- {HOME} -->"
+    line = f"- I live in Ghent. <!-- {HOME} -->"
+    profile = f"# Nora\n\n{BEGIN}\n\n## Home\n\n{line}\n\n{END}"
     assert kept(user) == {HOME: "I live in Ghent.", "profile.md": profile}
 
 
@@ -143,23 +147,88 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
 
 
 def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
-    """And one that became known meanwhile is none any more."""
-    user.create(
-        "facts/2026-05-09-tea.md",
-        "---\npinned: true\n---\n\nMy favourite tea is oolong.\n",
-    )
-    assert "oolong" not in review(user, "a\nr\n")
+    """And one that became known meanwhile is kept no second time."""
+    tea = "facts/2026-05-09-tea.md"
+    user.create(tea, "---\npinned: true\n---\n\nMy favourite tea is oolong.\n")
+    assert f"known {tea}: My favourite tea is oolong." in review(user, "a\na\nr\n")
     talk(user, JUNE, "I live in Bruges now.", "Oh?", "I \x1b]0;owned\x07sail.")
     consolidated(user)
-    out = review(user, "a\nr\nr\n")
-    assert (
-        f"of 3, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n"
-        in out
+    out = review(user, "r\na\nr\n")
+    new = "facts/2026/2026-06-02-lives-in-bruges.md"
+    change = f"a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent."
+    assert change in out
+    assert f"remembered {new}: Nora lives in Bruges.\nsuperseded {HOME}\n" in out
+    assert f"archive/{HOME}" in kept(user)
+    assert "\x1b" not in out, "no text commands the terminal"
+
+
+def test_a_proposal_is_a_file_to_edit_move_or_delete(user: Folder) -> None:
+    """What was moved is kept as the person left it; what was deleted is not made again."""
+    ghent, nuts, tea = user.proposals()
+    assert {ghent, nuts} == {f"proposed/{HOME}", f"proposed/{NUTS}"}
+    Path(user.root, HOME).parent.mkdir(parents=True)
+    Path(user.root, ghent).rename(Path(user.root, HOME))
+    Path(user.root, tea).unlink()
+    Path(user.root, nuts).write_text("Allergic to all nuts.\n")
+    assert consolidated(user) == ["I live in Ghent."]
+    assert "- I live in Ghent." in kept(user)["profile.md"]
+    assert "remembered " in review(user, "", "--accept-all")
+    assert kept(user)[NUTS] == "Allergic to all nuts."
+    assert user.proposals() == [] and review(user).endswith("[1]")
+
+
+def test_what_a_moved_proposal_supersedes_goes_to_the_archive(user: Folder) -> None:
+    review(user, "a\nr\nr\n")
+    talk(user, JUNE, "I live in Bruges now.")
+    consolidated(user)
+    path = "facts/2026/2026-06-02-lives-in-bruges.md"
+    Path(user.root, "proposed", path).rename(Path(user.root, path))
+    consolidated(user)
+    assert f"archive/{HOME}" in kept(user) and HOME not in kept(user)
+    assert "Bruges" in kept(user)["profile.md"]
+
+
+def test_a_wish_to_forget_is_deleted_on_a_yes_and_forgotten_on_a_no(
+    user: Folder,
+) -> None:
+    review(user, "", "--accept-all")
+    path = talk(user, JUNE, "Forget the walnuts.", "Fine.")
+    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M2"]}
+    list(consolidate.run(user, JUNE, Reader(forget=[wish])))
+    assert "1 proposal waits" in status(user)
+    assert "walnuts" in kept(user)[NUTS]
+    out = review(user, "a\n")
+    assert f"to be forgotten\n  Forget the walnuts.\n  deletes {NUTS}\n" in out
+    assert NUTS not in kept(user)
+    said = (
+        user.memory(path).text
+        + user.memory(path.replace("06-02-0900", "05-08-1356")).text
     )
-    assert (
-        f"remembered facts/2026/2026-06-02-lives-in-bruges.md: Nora lives in Bruges.\nsuperseded {HOME}\n"
-        in out
-    )
-    assert f"archive/{HOME}" in kept(user) and "\x1b" not in out, (
-        "no text commands the terminal"
-    )
+    assert "walnuts" not in said
+    assert user.proposals() == []
+
+
+def test_what_waits_in_the_log_of_an_older_store_is_carried_over(user: Folder) -> None:
+    claim = {
+        "text": "Nora rows.",
+        "day": "2026-05-09",
+        "kind": "facts",
+        "action": "ADD",
+    }
+    claim |= {"sources": ["sessions/2026/2026-05-08-1356-talk.md:6"], "importance": 5}
+    claim |= {"origins": [["1f", "77"]], "nature": "", "heading": "likes", "ends": []}
+    lines = [{"proposed": claim, "because": "its quote stands nowhere"}]
+    lines.append({"proposed": {**claim, "origins": [["2f", "78"]], "text": "No."}})
+    lines.append({"refused": ["2f", "78"]})
+    with Path(user.bookkeeping("consolidated.jsonl")).open("a") as log:
+        log.writelines(f"{json.dumps(line)}\n" for line in lines)
+    for _ in range(2):
+        out = review(user, "s\ns\ns\nq\n")
+        assert out.count("Nora rows.\n  refused: its quote stands nowhere\n") == 1
+        assert "No." not in out
+    assert "proposed/facts/2026/2026-05-09-rows.md" in user.proposals()
+
+
+def status(user: Folder) -> str:
+    args = ["status", "--store", user.store, "--user", user.name]
+    return CliRunner().invoke(cli, args, env=UNSET).output

@@ -26,7 +26,7 @@ from filemem.files.transcript import Transcript
 from filemem.forgetting.plan import plan_for
 from filemem.importers import import_file
 from filemem.jobs import forget
-from filemem.remembering import consolidation
+from filemem.learn import consolidate
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 LATER = dt.datetime(2028, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -58,8 +58,8 @@ def set_a_key(mara: Folder) -> None:
     )
 
 
-def consolidate(mara: Folder) -> None:
-    list(consolidation.run(mara, AT, Reader(echo=True, section="home")))
+def consolidated(mara: Folder) -> None:
+    list(consolidate.run(mara, AT, Reader(echo=True, section="home")))
 
 
 def forget_a_line(mara: Folder) -> None:
@@ -110,7 +110,7 @@ def begun(folder: Path) -> Folder:
 @pytest.mark.parametrize(
     ("job", "path"),
     [
-        (chat, TALK), (chat_at_length, TALK), (set_a_key, FACT), (consolidate, TALK), (forget_a_line, TALK), (sweep, FACT),
+        (chat, TALK), (chat_at_length, TALK), (set_a_key, FACT), (consolidated, TALK), (forget_a_line, TALK), (sweep, FACT),
         (compact, TALK), (import_again, NOTE),
     ],
     ids=lambda part: getattr(part, "__name__", ""),

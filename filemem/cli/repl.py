@@ -44,9 +44,9 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import ASKED, JobRun, consolidated
+from filemem.learn import sessions
 from filemem.llm.model import Model
 from filemem.models.offline import NOTICE, OfflineModel, said_to
-from filemem.remembering import sessions
 from filemem.search import semantic
 from filemem.text import terms
 from filemem.text.plain import (

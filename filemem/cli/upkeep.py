@@ -32,20 +32,23 @@ from filemem.cli.context import (
 )
 from filemem.errors import FilememError
 from filemem.files import config, globs, person, safe
-from filemem.files.folder import StoreFolder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import PROFILE, Memory, live
 from filemem.forgetting import sweeper
+from filemem.forgetting.plan import plan_deletion, split_place
 from filemem.git.history import Commit, History, log
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.importers import ImportedMemory, Skipped
 from filemem.jobs import Job
+from filemem.learn import proposals, remember
+from filemem.learn.consolidate import cost
+from filemem.learn.log import LearnLog
+from filemem.learn.outcome import Applied, together
+from filemem.learn.proposals import Proposal
 from filemem.llm.client import OPENAI_URL
 from filemem.models.offline import OfflineModel
-from filemem.remembering import consolidation
-from filemem.remembering.consolidation import Applied, Proposal, Review
-from filemem.remembering.supersession import SUPERSEDE
 from filemem.search import question
 from filemem.text.plain import counted, one_line
 
@@ -78,101 +81,137 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output
     Example: filemem remember 'Prefers oolong tea.'"""
     done = jobs.remembered(call.writer(), " ".join(text), call.now, **how)
     call.remembered = done.decisions[0].path
-    yield from consolidation.said(done)
+    yield from remember.told(done)
 
 
 @command(
     "review",
     click.option(
-        "--accept-all", is_flag=True, help="Accept every proposal without asking."
+        "--accept-all",
+        is_flag=True,
+        help="Accept, without asking, all whose form is right.",
     ),
     "--json",
 )
 def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
 
-    Proposals come from `filemem consolidate --review`, or from every consolidation with `review: true` in
-    filemem.yaml. What a model noted in a form that cannot be kept waits here too, with the reason. What you skip is
-    asked again next time. Answers may be piped in. --json only lists the proposals. Exit code 1 if nothing waits.
+    Each is a file in `proposed/`, which you may also edit, move to the same place among your memories, or
+    delete. Proposals come from `filemem consolidate --review`, or from every consolidation with `review: true`.
+    What a model noted in a form that cannot be kept waits here too, with the reason, and what you told it to
+    forget: accepted, that is deleted. What you skip is asked again next time. --json only lists. Exit code 1
+    if nothing waits.
 
     Example: filemem review"""
-    review = Review(call.the_user())
-    waiting = list(review.proposals())
+    user = call.the_user()
+    log = LearnLog(user)
+    if not call.json:
+        proposals.carry_over(user, log)
+    waiting = proposals.waiting(user)
     if not waiting:
         yield "Nothing waits for review."
         return 1
     if call.json:
-        yield from (_proposal(found, "") for found in waiting)
+        yield from (_proposal(user, found, "") for found in waiting)
         return 0
-    made, answer = list[Applied](), "l" if accept_all else ""
-    with jobs.JobRun(review.folder, "review", call.now, exclusive=False) as run:
+    yield from _reviewed(call, user, log, waiting, accept_all)
+    return 0
+
+
+def _reviewed(
+    call: Context, user: Folder, log: LearnLog, waiting: list[Proposal], all_of_it: bool
+) -> Output:
+    """Ask about each proposal, do what is answered, and commit it."""
+    made: list[Applied] = []
+    with jobs.JobRun(user, "review", call.now, exclusive=False) as run:
         try:
             for number, found in enumerate(waiting, 1):
+                answer = "l"
                 text = ""
-                if answer != "l":
-                    yield _proposal(found, f"\n{number} of {len(waiting)}")
-                    while (answer := context.choose(ASK)) == "e":
-                        text = " ".join(
-                            (
-                                click.edit(found.claim.text + "\n", extension=".md")
-                                or ""
-                            ).split()
-                        )
-                        if text not in ("", found.claim.text):
-                            break
-                        say("The text is unchanged.")
+                if not all_of_it:
+                    yield _proposal(user, found, f"\n{number} of {len(waiting)}")
+                    answer, text = _answer(found)
+                all_of_it = answer == "l"
                 if answer == "q":
                     break
                 if answer == "r":
-                    review.reject(found.claim)
+                    remember.reject(user, found)
+                    made.append(Applied(paths=[found.path]))
                     yield "rejected"
-                elif answer in ("a", "e") or (answer == "l" and not found.because):
-                    made.append(review.accept(found.claim, call.now, text))
+                elif found.forgets and answer == "a":
+                    yield from _forgotten(call, user, found)
+                elif answer in ("a", "e") or (answer == "l" and _has_form(found)):
+                    made.append(remember.accept(user, log, found, call.now, text))
                     yield from made[-1].lines(whole=True)
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            done = consolidation.together(made)
+            done = together(made)
             say_dim(*run.commit(done.subject, done.paths))
     return 0
 
 
-def _proposal(found: Proposal, place: str) -> Row:
+def _has_form(found: Proposal) -> bool:
+    """Tell whether a proposal may be accepted with all others."""
+    return not (found.fault or found.forgets)
+
+
+def _answer(found: Proposal) -> tuple[str, str]:
+    """What a person answers to a proposal, and the text where they changed it."""
+    while (answer := context.choose(ASK)) == "e":
+        edited = click.edit(found.text + "\n", extension=".md") or ""
+        text = " ".join(edited.split())
+        if text not in ("", found.text):
+            return answer, text
+        say("The text is unchanged.")
+    return answer, ""
+
+
+def _forgotten(call: Context, user: Folder, found: Proposal) -> Output:
+    """Delete what a person wanted forgotten, and the wish with it."""
+    remember.detach(user, found)
+    remember.reject(user, found)
+    there = [one for one in found.forgets if user.find(split_place(one)[0])]
+    if there:
+        plan = plan_deletion(user, places=there)
+        yield from jobs.forget(user, plan, call.now).said
+    return 0
+
+
+def _proposal(user: Folder, found: Proposal, place: str) -> Row:
     """A proposal beside what it would change and the turns that it comes from."""
-    claim, turns = (
-        found.claim,
-        [
-            dict(zip(("source", "speaker", "text"), turn, strict=True))
-            for turn in found.turns
-        ],
-    )
-    said = [
-        f"{place}, {'a lesson' if claim.kind == 'lessons' else 'new' if not found.instead_of else 'a change'}"
-    ]
-    said.append(f"  {claim.text}")
-    if found.instead_of:
-        how = "supersedes" if claim.action == SUPERSEDE else "updates"
-        said.append(f"  {how} {claim.target}: {one_line(found.instead_of, 200)}")
-    said += [f"  refused: {found.because}"] * bool(found.because)
-    for source, speaker, text in found.turns:
-        said.append(
-            context.dim(
-                f"  {source}  {f'{speaker}: {one_line(text, 400)}' if text else '(the turn is gone)'}"
-            )
+    what = "a lesson" if found.memory.kind == "lessons" else "new"
+    if found.supersedes:
+        what = "a change"
+    if found.forgets:
+        what = "to be forgotten"
+    said = [f"{place}, {what}", f"  {found.text}"]
+    for path in found.supersedes:
+        old = user.find(path)
+        text = f": {one_line(old.body, 200)}" if old else ""
+        said.append(f"  supersedes {path}{text}")
+    said += [f"  deletes {one}" for one in found.forgets]
+    if found.fault:
+        said.append(f"  refused: {found.fault}")
+    turns = []
+    for turn in found.turns:
+        turns.append(
+            {"source": turn.source, "speaker": turn.speaker, "text": turn.text}
         )
+        words = f"{turn.speaker}: {one_line(turn.text, 400)}"
+        if not turn.text:
+            words = "(the turn is gone)"
+        said.append(context.dim(f"  {turn.source}  {words}"))
     facts = {
-        key: getattr(claim, key)
-        for key in ("text", "kind", "importance", "confidence", "target")
+        "path": found.path,
+        "text": found.text,
+        "kind": found.memory.kind,
+        "supersedes": list(found.supersedes),
+        "forgets": list(found.forgets),
+        "because": found.fault,
+        "turns": turns,
     }
-    return Row(
-        {
-            "action": claim.action.lower(),
-            **facts,
-            "because": found.because,
-            "turns": turns,
-        },
-        said,
-    )
+    return Row(facts, said)
 
 
 _PLUS = frozenset(
@@ -235,11 +274,10 @@ def _run(call: Context, task: Job, **options: Any) -> Output:
         return int(failed > 0)
     user = call.the_user()
     if options.get("model") and not options["dry"]:
-        cost = consolidation.cost(user, options["model"])
-        say_dim(*cost.said)
-        options |= (
-            {"requests": cost.facts["requests"]} if task is jobs.consolidate else {}
-        )
+        takes = cost(user, options["model"])
+        say_dim(*takes.said)
+        if task is jobs.consolidate:
+            options["requests"] = takes.facts["requests"]
     with progress(f"{task.__name__} {user.name}") as show:
         told = jobs.do(task, user, call.now, show, **options)
     yield from (

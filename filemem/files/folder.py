@@ -23,6 +23,7 @@ from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
 JOB_WAIT_SECONDS = 0.5  # that a job waits for another
+PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
 # What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
 _LEFT = (
     *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
@@ -114,6 +115,13 @@ class Folder:
     def paths(self) -> list[str]:
         """The memories' paths in order."""
         return sorted(stat.path for stat in self.files())
+
+    def proposals(self) -> list[str]:
+        """The paths of what is proposed and waits for the person, in order."""
+        found = safe.walk(
+            f"{self.root}/{PROPOSED}", lambda path, entry: enters(path, entry)
+        )
+        return sorted(f"{PROPOSED}/{path}" for path, entry in found if is_memory(entry))
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is not a memory, though it may look like one: links, devices, unreadable folders."""
@@ -456,7 +464,9 @@ def is_memory(entry: "os.DirEntry[str]") -> bool:
 
 
 def enters(path: str, entry: "os.DirEntry[str]") -> bool:
-    """May what lies in this folder be a memory?"""
+    """May what lies in this folder be a memory? What is proposed is none yet."""
+    if path == PROPOSED:
+        return False
     return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
 
 

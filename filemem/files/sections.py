@@ -110,6 +110,9 @@ SECTIONS = {  # of the profile, with their headings in the file
     "family": ("Family", "家人"),
     "likes": ("Likes", "喜好"),
 }
+BEGIN = "<!-- filemem -->"
+END = "<!-- /filemem -->"
+"""What stands around the program's block of the profile."""
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*$")
 
 
@@ -119,11 +122,19 @@ def under(lines: Iterable[str], name: str) -> list[str]:
     for said in lines:
         if match := HEADING.match(said):
             inside = is_of(match[1], SECTIONS[name])
-        elif inside:
+        elif inside and said.strip() not in (BEGIN, END):
             found.append(said)
     return found
 
 
 def is_of(title: str, names: tuple[str, str]) -> bool:
-    """Is this the heading of a section with these names?"""
+    """Tell whether this is the heading of a section with these names."""
     return title.casefold().startswith(tuple(name.casefold() for name in names))
+
+
+def section_of(title: str) -> str:
+    """Name the section that a heading is of, as the program writes it; else ''."""
+    for name, titles in SECTIONS.items():
+        if title in titles:
+            return name
+    return ""

@@ -15,7 +15,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import REFERENCE
 from filemem.forgetting.plan import plan_for
 from filemem.jobs import forget, remembered
-from filemem.remembering import consolidation
+from filemem.learn import remember
 from filemem.text.plain import digest, one_line
 from filemem.tools.toolbox import checked
 
@@ -48,7 +48,7 @@ def write(folder: Folder, name: str, arguments: dict[str, Any], at: dt.datetime)
         tags=[TAG],
         replaces=path,
     )
-    return "\n".join(consolidation.said(done))
+    return "\n".join(remember.told(done))
 
 
 def _forget(folder: Folder, known: dict[str, str], at: dt.datetime) -> str:

@@ -11,7 +11,9 @@ from filemem.files.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.files.memory import (
     LARGEST,
     NAMELESS,
+    PROFILE,
     REFERENCE,
+    SOURCE_MARK,
     Memory,
     archived,
     live,
@@ -115,6 +117,12 @@ class _References:
                         f"{key} names {one_line(entry, 80)}, which {fault}",
                         "correct the path, or remove the key",
                     )
+        for number, line in enumerate(memory.lines, 1):
+            mark = SOURCE_MARK.search(line) if memory.path == PROFILE else None
+            fault = self._fault(mark[1]) if mark else ""
+            if mark and fault:
+                what = f"the line rests on {one_line(mark[1], 80)}, which {fault}"
+                yield Problem(PROFILE, number, what, "correct the path, or the line")
 
     def _fault(self, entry: str) -> str:
         """Return what is wrong with a reference; empty if it leads to a line."""

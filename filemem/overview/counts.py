@@ -10,8 +10,9 @@ from filemem.chat import Conversation
 from filemem.files import config
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.forgetting.sweeper import standings
+from filemem.learn import proposals
 from filemem.models.offline import OfflineModel
-from filemem.text.plain import count_tokens
+from filemem.text.plain import count_tokens, counted
 
 SOON_DAYS = 30
 MAX_FADING_LINES = 12
@@ -32,13 +33,15 @@ class Counts:
     """How a user's memories stand on a day.
 
     `fading` has the day and path of what falls under the threshold within SOON_DAYS,
-    soonest first; `staying` counts what does not fade, by reason.
+    soonest first; `staying` counts what does not fade, by reason; `proposals` counts
+    what waits for the person.
     """
 
     kinds: dict[str, KindCount]
     prompt_tokens: dict[str, int]
     fading: list[tuple[dt.date, str]]
     staying: dict[str, int]
+    proposals: int
 
 
 def status(
@@ -80,6 +83,7 @@ def _counts(folder: Folder, now: dt.datetime, progress: Progress) -> Counts:
         prompt_tokens={name: count_tokens(text) for name, text in system},
         fading=sorted(fading),
         staying=dict(staying),
+        proposals=proposals.count(folder),
     )
 
 
@@ -99,6 +103,9 @@ def _in_lines(found: Counts) -> Iterator[str]:
             size = _kilobytes(count.archived_bytes)
             line += f", {count.archived:,} archived ({size})"
         yield line
+    if found.proposals:
+        waits = "waits" if found.proposals == 1 else "wait"
+        yield f"{counted(found.proposals, 'proposal')} {waits} for you: filemem review."
     tokens = found.prompt_tokens
     parts = ", ".join(f"{name} {count:,}" for name, count in tokens.items())
     yield f"In every prompt: {sum(tokens.values()):,} tokens ({parts})."

@@ -1,0 +1,1 @@
+"""From what was said to facts, lessons and the profile."""
