@@ -303,7 +303,7 @@ def _left_in_git(store: Path) -> list[str]:
     if not (store / ".git").exists():
         return []
     status = _git(store, "status", "--porcelain", "-uall").splitlines()
-    return [line for line in status if not line.endswith(LOGS)]
+    return [line.strip() for line in status if not line.endswith(LOGS)]
 
 
 def _tried(
