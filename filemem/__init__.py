@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from filemem.api import Store as Store
     from filemem.api import User as User
-    from filemem.chat import Conversation as Conversation
-    from filemem.chat import Notice as Notice
-    from filemem.chat import Text as Text
-    from filemem.chat import ToolCalled as ToolCalled
+    from filemem.chat.conversation import Conversation as Conversation
+    from filemem.chat.events import Notice as Notice
+    from filemem.chat.events import Text as Text
+    from filemem.chat.events import ToolCalled as ToolCalled
     from filemem.errors import Busy as Busy
     from filemem.errors import Changed as Changed
     from filemem.errors import FilememError as FilememError
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _PUBLIC = {  # by module
     "api": "Store User",
-    "chat": "Conversation Notice Text ToolCalled",
+    "chat.conversation": "Conversation",
+    "chat.events": "Notice Text ToolCalled",
     "errors": "Busy Changed FilememError NotFound Problem Refused",
     "files.config": "ConfigError",
     "files.memory": "Memory",

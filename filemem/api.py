@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from filemem import importers, index, jobs
-from filemem.chat import Conversation, prompt_context
+from filemem.chat.conversation import Conversation
+from filemem.chat.recall import prompt_context
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import config
 from filemem.files.folder import (
@@ -24,11 +25,11 @@ from filemem.files.zones import in_person_zone, local_now
 from filemem.forgetting.plan import plan_for
 from filemem.git.history import Past, as_of
 from filemem.jobs import (
-    ASKED,
     JobRun,
     consolidated,
     finish_forgetting,
     forget,
+    keep_fact,
     remembered,
 )
 from filemem.learn.outcome import together
@@ -208,7 +209,7 @@ class User:
             self.folder,
             self._model(model) or OfflineModel(),
             lambda: _moment(self.folder, None),
-            does=ASKED,
+            remember=keep_fact,
         )
 
     def as_of(self, moment: dt.date | dt.datetime) -> "User":

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from filemem import index, overview
-from filemem.chat import Does
+from filemem.chat.conversation import Remembered
 from filemem.errors import FilememError, in_words, missing_extra
 from filemem.files import config, keys, scratch
 from filemem.files.folder import (
@@ -195,16 +195,10 @@ def finish_forgetting(user: Folder, at: dt.datetime) -> list[str]:
         return run.commit("Finish what was to be forgotten", [])
 
 
-def _remember(
-    user: Folder, words: str, at: dt.datetime, source: str
-) -> tuple[str, list[str], list[str]]:
+def keep_fact(user: Folder, words: str, at: dt.datetime, source: str) -> Remembered:
+    """Keep words as a fact, as a chat asks for it, which commits it with its turns."""
     done = keeping.remember(user, words, at, source=source)
-    return done.decisions[0].path, done.paths, done.notes
-
-
-ASKED = Does(
-    _remember, keeping.take_back
-)  # what a chat has done where a person asks for it, and commits itself
+    return Remembered(done.decisions[0].path, done.paths, done.notes)
 
 
 # -- what keeps a memory in order ----------------------------------------------------------------------------------------

@@ -15,15 +15,12 @@ from programs import lay
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang, say
 
 from filemem import Store
-from filemem.chat import (
-    ALONE,
-    BESIDE_TOOLS,
+from filemem.chat.conversation import (
+    RECALL_TOKENS,
+    TOOLLESS_RECALL_TOKENS,
     Conversation,
-    Event,
-    Notice,
-    Text,
-    ToolCalled,
 )
+from filemem.chat.events import Event, Notice, Text, ToolCalled
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import ModelError
 from filemem.text.plain import count_tokens
@@ -355,19 +352,19 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
         (
             [
                 "Hello!",
-                "Thanks a lot",
                 "你好",
                 "How do volcanoes erupt?",
                 "Good evening, dear!",
+                "was it polished",
             ],
-            [""] * 5,
+            [*["A search for the last message found nothing."] * 3, "evening", "tuba"],
         ),
     ],
 )
 def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with(
     talk: Talk, server: ScriptedServer, messages: list[str], found: list[str]
 ) -> None:
-    """Within their budget; where the memory has nothing on it, or the store leaves that to the model, none."""
+    """Whatever the form of the message, within their budget, and what they are; none where the store leaves that to the model."""
     (talk.root / "facts/2026-05-01-nadia.md").write_text(
         "Nadia has worked at the harbour office since March 2024.\n"
     )
@@ -389,8 +386,8 @@ def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with
             .partition('<memory path="search_files">')[2]
             .partition("</memory>")[0]
         )
-        assert path in beside if path else not beside
-        assert count_tokens(beside) <= BESIDE_TOOLS + 2
+        assert path in beside and "search for the last message" in beside
+        assert count_tokens(beside) <= RECALL_TOKENS + 2
     Talk(talk.root.parent, server.base_url, "recall: tools\n").say(
         "Where does Nadia work?"
     )
@@ -476,79 +473,8 @@ def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
         .partition('<memory path="search_files">')[2]
         .partition("</memory>")[0]
     )
-    assert "facts/tuba-" in found and count_tokens(found) < ALONE + 20
+    assert "facts/tuba-" in found and count_tokens(found) < TOOLLESS_RECALL_TOKENS + 20
     assert "tools" not in server.requests[0].body
-
-
-CALL = '{"name": "search_files", "arguments": {"query": "oolong"}}'
-GIVEN = '{"query": "oolong"}'
-WRITTEN = [  # a call, or several, in a model's own spelling
-    f"Let me look.\n~~~\n{CALL}\n~~~\n",
-    f"```json\n[{CALL}, {CALL}]\n```",
-    f"I call `{CALL}`",
-    f"<tool_call>{CALL}</tool_call>\n<tool_call>\n{CALL}\n</tool_call>\nOne moment.",
-    f"{CALL} One moment.",
-    f"<function=search_files>{GIVEN}</function>",
-    f"[TOOL_CALLS] [{CALL}]",
-    '{"tool_calls": [' + CALL + "]}",
-    '{"tool": "search_files", "query": "oolong"}',
-    '{"type": "function", "function": {"name": "search_files", "arguments": "{\\"query\\": \\"oolong\\"}"}}',
-    f"[TOOL_CALLS]search_files[ARGS]{GIVEN}",
-    f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>search_files\n```json\n{GIVEN}\n```<｜tool▁call▁end｜>",
-    f"<|channel|>commentary to=functions.search_files <|constrain|>json<|message|>{GIVEN}<|call|>",
-    f"search_files {GIVEN}",
-    f"Let me look.\n\nAction: search_files\nAction Input: {GIVEN}\nObservation: the tuba",
-    f"**Action:**\n```json\n{CALL}\n```",
-    "```tool_code\nprint(default_api.search_files(query='oolong', limit=3))\n```",
-    '[search_files(query="oolong"), grep(pattern="tuba")]',
-]
-
-
-@pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("size", [1, 7])
-def test_a_call_written_as_text_is_made_not_shown(
-    talk: Talk, server: ScriptedServer, written: str, size: int
-) -> None:
-    server.script(
-        say(*(written[at : at + size] for at in range(0, len(written), size))),
-        say("Oolong."),
-        say("Yes."),
-    )
-    assert talk.say("Which tea?").endswith("Oolong.")
-    assert roles(server)[-1] == "tool" and any(
-        "Likes oolong tea" in text for text in results(server).values()
-    )
-    shown = talk.kept.partition("assistant")[2] + talk.streamed
-    assert not re.search(r"oolong|search_files|tuba|Action|[`~<>{}\[\]]", shown)
-    talk.say("Sure?")
-    assert server.requests[-1].body["tools"] and talk.notices == []
-
-
-UNREAD = [
-    CALL[:-4],
-    '{"name": "query_memory", "arguments": {"query": "oolong"}}',  # no such tool
-    "{'name': 'grep', 'arguments': {oolong}}",
-    "<function=search_files>\n<parameter=query>\noolong\n</parameter>\n</function>",
-    '<invoke name="search_files">\n<parameter name="query">oolong</parameter>\n</invoke>',
-    "<tool_call>search_files\n<arg_key>query</arg_key>\n<arg_value>oolong</arg_value>\n</tool_call>",
-]
-
-
-@pytest.mark.parametrize("settings", ["", "tools: false\n", "recall: before\n"])
-@pytest.mark.parametrize("written", UNREAD)
-def test_a_written_call_that_cannot_be_made_is_not_shown_and_quotes_answer(
-    tmp_path: Path, server: ScriptedServer, settings: str, written: str
-) -> None:
-    talk = Talk(tmp_path, server.base_url, settings)
-    server.script(say("One moment.\n", *written), say("Oolong."))
-    assert FACT in talk.say("Which oolong tea?") and talk.streamed.startswith(
-        "One moment.\n\n\nFrom"
-    )
-    assert not re.search("grep|search_files|query|[{}=`]", talk.kept + talk.streamed)
-    assert talk.say("Which tea do I like?") == "Oolong."
-    assert [len(request.body.get("tools", ())) for request in server.requests] == [
-        0 if settings else 4
-    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -564,9 +490,11 @@ def test_a_written_call_that_cannot_be_made_is_not_shown_and_quotes_answer(
         '{"status": "open"}',
         "I would grep for it, or open the file {x}.",
         "x = {",
+        'A call is written so:\n```json\n{"name": "open", "arguments": {}}\n```\nThat is all.',
+        "Try this in a shell:\nsearch_files {query: tea} works.\nThen rest.",
     ],
 )
-def test_code_and_json_that_are_no_calls_are_shown(
+def test_code_and_calls_in_an_answer_are_text(
     talk: Talk, server: ScriptedServer, text: str
 ) -> None:
     server.script(say(*text))
@@ -581,7 +509,7 @@ def test_what_a_model_thinks_is_neither_kept_nor_sent_back(
         calls(("grep", {"pattern": "tea"}), text="<think>I should look.</think>"),
         say("<thi", "nk>Oolong, cle", "arly.</th", "ink>\n\nOolong."),
         say("<think>Hm."),
-        say(f"It is clearly {CALL} that.", "</think>\n\nOolong, again."),
+        say("It is clearly that.", "</think>\n\nOolong, again."),
     )
     assert talk.say("Which tea?") == "Oolong."
     with pytest.raises(ModelError, match="answered nothing"):

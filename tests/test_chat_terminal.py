@@ -212,10 +212,6 @@ def test_citations_are_numbers_with_dated_sources_below(
     ("message", "line"),
     [
         ("Remember that I like tea.", "Kept as a fact: “I like tea.”, facts/"),
-        (
-            "Don't keep this: I may resign.",
-            "Off the record: nothing of this is kept.\n",
-        ),
         ("记住：我爱喝茶。", "已记为一条事实：“我爱喝茶。”，facts/"),
     ],
 )
@@ -418,22 +414,15 @@ def test_the_slash_commands_are_filemems_own(
             ("帮助", "停止正在输出的回答\n"),
             ("/memory", "个词元  profile\n"),
             ("/model offline", "No model is configured"),
-            ("Forget my canoe.", ". /forget WORDS"),
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
-            ("/remember My canoe leaks.", "-my-canoe-leaks.md"),
-            (
-                "/forget sessions/2026/2026-11-20-0945-my-canoe-leaks.md",
-                "hold it, too? [y/N]: ",
-            ),
-            ("n", "for good? [y/N]: "),
-            ("y", "Forgot "),
-            ("Still there?", ""),
-            ("/remember Owns a drum.", "-owns-a-drum.md"),
-            ("Forget that.", "/forget facts/2026/2026-11-20-owns-a-drum.md"),
-            ("/remember Owns a fife.", "-owns-a-fife.md"),
-            ("Still here?", ""),
-            ("Forget that.", "/forget sessions/"),
+            ("/off", "从现在起什么都不保存；之前说的还在。\n"),
+            ("I sold the punt.", "nothing of this is kept.\n"),
+            ("/off", "From here on everything is kept again.\n"),  # by the last message
+            ("/off I sold the raft.", "nothing of this is kept.\n"),
+            ("/forget", "My canoe leaks."),
+            ("y", "Forgot sessions/"),
+            ("/forget", "/forget WORDS deletes what holds them.\n"),
         ]
         for typed, answer in steps:
             if typed == "\x03":
@@ -450,7 +439,9 @@ def test_the_slash_commands_are_filemems_own(
     assert (
         user / "profile.md"
     ).read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
-    assert not (user / "facts/hostile.md").exists() and "canoe" not in session(store)
+    assert not (user / "facts/hostile.md").exists()
+    [path] = (user / "sessions").rglob("*.md")
+    assert not re.search("canoe|punt|raft", path.read_text() + path.name)
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------
@@ -501,7 +492,7 @@ def test_one_message_prints_the_answer_alone(
     ):
         assert told in done.stderr
     offline = run(store, None, "-m", "I have a dog called Rex.")
-    assert offline.stdout == "It is in today's conversation.\n"
+    assert offline.stdout == "I found nothing that holds this; your message is kept.\n"
     assert "No model is configured" not in offline.stderr, (
         "it was said with the first conversation, if ever"
     )

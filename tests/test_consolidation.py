@@ -16,7 +16,7 @@ from reader import Note, Reader, note
 from scripted_server import ScriptedServer, fail, say
 
 from filemem import FilememError, Store
-from filemem.chat import core_memory
+from filemem.chat.core_memory import core_memory
 from filemem.files.folder import Folder
 from filemem.files.sections import BEGIN, END
 from filemem.learn import consolidate, proposals, sessions

@@ -14,7 +14,6 @@ from programs import lay
 from reader import Reader
 
 from filemem import Store, User, jobs
-from filemem.chat import CallFilter
 from filemem.cli.output import Wrapper
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import format_turn
@@ -161,7 +160,7 @@ def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(
     piece: str,
 ) -> None:
     def work(pieces: int) -> Callable[[], object]:
-        screen = CallFilter(Wrapper().feed)
+        screen = Wrapper()
         return lambda: [screen.feed(piece) for _ in range(pieces)]
 
     assert grows(work, 500)

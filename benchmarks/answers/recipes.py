@@ -31,7 +31,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolDef, ToolInfo
 
 from filemem import Store
-from filemem.chat import Conversation
+from filemem.chat.conversation import Conversation
 from filemem.files.folder import StoreFolder
 from filemem.importers import import_file
 from filemem.llm.model import Reply, ToolCall, Usage

@@ -45,7 +45,6 @@ class Context:
         serves: it serves a store to others, which names it as well as an option does.
         told: that nothing is sent was said in this call.
         talking: the user of a chat, whose commands are for nobody else.
-        remembered: the path of what a command has kept.
     """
 
     store: str = ""
@@ -59,7 +58,6 @@ class Context:
     serves: bool = False
     told: bool = False
     talking: Folder | None = None
-    remembered: str = ""
 
     @property
     def named_store(self) -> str:

@@ -14,48 +14,33 @@ from typing import Any
 import click
 
 from filemem import index
-from filemem.chat import (
-    CITED,
-    Conversation,
-    Event,
-    Notice,
-    Prompt,
-    Text,
-    ToolCalled,
-    day_of,
-    preferences,
-)
+from filemem.chat.conversation import Conversation
+from filemem.chat.core_memory import preferences
+from filemem.chat.phrases import said_to
+from filemem.chat.window import Prompt
 from filemem.cli import context
 from filemem.cli.context import (
     Context,
     Output,
     Row,
-    Safe,
-    Wrapper,
     command,
     say,
     say_dim,
     sentence,
     split_line,
 )
+from filemem.cli.screen import Screen
 from filemem.errors import Busy, FilememError, NotFound, in_words
-from filemem.files import config, transcript
+from filemem.files import config, journal, transcript
 from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
-from filemem.jobs import ASKED, JobRun, consolidated
+from filemem.jobs import JobRun, consolidated, keep_fact
 from filemem.learn import sessions
 from filemem.llm.model import Model
-from filemem.models.offline import NOTICE, OfflineModel, said_to
+from filemem.models.offline import NOTICE, OfflineModel
 from filemem.search import semantic
-from filemem.text import terms
-from filemem.text.plain import (
-    count_tokens,
-    counted,
-    escape_controls,
-    first_few,
-    one_line,
-)
+from filemem.text.plain import count_tokens, counted, first_few, one_line
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline  # noqa: F401  lines are edited and called back, and what is pasted stays whole
@@ -64,148 +49,147 @@ HELP = """\
 /search WORDS   the best passages for some words or a question
 /open PATH      read a memory; also PATH:LINE
 /remember TEXT  keep one fact
-/forget WORDS   delete what holds them and what tells of it, after a question; also a path
+/forget [WORDS] delete the last exchange, or what holds the words and what tells of
+                it; also a path; it shows everything first, and asks
 /edit PATH      change a memory in your editor
 /list GLOB      list memories, as in: facts/**
 /sessions       the latest conversations; filemem chat --resume NAME goes on with one
 /memory         what is in the prompt, with token counts
 /model [NAME]   which model answers, or have another one answer; offline quotes only
-/off            keep nothing of what is said from here on
+/off [TEXT]     say TEXT and keep nothing of it; alone: keep nothing of what follows,
+                until /off is said again
 /quit           end; so does Ctrl-D; Ctrl-C stops an answer"""
 HELP_IN_CHINESE = """\
 /search 詞語     找出與詞語或問題最相符的段落
 /open 路徑       閱讀一條記憶；也可寫 路徑:行號
 /remember 內容   記下一條事實
-/forget 詞語     先詢問，再刪除含有這些詞以及講到它的內容；也可寫路徑
+/forget [詞語]   刪除上一次問答，或含有這些詞以及講到它的內容；也可寫路徑；先列出，再詢問
 /edit 路徑       用編輯器修改一條記憶
 /list 模式       列出記憶，如 facts/**
 /sessions        最近的對話；用 filemem chat --resume 名稱 繼續其中一個
 /memory          提示詞裡有什麼，各佔多少詞元
 /model [名稱]    由哪個模型回答，或換一個；offline 只引用記憶
-/off             從這裡起什麼都不保存
+/off [內容]      只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off
 /quit            結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
-EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
-COMMANDS = (
-    "search",
-    "open",
-    "remember",
-    "forget",
-    "edit",
-    "list",
-)  # that a chat has under their own names
-WORKING, WORKED = (
-    ("looking …", "在查 …"),
-    f"\r{' ' * 9}\r",
-)  # a sign of work until the answer begins, and its end
+HELP_WORDS = ("help", "帮助", "幫助")
+COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # filemem's own
 OFF = (
     "From here on nothing is kept; what was said before is.",
     "從現在起什麼都不保存；之前說的還在。",
 )
+ON = ("From here on everything is kept again.", "從現在起恢復保存。")
 KEPT = ("The conversation is in {}. ", "對話保存在 {}。")
 KNOWN = (
     "Facts: {}; conversations that wait for a model: {}.",
     "事實：{}條；等待模型閱讀的對話：{}段。",
 )
-UNSHOWN = ("(the model was not shown this)", "（模型沒有看到這一行）")
-LAST_TURNS, LAST_WORDS = 4, 300  # that a resumed session shows; characters of each
-WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
-_SLASH = re.compile(
+ANSWERS = ("{} answers.", "由 {} 回答。")
+TOKENS = ("tokens", "個詞元")
+PENDING = (
+    "{} that you asked to be forgotten: hidden until now, and not deleted yet."
+    " filemem forget --pending shows it, and deletes it on a yes."
+)
+SHOWN_TURNS = 4  # of a resumed session
+SHOWN_CHARS = 300  # of each
+READ_FROM_TOKENS = 2_000  # that wait, from which on a chat has them read
+PASTE_SECONDS = 0.03  # in which the next line of what is pasted comes
+_SLASH = re.compile(  # blanks of Chinese width and line ends, too
     r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL
-)  # blanks of Chinese width and line ends, too
-_OF_FILES = re.compile(r"([\d,]+) files?\b")
-# Brackets about a citation, as its number has some of its own.
-_QUOTED = re.compile(
-    rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])"
 )
 
 
 class Chat:
-    """One conversation, whose answers stream to a terminal, or as JSON events; else an answer is printed when it is whole."""
+    """One conversation in a terminal, or one message and its answer."""
 
-    def __init__(self, call: Context, talk: Conversation, *, verbose: bool) -> None:
-        self._call, self._talk, self._verbose = call, talk, verbose
-        self._live = sys.stdout.isatty() and not call.json  # do answers stream?
-        self._message = ""  # the last one, whose language the answers are in
-        self._at_work = False  # does the terminal show the sign of work?
-        self._calls: list[ToolCalled] = []  # not told of yet
-        self._behind: list[
-            str
-        ] = []  # what was read in the background, and not told of yet
-        self._numbers: dict[str, int] = {}  # of the places that the answer cites
-        self._streams = False  # is the cursor behind a piece of the answer?
-        self._wrapper = Wrapper(self._numbered)
+    def __init__(self, call: Context, talk: Conversation, screen: Screen) -> None:
+        self._call = call
+        self._talk = talk
+        self._screen = screen
+        self._read: list[str] = []  # what the background reading has to tell
 
     def once(self, message: str) -> int:
-        """Answer one message; exit code 2 where there was no whole answer."""
-        if not message.strip():
+        """Answer one message; return exit code 2 where there was no whole answer."""
+        message = message.strip()
+        if not message:
             raise FilememError(
-                "the message is empty; say something, as in: filemem chat -m 'What tea do I like?'"
+                "the message is empty; say something, as in:"
+                " filemem chat -m 'What tea do I like?'"
             )
-        self._say_if_offline(again=not transcript.newest(self._talk.user))
-        return self._take(message.strip())
+        if not transcript.newest(self._talk.user):
+            self._say_if_offline()
+        if not _SLASH.fullmatch(message):
+            self._say_if_pending()
+        return self._take(message)
 
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
-        talk, turns = self._talk, self._talk.transcript.turns()
-        talk.command = "/"
-        place = min(
-            os.path.relpath(talk.user.root),
-            talk.user.root,
-            key=lambda place: place[:2] == "..",
-        )
-        self._aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
-        self._say_if_offline(again=True)
-        if not talk.kept:
-            self._aside(OFF[0])
-        if turns:
-            self._aside(
-                f"Going on with {talk.transcript.path}, {counted(len(turns), 'turn')}."
-            )
-        for turn in turns[-LAST_TURNS:]:
-            self._aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
-        self._aside("/help (帮助) lists the commands, Ctrl-D ends.")
-        reads = not talk.offline and config.of(talk.user).consolidate
-        if (
-            reads
-            and sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING
-        ):
-            threading.Thread(
-                target=self._read_earlier, args=[talk.model], daemon=True
-            ).start()
+        self._greet()
+        if _pending(self._talk.user):
+            self._take("/forget --pending")
+        self._read_in_background()
         for message in self._messages():
             if message.lower() in ENDS:
                 break
             if message:
                 self._take(message)
-            while self._behind:
-                self._aside(self._behind.pop(0))
-        if talk.user.exists():
-            path, entries = talk.transcript.path, index.of(talk.user).corpus().entries()
-            facts = sum(
-                entry.kind == "facts" and not entry.archived for entry in entries
-            )
-            told = said_to(self._message, KNOWN).format(
-                facts, sessions.waiting(talk.user)[0]
-            )
-            self._aside(
-                said_to(self._message, KEPT).format(path) + told if path else told
-            )
-            semantic.catch_up(index.of(talk.user))
+            while self._read:
+                self._screen.aside(self._read.pop(0))
+        self._say_goodbye()
         return 0
 
-    def _say_if_offline(self, *, again: bool) -> None:
-        """Say that no model is configured, where it is to be said `again`."""
-        if self._talk.offline and again and not self._call.told:
-            self._aside(NOTICE)
+    def _greet(self) -> None:
+        talk = self._talk
+        turns = talk.transcript.turns()
+        place = os.path.relpath(talk.user.root)
+        if place.startswith(".."):
+            place = talk.user.root
+        aside = self._screen.aside
+        aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
+        self._say_if_offline()
+        if not talk.kept:
+            aside(OFF[0])
+        if turns:
+            count = counted(len(turns), "turn")
+            aside(f"Going on with {talk.transcript.path}, {count}.")
+        for turn in turns[-SHOWN_TURNS:]:
+            aside(f"{turn.speaker}: {one_line(turn.text, SHOWN_CHARS)}")
+        aside("/help (帮助) lists the commands, Ctrl-D ends.")
+
+    def _say_goodbye(self) -> None:
+        user = self._talk.user
+        if not user.exists():
+            return
+        facts = 0
+        for entry in index.of(user).corpus().entries():
+            if entry.kind == "facts" and not entry.archived:
+                facts += 1
+        message = self._screen.message
+        told = said_to(message, KNOWN).format(facts, sessions.waiting(user)[0])
+        path = self._talk.transcript.path
+        if path:
+            told = said_to(message, KEPT).format(path) + told
+        self._screen.aside(told)
+        semantic.catch_up(index.of(user))
+
+    def _say_if_offline(self) -> None:
+        """Say why answers are quotes."""
+        if self._talk.offline and not self._call.told:
+            self._screen.aside(NOTICE)
+
+    def _say_if_pending(self) -> None:
+        """Say what was to be forgotten, and has been hidden instead by an older version."""
+        count = _pending(self._talk.user)
+        if count:
+            self._screen.aside(PENDING.format(counted(count, "place")))
 
     def _messages(self) -> Iterator[str]:
-        """What is typed, until Ctrl-D. Lines that were pasted together are one message."""
+        """Yield what is typed, until Ctrl-D; lines pasted together are one message."""
         while True:
             typed: list[str] = []
             try:
                 typed.append(input("> "))
-                while select.select([sys.stdin], [], [], 0.03)[0]:
+                while select.select([sys.stdin], [], [], PASTE_SECONDS)[0]:
                     typed.append(input())
             except EOFError:
                 if not typed:
@@ -217,243 +201,203 @@ class Chat:
             yield "\n".join(typed).strip()
 
     def _take(self, message: str) -> int:
-        """One message or slash command; an error is one line, and the session goes on."""
-        if terms.simplified(message.lower()) in ("help", "帮助"):
-            self._message = self._message if message.isascii() else message
+        """Take one message or slash command; an error is one line, and the chat goes on."""
+        if message.lower() in HELP_WORDS:
+            if not message.isascii():
+                self._screen.message = message
             message = "/help"
         slash = _SLASH.fullmatch(message)
         try:
-            return (
-                self._command(slash[1].lower(), slash[2] or "")
-                if slash
-                else self._answer(message)
-            )
-        except (KeyboardInterrupt, click.Abort) as stop:  # the latter at a question
-            self._failed(
-                "Stopped." if isinstance(stop, KeyboardInterrupt) else "\nStopped."
-            )
+            if slash:
+                return self._command(slash[1].lower(), slash[2] or "")
+            return self._answer(message)
+        except KeyboardInterrupt:
+            self._screen.fail("Stopped.")
+            return 130
+        except click.Abort:  # at a question
+            self._screen.fail("\nStopped.")
             return 130
         except (click.ClickException, FilememError, OSError) as error:
-            self._failed(sentence(error))
+            self._screen.fail(sentence(error))
         return 2
 
-    def _failed(self, text: str) -> None:
-        self._stream("", end=True)
-        if not self._tell("error", text=text):
-            self._put("")
-            say(
-                Safe(
-                    click.style(
-                        context.wrapped(escape_controls(text), sys.stderr), fg="red"
-                    )
-                ),
-                err=True,
-            )
-
     def _answer(self, message: str) -> int:
-        self._message = message
-        self._numbers.clear()
         with context.progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
-            if self._live and not self._talk.offline:
-                self._put(context.dim(said_to(self._message, WORKING)))
-                self._at_work = True
-            said = self._talk.say(message, self._hear)
-        self._stream("", end=True)
-        if not (
-            self._live
-            or self._tell("answer", text=said, session=self._talk.transcript.path)
-        ):
-            say(said)
-        for place, number in self._numbers.items():
-            when = when_of(place.rpartition(":")[0])
-            day = f"{day_of(when, self._message)}  " if when else ""
-            doubt = (
-                ""
-                if self._talk.was_shown(place)
-                else f"  {said_to(self._message, UNSHOWN)}"
-            )
-            self._aside(f"[{number}] {day}{place}{doubt}")
+            self._screen.begin(message)
+            answer = self._talk.say(message, self._screen.hear)
+        self._screen.end(answer)
         return 0
 
-    def _tell(self, event: str, **facts: Any) -> bool:
-        """Print an event for a script; is it one that listens?"""
-        context.show(
-            iter([Row({"event": event, **facts}, [])]), as_json=self._call.json
-        )
-        return self._call.json
-
-    def _aside(self, text: str) -> None:
-        """A notice on standard error; scripts get none."""
-        if not self._call.json:
-            self._put("")
-            say_dim(text)
-
-    def _hear(self, event: Event) -> None:
-        """Show one event as it comes; what was called and not shown is told in one line, once an answer begins."""
-        if self._tell(EVENTS[type(event)], **event._asdict()):
-            return
-        if isinstance(event, Text):
-            if self._calls and event.text.strip():
-                counts = [
-                    int(one.replace(",", ""))
-                    for call in self._calls
-                    for one in _OF_FILES.findall(call.brief)
-                ]
-                opened = {
-                    one.arguments
-                    for one in self._calls
-                    if one.name == "open" and one.brief[:6] != "Error:"
-                }
-                most, self._calls = max([*counts, len(opened)]), []
-                self._aside(
-                    said_to(
-                        self._message,
-                        (f"searched {counted(most, 'file')}", f"查了{most:,}個文件"),
-                    )
-                )
-            if self._live:
-                self._stream(event.text)
-        else:
-            self._stream("", end=True)
-            if isinstance(event, Notice):
-                self._aside(event.text)
-            elif self._verbose:
-                self._aside(
-                    f"{one_line(f'{event.name} {event.arguments}', 100)} -> {event.brief}"
-                )
-            else:
-                self._calls.append(event)
-
-    def _stream(self, text: str, *, end: bool = False) -> None:
-        """Show a piece of the answer, empty lines at either end of it left out; at its `end` what was waiting."""
-        shown = self._wrapper.feed(escape_controls(text), end=end)
-        if end:
-            shown = f"{shown.rstrip()}\n"
-            self._wrapper = Wrapper(self._numbered)
-        if shown := shown if self._streams else shown.lstrip("\n"):
-            self._put(shown)
-            self._streams = not end
-
-    def _put(self, text: str) -> None:
-        """Print on the terminal, in the place of the sign of work."""
-        say(Safe((WORKED if self._at_work else "") + text), nl=False)
-        self._at_work = False
-        sys.stdout.flush()
-
-    def _numbered(self, text: str) -> str:
-        """The text with numbers for what a model cites, and a question mark behind that of what it was not shown."""
-
-        def number(cited: re.Match[str]) -> str:
-            at = self._numbers.setdefault(cited[2], len(self._numbers) + 1)
-            return f"[{at}{'' if self._talk.was_shown(cited[2]) else '?'}]"
-
-        return text if self._talk.offline else _QUOTED.sub(number, text)
+    # -- commands ----------------------------------------------------------------------
 
     def _command(self, name: str, rest: str) -> int:
-        """What a line that begins with a slash asks for: a command of filemem's as it is, for this user, or one of the chat's."""
-        talk, options = self._talk, list[str]()
+        """Do what a line that begins with a slash asks for; return the exit code."""
         if name == "sessions":
-            name, rest, options = "list", "sessions/**", ["--limit=10"]
+            return self._filemem("list", "--limit=10", "--", "sessions/**")
+        if name == "forget":
+            return self._forget(rest)
         if name in COMMANDS:
             if not rest:
                 raise FilememError(
                     f"say what, behind /{name}; /help has what each takes."
                 )
-            root = click.get_current_context().find_root()
-            self._call.talking = talk.user
-            found = root.command.get_command(root, name)  # type: ignore[attr-defined]
-            with found.make_context(
-                f"/{name}", [*options, "--", rest], obj=self._call
-            ) as made:
-                code: int = found.invoke(made)
-            talk.remembered, self._call.remembered = (
-                self._call.remembered or talk.remembered,
-                "",
-            )
-            return code
-        if name == "memory":
-            parts = [
-                *_sections(talk.view()),
-                *talk.tools.pages(),
-            ]  # the open files stand beside the message
-            word = said_to(self._message, ("tokens", "個詞元"))
-            said = "\n".join(
-                f"{count_tokens(text):>6,} {word}  {name}" for name, text in parts
-            )
-        elif name == "model":
-            if rest:
-                talk.model = self._call.model(talk.user, rest) or OfflineModel()
-                self._say_if_offline(again=True)
-            said = said_to(
-                self._message,
-                (f"{talk.model.name} answers.", f"由 {talk.model.name} 回答。"),
-            )
-        elif name == "off":
-            talk.go_off_the_record()
-            said = said_to(self._message, OFF)
-        elif name == "help":
-            said = said_to(self._message, (HELP, HELP_IN_CHINESE))
-        else:
-            raise FilememError(f"there is no command /{name}; /help lists them.")
-        if not self._tell("notice", text=said):
+            return self._filemem(name, "--", rest)
+        if name == "off" and rest:
+            return self._answer_off_the_record(rest)
+        said = self._said_to_command(name, rest)
+        if not self._screen.tell("notice", text=said):
             say(context.wrapped(said, sys.stdout))
         return 0
 
-    def _read_earlier(self, model: Model) -> None:
-        """Have earlier conversations read, in a thread of its own: the chat shows what came of it, and never waits."""
-        talk = self._talk
+    def _said_to_command(self, name: str, rest: str) -> str:
+        """Do what a command of the chat's own asks for; return what there is to say."""
+        message = self._screen.message
+        if name == "memory":
+            return self._sizes()
+        if name == "model":
+            if rest:
+                model = self._call.model(self._talk.user, rest)
+                self._talk.model = model or OfflineModel()
+                self._say_if_offline()
+            return said_to(message, ANSWERS).format(self._talk.model.name)
+        if name == "off":
+            if self._talk.kept:
+                self._talk.go_off_the_record()
+                return said_to(message, OFF)
+            self._talk.go_on_the_record()
+            return said_to(message, ON)
+        if name == "help":
+            return said_to(message, (HELP, HELP_IN_CHINESE))
+        raise FilememError(f"there is no command /{name}; /help lists them.")
+
+    def _filemem(self, name: str, *arguments: str) -> int:
+        """Run a command of filemem's as it is, for the user of this chat."""
+        root = click.get_current_context().find_root()
+        self._call.talking = self._talk.user
+        found = root.command.get_command(root, name)  # type: ignore[attr-defined]
+        made = found.make_context(f"/{name}", [*arguments], obj=self._call)
+        with made as inner:
+            code: int = found.invoke(inner)
+        return code
+
+    def _forget(self, what: str) -> int:
+        """Delete something, or the last exchange, after a list and a question."""
+        if what == "--pending":
+            return self._filemem("forget", what)
+        if not what:
+            lines = self._talk.last_exchange()
+            if not lines:
+                raise FilememError(
+                    "nothing was said yet that could be deleted;"
+                    " /forget WORDS deletes what holds them."
+                )
+            path = lines[0].rpartition(":")[0]
+            numbers = [place.rpartition(":")[2] for place in lines]
+            what = f"{path}:{','.join(numbers)}"
+        return self._filemem("forget", "--", what)
+
+    def _answer_off_the_record(self, message: str) -> int:
+        """Answer one message, and keep nothing of it."""
+        was_kept = self._talk.kept
+        self._talk.go_off_the_record()
         try:
-            for done in consolidated(
-                talk.user, talk.now(), model, besides=talk.transcript.path
-            ):
-                self._behind += done.lines()
+            return self._answer(message)
+        finally:
+            if was_kept:
+                self._talk.go_on_the_record()
+
+    def _sizes(self) -> str:
+        """Return the parts of the prompt with their tokens, open files too."""
+        word = said_to(self._screen.message, TOKENS)
+        lines = []
+        for name, text in [*_sections(self._talk.view()), *self._talk.tools.pages()]:
+            lines.append(f"{count_tokens(text):>6,} {word}  {name}")
+        return "\n".join(lines)
+
+    # -- in the background -------------------------------------------------------------
+
+    def _read_in_background(self) -> None:
+        """Have earlier conversations read, where enough of them waits."""
+        talk = self._talk
+        if talk.offline or not config.of(talk.user).consolidate:
+            return
+        _, tokens = sessions.waiting(talk.user, talk.transcript.path)
+        if tokens >= READ_FROM_TOKENS:
+            threading.Thread(
+                target=self._read_earlier, args=[talk.model], daemon=True
+            ).start()
+
+    def _read_earlier(self, model: Model) -> None:
+        """Have a model read what waits; the chat shows what came of it."""
+        talk = self._talk
+        path = talk.transcript.path
+        try:
+            for done in consolidated(talk.user, talk.now(), model, besides=path):
+                self._read += done.lines()
         except Busy:
             return  # another job is at it
         except (FilememError, OSError) as error:
-            self._behind.append(in_words(error))
+            self._read.append(in_words(error))
+
+
+def _pending(user: Folder) -> int:
+    """Return how many places wait for their deletion, hidden by an older version."""
+    return len(journal.pending_deletions(user))
 
 
 def _sections(seen: Prompt) -> list[tuple[str, str]]:
-    """The sections of a prompt and its turns, in their order."""
-    turns = [
-        ("assistant" if turn.speaker == ASSISTANT else "user", turn.text)
-        for turn in seen.turns
-    ]
+    """Return the sections of a prompt and its turns, in their order."""
+    turns = []
+    for turn in seen.turns:
+        role = "assistant" if turn.speaker == ASSISTANT else "user"
+        turns.append((role, turn.text))
     return [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
 
 
 def resumed(folder: Folder, name: str) -> Transcript:
-    """The session to go on with, by its path or a part of its name, the latest for ""; raises FilememError if several fit."""
-    paths, (path, _) = transcript.newest(folder), split_line(folder, name.strip())
+    """Return the session to go on with, by its path or a part of its name.
+
+    The latest for "". Raises NotFound for none, FilememError if several fit.
+    """
+    paths = transcript.newest(folder)
     if not paths:
         raise NotFound(
             f"{folder.name} has no session yet; start one with: filemem chat."
         )
+    path, _ = split_line(folder, name.strip())
     part = path.removesuffix(".md").casefold()
-    found = (
-        [path] if path in paths else [one for one in paths if part in one.casefold()]
-    )
-    found = [one for one in found if not is_archived(one)] or found
-    if not found:
+    fitting = [one for one in paths if part in one.casefold()]
+    if path in paths:
+        fitting = [path]
+    live = [one for one in fitting if not is_archived(one)]
+    fitting = live or fitting
+    named = one_line(name, 80)
+    if not fitting:
         raise NotFound(
-            f"{folder.name} has no session {one_line(name, 80)}; the latest are {first_few(paths)}."
+            f"{folder.name} has no session {named}; the latest are {first_few(paths)}."
         )
-    if path and len(found) > 1:
+    if path and len(fitting) > 1:
         raise FilememError(
-            f"{one_line(name, 80)} matches {len(found)} sessions; say which: {first_few(found, 5)}."
+            f"{named} matches {len(fitting)} sessions;"
+            f" say which: {first_few(fitting, 5)}."
         )
-    return Transcript(folder, found[0])
+    return Transcript(folder, fitting[0])
 
 
 def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
-    """The session that began last, where nothing in it was ever answered and it is of today: the next try goes on with it."""
-    for path in transcript.newest(folder)[:1]:
-        session, when = Transcript(folder, path), when_of(path)
-        answers = {turn.text for turn in session.turns() if turn.speaker == ASSISTANT}
-        if when and when.date == today and answers == {NO_ANSWER}:
-            return session
-    return None
+    """Return today's last session where nothing in it was ever answered.
+
+    The next try goes on with it.
+    """
+    paths = transcript.newest(folder)
+    if not paths:
+        return None
+    when = when_of(paths[0])
+    session = Transcript(folder, paths[0])
+    answers = {turn.text for turn in session.turns() if turn.speaker == ASSISTANT}
+    is_of_today = when is not None and when.date == today
+    return session if is_of_today and answers == {NO_ANSWER} else None
 
 
 @command(
@@ -501,73 +445,82 @@ def chat_command(
         raise FilememError(
             "--log keeps what is said, --off-the-record does not; use one of them."
         )
-    user = (
-        call.writer()
-        if resume is None and not how["prompt"]
-        else call.the_user(must_exist=not how["prompt"])
-    )
-    going_on = resumed(user, resume) if resume is not None else None
-    if not (going_on or how["off"] or how["prompt"]):
-        going_on = unanswered(user, call.clock().date())
-    talk = Conversation(
-        user,
-        call.model(user, how["model"]) or OfflineModel(),
-        call.clock,
-        going_on,
-        ASKED,
-    )
+    talk = _conversation(call, resume, how)
     if how["prompt"]:
         yield _prompt(talk, message or "")
         return 0
     if how["off"]:
         talk.go_off_the_record()
-    asks = talk.model.name != OfflineModel.name and user.exists()
-    if asks and not user.is_own and preferences(user, talk.now().date()):
-        call.say_wishes_wait(user)
+    _say_if_wishes_wait(call, talk)
     with _recorded(talk, how["log"]):
-        chat = Chat(call, talk, verbose=how["verbose"])
+        screen = Screen(talk, as_json=call.json, verbose=how["verbose"])
+        chat = Chat(call, talk, screen)
         if message is None and sys.stdin.isatty():
             return chat.run()
-        return chat.once(
-            sys.stdin.buffer.read().decode(errors="replace")
-            if message is None
-            else message
-        )
+        if message is None:
+            message = sys.stdin.buffer.read().decode(errors="replace")
+        return chat.once(message)
+
+
+def _conversation(
+    call: Context, resume: str | None, how: dict[str, Any]
+) -> Conversation:
+    """Return the conversation that the options of `chat` ask for, new or gone on with."""
+    if resume is None and not how["prompt"]:
+        user = call.writer()
+    else:
+        user = call.the_user(must_exist=not how["prompt"])
+    going_on = None
+    if resume is not None:
+        going_on = resumed(user, resume)
+    elif not (how["off"] or how["prompt"]):
+        going_on = unanswered(user, call.clock().date())
+    model = call.model(user, how["model"]) or OfflineModel()
+    return Conversation(user, model, call.clock, going_on, keep_fact)
+
+
+def _say_if_wishes_wait(call: Context, talk: Conversation) -> None:
+    """Say that wishes of a store that was not begun here are not followed."""
+    user = talk.user
+    if talk.offline or user.is_own or not user.exists():
+        return
+    if preferences(user, talk.now().date()):
+        call.say_wishes_wait(user)
 
 
 def _prompt(talk: Conversation, message: str) -> Row:
-    """Every word that the model would see, or if the person said `message`."""
+    """Return every word that the model would see, or if the person said `message`."""
     seen = talk.view(message)
-    parts = [(name, text, count_tokens(text)) for name, text in _sections(seen)]
-    told = [f"== {name} ({size} tokens)\n{text}\n" for name, text, size in parts]
-    told.append(
-        f"== in all ({sum(size for *_, size in parts)} tokens, {len(talk.offered)} tools aside)"
-    )
+    lines = []
+    total = 0
+    for name, text in _sections(seen):
+        size = count_tokens(text)
+        total += size
+        lines.append(f"== {name} ({size} tokens)\n{text}\n")
+    lines.append(f"== in all ({total} tokens, {len(talk.offered)} tools aside)")
     sizes = {name: count_tokens(text) for name, text in [*seen.system, *seen.beside]}
-    return Row(
-        {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}, told
-    )
+    data = {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}
+    return Row(data, lines)
 
 
 @contextlib.contextmanager
 def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
-    """Keep the requests of a conversation in a file that only its owner can read; commit it when it ends."""
-    kept, place = talk.transcript, os.devnull if log is None else log
-    opened = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with (
-        open(opened, "a", 1, "utf-8", "replace") as file,
-        JobRun(talk.user, "chat", talk.now(), exclusive=False) as run,
-    ):
+    """Commit a conversation when it ends; keep its requests in a file of its owner's."""
+    kept = talk.transcript
+    with contextlib.ExitStack() as stack:
         if log is not None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            opened = os.open(log, flags, 0o600)
+            file = stack.enter_context(open(opened, "a", 1, "utf-8", "replace"))
             talk.log = lambda step: file.write(
                 json.dumps(step, ensure_ascii=False, default=str) + "\n"
             )
+        run = stack.enter_context(
+            JobRun(talk.user, "chat", talk.now(), exclusive=False)
+        )
         try:
             yield
         finally:
             if kept.path and kept.turns():
-                say_dim(
-                    *run.commit(
-                        kept.subject(), [kept.path, *talk.written], Session=kept.path
-                    )
-                )
+                paths = [kept.path, *talk.written]
+                say_dim(*run.commit(kept.subject(), paths, Session=kept.path))

@@ -80,7 +80,6 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output
 
     Example: filemem remember 'Prefers oolong tea.'"""
     done = jobs.remembered(call.writer(), " ".join(text), call.now, **how)
-    call.remembered = done.decisions[0].path
     yield from remember.told(done)
 
 

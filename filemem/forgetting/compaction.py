@@ -31,7 +31,6 @@ from filemem.files.memory import (
 from filemem.files.sections import DIGITS, Bullet
 from filemem.forgetting.matching import FORGOTTEN
 from filemem.index import Corpus
-from filemem.models.offline import is_ours
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import count_tokens, counted, digest, escape_controls, one_line
 
@@ -320,9 +319,7 @@ def _weighed(memory: Memory, corpus: Corpus) -> Iterator[tuple[float, Bullet]]:
         words = terms.content(said)
         # Added up so that the order of a set, which differs from run to run, changes nothing.
         total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
-        quotes = machine and (
-            terms.flags(turn.text) & terms.CITES or is_ours(turn.text)
-        )
+        quotes = machine and terms.flags(turn.text) & terms.CITES
         worth = math.exp(
             total + sum(weight for weight, holds in of_turn.items() if holds)
         ) * (0.5 if machine else 1)

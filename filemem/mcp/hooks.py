@@ -15,13 +15,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from filemem import chat, index
+from filemem import index
+from filemem.chat.core_memory import core_memory
+from filemem.chat.recall import HOLDS, recall
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE
 from filemem.llm import prompt
 from filemem.overview import timeline
-from filemem.search import ranking
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MAX_SECONDS = 1.0  # of a hook
@@ -75,7 +76,7 @@ def answer(user: Folder, client: str, event: Mapping[str, Any], at: dt.datetime)
 
 def _standing(user: Folder, today: dt.date) -> str:
     """Return wishes, the profile, and plans of the next days."""
-    wishes, profile = chat.core_memory(user, today)
+    wishes, profile = core_memory(user, today)
     wishes = clip_tokens(wishes, WISHES_TOKENS)
     plans = prompt.data("ahead", clip_tokens(_plans(user, today), PLANS_TOKENS))
     room = START_TOKENS - MARKS_TOKENS - count_tokens(wishes) - count_tokens(plans)
@@ -106,7 +107,7 @@ def _recalled(
     current = CurrentConversation(path, 1) if path else None
     room = PROMPT_TOKENS - MARKS_TOKENS
     message = str(event.get("prompt", ""))
-    found = chat.recall(user, [message], today, current, room, least=ranking.STRONG)
+    found = recall(user, message, today, current, room, least_strength=HOLDS)
     return prompt.data("search_files", clip_tokens(found, room))
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from filemem.chat import Conversation
+from filemem.chat.conversation import Conversation
 from filemem.files import config
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.forgetting.sweeper import standings

@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from filemem.api import User
-from filemem.chat import cited, core_memory, recall, reply
+from filemem.chat.citations import cited
+from filemem.chat.core_memory import core_memory
+from filemem.chat.quotes import reply
+from filemem.chat.recall import NOTHING_FOUND, recall
 from filemem.errors import Refused
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation
@@ -136,7 +139,7 @@ class Answering:
     def _quote(self, current: CurrentConversation | None) -> Reply:
         text = reply(
             self._user.folder,
-            [self._request.message],
+            self._request.message,
             self._now().date(),
             current,
             kept=self._request.is_kept,
@@ -203,10 +206,10 @@ class Answering:
         rules = rules.replace("{reading}", prompt.template(how).strip())
         system = [rules, wishes, prompt.data(PROFILE, profile)]
         room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
-        found = recall(folder, [self._request.message], now.date(), current, room)
+        found = recall(folder, self._request.message, now.date(), current, room)
         time = f"Now it is {spelt(now.date())} {now:%H:%M}."
         beside = [
-            prompt.data("search_files", found),
+            prompt.data("search_files", found or NOTHING_FOUND),
             f"<program>\n{time}\n</program>",
         ]
         messages = list(self._request.messages)

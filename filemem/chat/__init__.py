@@ -1,0 +1,1 @@
+"""One conversation: what the person says is on disk first, then it is answered."""

@@ -1,0 +1,118 @@
+"""What stands in every prompt: the profile, and how the person wishes to be talked with.
+
+Of wishes only what they said themselves in a chat or wrote by hand counts: no import, no
+note, no other speaker; and none of a store that merely lies where they stand, as it may
+be a stranger's.
+"""
+
+import contextlib
+import datetime as dt
+from collections.abc import Iterator
+
+from filemem import index
+from filemem.errors import FilememError, NotFound
+from filemem.files import config, journal
+from filemem.files.facts import plain
+from filemem.files.folder import Folder
+from filemem.files.memory import PROFILE, SOURCE_MARK
+from filemem.files.sections import BEGIN, END, under
+from filemem.llm import prompt
+from filemem.search import question
+from filemem.text.plain import clip_tokens, count_tokens, one_line
+
+MAX_PREFERENCES_TOKENS = 600  # of all of them
+MAX_PREFERENCE_CHARS = 400  # of one
+
+
+def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
+    """Return the part of the instructions on how to talk, and the profile.
+
+    Both are read from the files as they are now; '' stands for what is not there.
+    """
+    return instructions(folder, today), profile_text(folder)
+
+
+def instructions(folder: Folder, today: dt.date) -> str:
+    """Return how the person wishes to be talked with, as instructions; '' for no wish."""
+    if not folder.is_own:
+        return ""
+    wishes = preferences(folder, today)
+    if not wishes:
+        return ""
+    listed = "\n".join(f"- {prompt.contained(wish)}" for wish in wishes)
+    template = prompt.template("preferences").strip()
+    return template.replace("{name}", one_line(folder.name)).replace(
+        "{preferences}", listed
+    )
+
+
+def profile_text(folder: Folder) -> str:
+    """Return the profile as the prompt has it, or why it cannot be read."""
+    try:
+        lines = folder.memory(PROFILE).body.split("\n")
+    except NotFound:
+        return ""
+    except FilememError as error:
+        return str(error)
+    kept = [line for line in lines if line.strip() not in (BEGIN, END)]
+    text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in kept).strip()
+    limit = config.of(folder).profile_tokens
+    clipped = clip_tokens(text, limit)
+    if clipped == text:
+        return text
+    return f"{clipped}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
+
+
+def preferences(folder: Folder, today: dt.date) -> list[str]:
+    """Return the wishes that stand, newest first, then the person's own profile lines.
+
+    They are cut at MAX_PREFERENCES_TOKENS.
+    """
+    wishes = dict.fromkeys([*_lessons(folder, today), *_profile_wishes(folder)])
+    kept = []
+    spent = 0
+    for wish in wishes:
+        spent += count_tokens(wish)
+        if spent > MAX_PREFERENCES_TOKENS:
+            break
+        kept.append(wish)
+    return kept
+
+
+def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
+    """The wishes in lessons that hold today, those of the newest file first."""
+    lessons = []
+    for entry in index.of(folder).corpus().entries():
+        if entry.kind == "lessons" and not entry.archived:
+            lessons.append(entry)
+    lessons.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
+    for entry in lessons:
+        if not question.lapse(entry, today):
+            yield from _lesson(folder, entry.path)
+
+
+def _lesson(folder: Folder, path: str) -> Iterator[str]:
+    """The wishes in one lesson; none where it comes from someone else's words."""
+    hidden = journal.pending_deletions(folder)
+    with contextlib.suppress(FilememError):
+        memory = folder.memory(path)
+        if {"tool", "said_by"} & memory.front.keys():
+            return
+        for passage in memory.passages:
+            is_own = passage.speaker.casefold() in ("", folder.name.casefold())
+            is_short = len(passage.text) <= MAX_PREFERENCE_CHARS
+            if is_own and is_short and not hidden.hides(path, passage.line):
+                yield plain(" ".join(passage.text.split()))
+
+
+def _profile_wishes(folder: Folder) -> Iterator[str]:
+    """The person's own lines in the profile's section on how to talk with them.
+
+    Those that the program wrote cite a source, and stand in the lessons.
+    """
+    with contextlib.suppress(FilememError):
+        for line in under(folder.memory(PROFILE).lines, "talk"):
+            wish = line.strip().lstrip("-*+").strip()
+            is_short = 0 < len(wish) <= MAX_PREFERENCE_CHARS
+            if is_short and not SOURCE_MARK.search(line):
+                yield plain(wish)

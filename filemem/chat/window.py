@@ -1,0 +1,84 @@
+"""What a model sees of a conversation: the prompt's parts, the turns that fit, and what
+stands for those that do not."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from filemem.files.memory import ASSISTANT, Passage
+from filemem.llm.model import Messages
+from filemem.text.plain import count_tokens, one_line
+
+_PROGRAM_TAG = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
+
+
+class Prompt(NamedTuple):
+    """What a model sees of a message; a part is its name and its text.
+
+    `system` and the turns change little from one request to the next, so that
+    endpoints can cache them; `beside` stands with the last message.
+    """
+
+    system: list[tuple[str, str]]
+    turns: list[Passage]
+    beside: list[tuple[str, str]]
+
+    def messages(self, opened: str = "") -> Messages:
+        """Return the request: one system message, then the turns.
+
+        Turns of one role in a row become one message. `opened` is the text of the open
+        files, which stands before the last message of the person.
+        """
+        system = "\n\n".join(text for _, text in self.system)
+        messages: Messages = [{"role": "system", "content": system}]
+        for turn in self.turns:
+            role = "assistant" if turn.speaker == ASSISTANT else "user"
+            text = _PROGRAM_TAG.sub("&lt;", turn.text)
+            if turn is self.turns[-1] and role == "user":
+                beside = [opened, *(text for _, text in self.beside)]
+                text = "\n\n".join([*filter(None, beside), text])
+            if messages[-1]["role"] == role:
+                messages[-1]["content"] += f"\n\n{text}"
+            else:
+                messages.append({"role": role, "content": text})
+        return messages
+
+
+class Summary(NamedTuple):
+    """The turns that have left the prompt, and the model's summary of them, or ''."""
+
+    turns: list[Passage]
+    text: str
+
+
+def window_start(turns: Sequence[Passage], room_tokens: int) -> int:
+    """Return the index of the first turn that stands in the prompt.
+
+    It is the same for whoever goes on with the conversation. It moves by a third of the
+    window at a time, as endpoints cache a prompt that begins as the last one did.
+    """
+    sizes = [count_tokens(turn.text) for turn in turns]
+    start = 0
+    held = 0
+    for place, size in enumerate(sizes):
+        held += size
+        if held <= room_tokens:
+            continue
+        while start < place and held > room_tokens * 2 // 3:
+            held -= sizes[start]
+            start += 1
+    while start < len(turns) - 1 and turns[start].speaker == ASSISTANT:
+        start += 1  # it opens with what a person said
+    return start
+
+
+def beginnings(turns: Sequence[Passage], room_tokens: int) -> str:
+    """Return how the last of some turns begin, with their line numbers."""
+    lines: list[str] = []
+    for turn in reversed(turns):
+        line = f"{turn.line or '':>4}  {turn.speaker}: {one_line(turn.text)}"
+        room_tokens -= count_tokens(line)
+        if room_tokens < 0:
+            break
+        lines.append(line)
+    return "\n".join(reversed(lines))
