@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from filemem.api import Store as Store
     from filemem.api import User as User
     from filemem.chat.conversation import Conversation as Conversation
-    from filemem.chat.events import Notice as Notice
-    from filemem.chat.events import Text as Text
-    from filemem.chat.events import ToolCalled as ToolCalled
+    from filemem.chat.listener import Notice as Notice
+    from filemem.chat.listener import Text as Text
+    from filemem.chat.listener import ToolCalled as ToolCalled
     from filemem.errors import Busy as Busy
     from filemem.errors import Changed as Changed
     from filemem.errors import FilememError as FilememError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PUBLIC = {  # by module
     "api": "Store User",
     "chat.conversation": "Conversation",
-    "chat.events": "Notice Text ToolCalled",
+    "chat.listener": "Notice Text ToolCalled",
     "errors": "Busy Changed FilememError NotFound Problem Refused",
     "files.config": "ConfigError",
     "files.memory": "Memory",

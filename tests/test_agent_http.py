@@ -20,7 +20,7 @@ from filemem.chat.conversation import (
     TOOLLESS_RECALL_TOKENS,
     Conversation,
 )
-from filemem.chat.events import Event, Notice, Text, ToolCalled
+from filemem.chat.listener import Event, Notice, Text, ToolCalled
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import ModelError
 from filemem.text.plain import count_tokens

@@ -10,7 +10,7 @@ from scripted_server import ScriptedServer, calls, say
 
 from filemem import Store
 from filemem.chat.conversation import Conversation
-from filemem.chat.events import ToolCalled
+from filemem.chat.listener import ToolCalled
 from filemem.files.folder import Folder
 from filemem.llm.client import OpenAIModel
 from filemem.models.offline import OfflineModel

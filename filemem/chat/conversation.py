@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from filemem.chat import citations, phrases, quotes
+from filemem.chat import citations, phrases, quoting
 from filemem.chat.core_memory import core_memory
-from filemem.chat.events import Listener, Notice, Text, ToolCalled, ignore
+from filemem.chat.listener import Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to
 from filemem.chat.recall import NOTHING_FOUND, recall
 from filemem.chat.window import Prompt, Summary, beginnings, window_start
@@ -251,19 +251,19 @@ class Conversation:
         kept = said_to(turn.text, phrases.KEPT).format(one_line(words), done.path)
         return "\n".join([kept, *done.notes])
 
-    def _find_quotes(self) -> quotes.Quotes:
+    def _find_quotes(self) -> quoting.Quotes:
         """Return the passages that one search finds for what was said last."""
         turn = self._turns()[-1]
         current = None
         if self.transcript.path:
             current = CurrentConversation(self.transcript.path, turn.line)
         words = to_remember(turn.text) or turn.text
-        return quotes.find_quotes(self.user, words, self.now().date(), current)
+        return quoting.find_quotes(self.user, words, self.now().date(), current)
 
-    def _quote(self, found: quotes.Quotes, listen: Listener, acted: str = "") -> str:
+    def _quote(self, found: quoting.Quotes, listen: Listener, acted: str = "") -> str:
         """Answer with passages, behind what the program did itself."""
         message = self._turns()[-1].text
-        answer = quotes.answer(message, found, kept=self.kept, acted=acted)
+        answer = quoting.answer(message, found, kept=self.kept, acted=acted)
         self.turn.shown += answer
         listen(Text(answer))
         return answer

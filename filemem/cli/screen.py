@@ -9,9 +9,9 @@ import click
 
 from filemem.chat.citations import CITED
 from filemem.chat.conversation import Conversation
-from filemem.chat.events import Event, Notice, Text, ToolCalled
+from filemem.chat.listener import Event, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to
-from filemem.chat.quotes import day_of
+from filemem.chat.quoting import day_of
 from filemem.cli import context
 from filemem.cli.context import Row, Safe, Wrapper, say, say_dim
 from filemem.files.memory import when_of

@@ -12,9 +12,9 @@ from filemem.importers.base import (
     ImportedTurn,
     Skipped,
 )
-from filemem.importers.conversation import add_conversation
 from filemem.importers.formats import FORMATS, import_file
 from filemem.importers.intake import ImportedMemory, ImportReport
+from filemem.importers.messages import add_conversation
 
 __all__ = [
     "FORMATS",

@@ -14,7 +14,7 @@ from typing import Any
 from filemem.api import User
 from filemem.chat.citations import cited
 from filemem.chat.core_memory import core_memory
-from filemem.chat.quotes import reply
+from filemem.chat.quoting import reply
 from filemem.chat.recall import NOTHING_FOUND, recall
 from filemem.errors import Refused
 from filemem.files import journal
