@@ -181,6 +181,17 @@ def test_a_turn_s_day_is_the_person_s(mara: User) -> None:
         assert "2026-05-04-1600-" in path
 
 
+def test_a_chat_s_day_is_the_person_s_too(mara: User, tmp_path: Path) -> None:
+    mara.folder.make()
+    profile = Path(mara.folder.absolute("profile.md"))
+    profile.write_text("---\ntimezone: Pacific/Kiritimati\n---\n\nMara.\n")
+    filemem("chat", "-m", "I keep bees.", cwd=tmp_path)
+    [path] = [one for one in mara.folder.paths() if one.startswith("sessions")]
+    kiritimati = dt.timezone(dt.timedelta(hours=14))
+    assert f"{dt.datetime.now(kiritimati):/%Y-%m-%d-}" in path
+    assert mara.open_file(path).front["timezone"] == "Pacific/Kiritimati"
+
+
 # -- secrets ---------------------------------------------------------------------------
 
 

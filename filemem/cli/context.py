@@ -34,6 +34,7 @@ from filemem.errors import FilememError
 from filemem.files import person
 from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.memory import REFERENCE
+from filemem.files.zones import person_zone
 from filemem.text.plain import first_few, one_line
 
 
@@ -51,6 +52,7 @@ class Context:
     user: str = ""
     scheduler: str = ""
     today: dt.datetime | None = None
+    zone: dt.tzinfo | None = None  # of the user of this call
     as_of: dt.datetime | None = None
     json: bool = False
     new: bool = False
@@ -123,6 +125,7 @@ class Context:
             return self.talking
         store = self.open_store(must_exist=must_exist)
         user = store.folder(self._user_name(store))
+        self.zone = person_zone(user)
         if must_exist and not user.exists():
             users = first_few(store.users(), 8) or "nobody"
             raise FilememError(
