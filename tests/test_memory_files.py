@@ -244,7 +244,6 @@ def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_t
         ("sessions/2026-11-20-2561-odd.md", FileDate(dt.date(2026, 11, 20), False, "")),
         ("summaries/2026/2026-10-autumn.md", FileDate(dt.date(2026, 10, 1), True, "")),
         ("facts/2026-02-30-tea.md", None),
-        ("2026-11-20/tea.md", None),
         ("facts/tea-2026-11-20.md", None),
     ],
 )

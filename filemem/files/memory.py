@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from filemem.errors import Problem, Refused
 from filemem.files.roles import ASSISTANT as ASSISTANT
 from filemem.files.roles import Role, role_of
+from filemem.text.dates import mentioned
 from filemem.text.plain import one_line, printable
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -49,6 +50,14 @@ REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 """How the name of a file begins that the program has named."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
+# Eight digits are a day of the last century or of this one, not any number.
+_OTHER_DATES = (
+    re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)"),
+    re.compile(r"(\d{4})_(\d\d)_(\d\d)(?!\d)"),
+    re.compile(r"(\d{4})\.(\d\d)\.(\d\d)(?!\d)"),
+    re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日"),
+)
+_DAY_NUMBER = re.compile(r"(\d\d)(?!\d)")  # a day's file in a month's folder
 # As every session has it that filemem writes; to load it as YAML takes longer than to cut the body into passages.
 _PLAIN_FRONT = re.compile(
     r"---\ndate: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\n(?:timezone: ([A-Za-z_]+/[A-Za-z_/-]+)\n)?---\n"
@@ -157,9 +166,22 @@ def whole(lines: list[str], after: int) -> Iterator[Passage]:
         yield Passage(body[0], body[-1], "", "", text)
 
 
-def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
-    """Paragraphs and list items, each under its headings; a heading with nothing under it stands for itself."""
+def paragraphs(
+    lines: list[str], after: int, *, dated: bool = False
+) -> Iterator[Passage]:
+    """Yield paragraphs and list items, each under its heading.
+
+    A heading with nothing under it stands for itself.
+
+    Args:
+        lines: of the file.
+        after: the line behind which they begin.
+        dated: a heading that begins with a day dates what stands under it, up to the
+            next of its rank.
+    """
     heading: tuple[int, str] | None = None
+    day: dt.date | None = None
+    rank = 0  # of the heading that names the day
     used = True
     start, said = 0, list[str]()
     for number, line in enumerate([*lines[after:], "#  end"], after + 1):
@@ -172,16 +194,32 @@ def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
                 "",
                 "\n".join(said),
                 heading[1] if heading else "",
+                day,
             )
             start, used = 0, True
         if _HEADING.match(line):
             if heading and not used:
-                yield Passage(heading[0], heading[0], "", "", heading[1])
+                yield Passage(heading[0], heading[0], "", "", heading[1], "", day)
             heading, used = (number, line.strip("# ")), False
+            signs = len(line) - len(line.lstrip("#"))
+            named = day_of_heading(heading[1]) if dated else None
+            if named or signs <= rank:
+                day, rank = named, signs if named else 0
         elif line.strip():
             if not start:
                 start, said = number, []
             said.append(line)
+
+
+def day_of_heading(heading: str) -> dt.date | None:
+    """Return the day with which a heading begins, with its year; else None."""
+    text = heading.lstrip("[(")
+    for mention in mentioned(text, dt.date.min)[:1] if text[:1].isalnum() else ():
+        span = mention.span
+        is_whole = mention.start == 0 and not mention.relative
+        if is_whole and span.start == span.end and str(span.start.year) in text:
+            return span.start
+    return None
 
 
 def pauses(times: Sequence[str]) -> list[bool]:
@@ -474,10 +512,9 @@ class Memory:
     def titles(self) -> tuple[str, ...]:
         """What it calls itself, the heading over all its text, its file's name without the date; each may be empty."""
         name = self.path.rpartition("/")[2]
-        dated = _DATE.match(name) if when_of(name) else None
-        words = re.sub(
-            "[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]
-        ).strip()
+        dated = date_at_head(name)
+        undated = name[dated.end :] if dated else name
+        words = re.sub("[-_ ]+", " ", undated.rpartition(".")[0]).strip()
         given = " ".join(_texts(self.front.get("title"))).strip()
         body = self.lines[self._body :]
         first = next((line for line in body if line.strip()), "")
@@ -520,7 +557,7 @@ class Memory:
                 if self.kind in ("facts", "lessons")
                 else []
             )
-            found = found or list(paragraphs(self.lines, self._body))
+            found = found or list(paragraphs(self.lines, self._body, dated=self.titled))
         if not found and not entries and self.front_end:
             found = [
                 Passage(
@@ -649,21 +686,51 @@ def kind_of(path: str) -> str:
 
 
 def when_of(path: str) -> FileDate | None:
-    """The date that a path decides: `2026-11-20-…`, `2026-11-20-0930-…` or `2026-11…`; None where it names none."""
-    match = _DATE.match(path.rsplit("/", 1)[-1])
-    if not match:
-        return None
-    year, month, day, hour, minute = match.groups()
-    try:
-        date = dt.date(int(year), int(month), int(day or 1))
-    except ValueError:
-        return None
-    clock = (
-        f"{hour}:{minute}"
-        if day and hour and int(hour) < 24 and int(minute) < 60
-        else ""
-    )
-    return FileDate(date, not day, clock)
+    """Return the date that a path decides; None where it names none.
+
+    It is that at the head of the file's name, else that of the folders around it, as
+    in `2026/03/12.md` or `2026-03-22/lease.md`.
+    """
+    *folders, name = path.split("/")
+    dated = date_at_head(name)
+    if dated:
+        return dated.date
+    number = _DAY_NUMBER.match(name)
+    if number and len(folders) > 1:
+        dated = date_at_head(f"{folders[-2]}-{folders[-1]}-{number[1]}")
+        if dated:
+            return dated.date
+    for folder in reversed(folders):
+        dated = date_at_head(folder)
+        if dated and dated.end == len(folder) and not dated.date.month:
+            return dated.date._replace(time="")
+    return None
+
+
+class DateAtHead(NamedTuple):
+    """A date with which a name begins, and where in the name it ends."""
+
+    date: FileDate
+    end: int
+
+
+def date_at_head(name: str) -> DateAtHead | None:
+    """Read the date at the head of a name.
+
+    It is `2026-11-20`, with a clock `2026-11-20-0930`, a month `2026-11`, or a day as
+    other programs write it: `20261120`, `2026_11_20`, `2026.11.20`, `2026年11月20日`.
+    """
+    for form in (_DATE, *_OTHER_DATES):
+        match = form.match(name)
+        if not match:
+            continue
+        year, month, day, hour, minute = (*match.groups(""), "", "")[:5]
+        with contextlib.suppress(ValueError):
+            date = dt.date(int(year), int(month), int(day or 1))
+            is_clock = day and hour and int(hour) < 24 and int(minute) < 60
+            clock = f"{hour}:{minute}" if is_clock else ""
+            return DateAtHead(FileDate(date, not day, clock), match.end())
+    return None
 
 
 def encoding_of(data: bytes) -> str:
