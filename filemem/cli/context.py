@@ -208,7 +208,12 @@ class Context:
 
     def clock(self) -> dt.datetime:
         """Return the person's local time: --today, else --as-of, else now."""
-        return (self.today or self.as_of or dt.datetime.now()).astimezone()
+        given = self.today or self.as_of
+        if given is None:
+            return dt.datetime.now(dt.UTC).astimezone(self.zone)
+        if self.zone and not given.tzinfo:
+            return given.replace(tzinfo=self.zone)
+        return given.astimezone(self.zone)
 
     def many(self) -> bool:
         """Return whether this command is for all users, as on a cluster.

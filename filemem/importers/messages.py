@@ -1,4 +1,4 @@
-"""A program's own conversations, as OpenAI-style messages."""
+"""Conversations that a program hands over, as OpenAI-style messages."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
