@@ -6,12 +6,11 @@ cut off anywhere is done again to the same end, so the same command again does n
 
 import contextlib
 import datetime as dt
-import functools
 import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from filemem import index, overview
@@ -354,73 +353,88 @@ def do(
     return [done] if isinstance(done, JobDone) else done
 
 
+@dataclass(frozen=True)
+class UserJob:
+    """A job for any user of a store, in values that can be sent to a worker.
+
+    `options` are the job's; a `model` is among them by its name. `run` names this run.
+    """
+
+    task: Job
+    store: str
+    at: dt.datetime
+    options: dict[str, Any]
+    run: str
+
+    def __call__(self, user: str) -> list[JobDone]:
+        """Do the job for one user; what their files or the system refuse is told."""
+        options = dict(self.options)
+        try:
+            if not os.path.isdir(self.store):
+                raise FilememError(
+                    f"{socket.gethostname()} does not see {self.store}; mount it there"
+                    " by that name."
+                )
+            if options.get("model"):
+                model = model_of_run(self.run, self.store, options["model"])
+                options["model"] = model
+            folder = StoreFolder(self.store).folder(user)
+            return do(self.task, folder, self.at, **options)
+        except (FilememError, OSError) as error:
+            return _failed(in_words(error))
+
+
 def for_each(
-    users: Sequence[str],
-    scheduler: str,
-    task: Job,
-    store: StoreFolder,
-    at: dt.datetime,
-    options: dict[str, Any],
+    users: Sequence[str], scheduler: str, work: UserJob
 ) -> Iterator[tuple[str, list[JobDone]]]:
-    """Do a job for each of some users, here or on a cluster, and tell what became of it as they are done; a `model` is given by
-    its name. Raises FilememError where no `scheduler` answers that was named."""
-    run = os.urandom(4).hex()
-    work = functools.partial(_work, run, task, store.root, at, options)
+    """Do a job for each of some users; yield each with what was done, as they are done.
+
+    Args:
+        users: their names.
+        scheduler: the address of a Dask cluster; empty to do it here, one by one.
+        work: the job.
+
+    Raises:
+        FilememError: no scheduler answers there.
+    """
     if not scheduler:
-        yield from ((user, work(user)) for user in users)
+        for user in users:
+            yield user, work(user)
         return
     try:
-        import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
+        import distributed  # noqa: PLC0415  takes a second to load, and is an extra
     except ImportError:
         raise missing_extra("what --scheduler needs", "dask") from None
-    reason = ""
+    # Dask counts by what stands before the first number, and shows JOB-RUN-USER.
+    names = [f"{work.task.__name__}-{work.run}-{user}" for user in users]
+    with _cluster(distributed, scheduler) as client:
+        futures = client.map(work, list(users), key=names, pure=False)
+        users_of = dict(zip(futures, users, strict=True))
+        for future in distributed.as_completed(futures, loop=client.loop):
+            yield users_of[future], _outcome(future)
+
+
+def _cluster(distributed: Any, scheduler: str) -> Any:
+    """Return a client of the cluster; raise FilememError where it does not answer."""
     try:
-        client = distributed.Client(scheduler, timeout=10, set_as_default=False)
+        return distributed.Client(scheduler, timeout=10, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
         reason = one_line(str(error) or repr(error), 200)
-    if reason:
-        gc.collect()  # the client that came to nothing, or Python's end waits for its end
-        raise FilememError(
-            f"{scheduler} does not answer ({reason}); see that a scheduler runs there."
-        )
-    with (
-        client
-    ):  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
-        sent = client.map(
-            work,
-            [*users],
-            key=[f"{task.__name__}-{run}-{user}" for user in users],
-            pure=False,
-        )
-        for future in distributed.as_completed(sent, loop=client.loop):
-            user = str(future.key).partition(f"-{run}-")[2]
-            why = "the scheduler has gone; give the same command again."
-            if future.status == "error":
-                why = one_line(repr(future.exception()), 300)
-            yield (
-                user,
-                future.result()
-                if future.status == "finished"
-                else [JobDone("", [], {"error": why})],
-            )
+    gc.collect()  # the client that came to nothing, or Python's end waits for its end
+    raise FilememError(
+        f"{scheduler} does not answer ({reason}); see that a scheduler runs there."
+    )
 
 
-def _work(
-    run: str,
-    task: Job,
-    store: str,
-    at: dt.datetime,
-    options: dict[str, Any],
-    user: str,
-) -> list[JobDone]:
-    """Do a job for one user, wherever this runs: what is given is plain values. What their files or the system refuse is told."""
-    try:
-        if not os.path.isdir(store):
-            raise FilememError(
-                f"{socket.gethostname()} does not see {store}; mount it there by that name."
-            )
-        if name := options.get("model"):
-            options = {**options, "model": model_of_run(run, store, name)}
-        return do(task, StoreFolder(store).folder(user), at, **options)
-    except (FilememError, OSError) as error:
-        return [JobDone("", [], {"error": in_words(error)})]
+def _outcome(future: Any) -> list[JobDone]:
+    """Return what a worker did, or why it did not."""
+    if future.status == "finished":
+        done: list[JobDone] = future.result()
+        return done
+    if future.status == "error":
+        return _failed(one_line(repr(future.exception()), 300))
+    return _failed("the scheduler has gone; give the same command again.")
+
+
+def _failed(reason: str) -> list[JobDone]:
+    return [JobDone("", [], {"error": reason})]

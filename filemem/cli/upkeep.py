@@ -41,7 +41,7 @@ from filemem.git.setup import set_up
 from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.importers import ImportedMemory, Skipped
-from filemem.jobs import Job
+from filemem.jobs import Job, UserJob
 from filemem.learn import proposals, remember
 from filemem.learn.consolidate import cost
 from filemem.learn.log import LearnLog
@@ -291,9 +291,9 @@ def _for_each(
     """What a job tells for many users, with lines for what is news, the name and a mark before each; for how many it failed."""
     failed = 0
     with progress(task.__name__) as show:
-        told = jobs.for_each(
-            users, call.scheduler, task, call.open_store(), call.now, options
-        )
+        run = os.urandom(4).hex()
+        work = UserJob(task, call.open_store().root, call.now, options, run)
+        told = jobs.for_each(users, call.scheduler, work)
         for done, (user, all_of_it) in enumerate(told, 1):
             for one in all_of_it:
                 wrong, news = (
