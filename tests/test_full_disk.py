@@ -91,7 +91,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(
         "The kiln in Dedham cracked, and my sister Ida lives there. " * 8,
     )
     ann.create(
-        "sessions/2026/2026-05-03-0930-kiln.md",
+        "sessions/2026/2026-05-03-0930-pots.md",
         said + format_turn("assistant", "09:31", "I am sorry. " * 40),
     )
     ann.create(

@@ -109,7 +109,7 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
         return 0
     if plan.others and not how["yes"]:
         count = counted(len(plan.others), "other place")
-        if confirmed(f"Take along {count} that say the same?"):
+        if confirmed(f"Take along {count}, too?"):
             plan = _plan(user, what or "", about or "", {**how, "others": True})
             yield from _listed(plan)
     if how["purge_history"] and not how["yes"]:
