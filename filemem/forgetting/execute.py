@@ -5,6 +5,7 @@ what an earlier one deleted: so the same request finishes a deletion that was cu
 """
 
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -37,6 +38,7 @@ from filemem.forgetting.plan import (
 from filemem.git.history import LOGS, NOTES, History
 from filemem.text.plain import counted, digest, one_line
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 OLD_JOURNAL = "forgetting"  # in which an earlier version wrote down what it had begun
 
 
@@ -153,6 +155,8 @@ def _reporting(path: str, done: _Outcome) -> Iterator[None]:
     except (NotFound, FileNotFoundError):
         return
     except (FilememError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise  # nothing else can be written either
         done.stayed.append(f"{one_line(path)} stays as it is: {in_words(error)}")
 
 
