@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from programs import lay
 
 from filemem import Store, jobs
-from filemem.files import journal, sections
+from filemem.files import sections
 from filemem.files.memory import decode, format_turn, turns
 from filemem.text.plain import count_tokens
 
@@ -206,8 +206,14 @@ def test_a_summary_does_not_tell_what_is_kept_back(user):
         int(line)
         for line in re.findall(rf"Bartholomew.*{eel}:(\d+)", read(user, summary))
     ]
-    journal.hold_back(user, f"{eel}:{line}", [f"{eel}:{line}"], AT)
-    lay(user.root, {summary: "\n\n" + read(user, summary)})
+    pending = f"2026-11-20T09:31\twithheld\t{eel}:9\t{eel}:{line}\n"
+    lay(
+        user.root,
+        {
+            ".filemem/withheld.log": pending,
+            summary: "\n\n" + read(user, summary),
+        },
+    )
     tools = Store(user.store).user("ann").tools()
     for found in (
         tools.call("search_files", {"query": "Bartholomew"}),

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import lay
 
 from filemem import Store
 from filemem.cli import cli
@@ -67,7 +68,12 @@ def test_check_names_them_and_restore_puts_them_back_at_the_end(user: Folder) ->
         filemem(user, "restore", talk.path) == f"{talk.path} is not in the archive.\n"
     )
     place = f"{talk.path}:7"
-    journal.hold_back(user, f"{talk.path}:9", [place], AT)
+    lay(
+        user.root,
+        {
+            ".filemem/withheld.log": f"2026-11-20T09:31\twithheld\t{talk.path}:9\t{place}\n"
+        },
+    )
     for words, said, code in (
         (talk.path, "is not in", 1),
         (place, f"Held back no more: {place}.", 0),
@@ -92,14 +98,12 @@ def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
     assert problems(user) == []
 
 
-def test_what_is_forgotten_or_taken_back_is_offered_by_nobody(user: Folder) -> None:
-    """What waits for its deletion is in its session alone."""
+def test_what_is_forgotten_is_offered_by_nobody(user: Folder) -> None:
     talk = Transcript(user)
     for text in (
         "I like tea.",
         "My code word is Ravn.",
         "A turn to forget by its line.",
-        "I hate my job.",
     ):
         talk.add("Ann", text, AT)
     filemem(user, "forget", f"{talk.path}:{talk.turns()[2].line}", "--yes")
@@ -107,12 +111,6 @@ def test_what_is_forgotten_or_taken_back_is_offered_by_nobody(user: Folder) -> N
     filemem(user, "forget", "--about", "Ravn", "--yes")
     assert b"Ravn" not in Path(user.bookkeeping(journal.SAID)).read_bytes()
     assert problems(user) == []
-    secret = talk.turns()[-1].line
-    journal.hold_back(user, f"{talk.path}:{secret}", [f"{talk.path}:{secret}"], AT)
-    assert not any(
-        b"hate my job" in path.read_bytes()
-        for path in Path(user.bookkeeping()).iterdir()
-    )
 
 
 @settings(deadline=None, max_examples=40)

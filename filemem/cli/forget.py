@@ -19,10 +19,11 @@ from filemem.cli.context import (
 )
 from filemem.errors import FilememError, NotFound
 from filemem.files.folder import JOB_WAIT_SECONDS, Folder, JobDone
+from filemem.files.journal import pending_places, settle_pending
 from filemem.files.memory import live
 from filemem.forgetting import execute, purge
 from filemem.forgetting.matching import OTHER_FORM, occurrences
-from filemem.forgetting.plan import DeletionPlan, Removal, plan_for
+from filemem.forgetting.plan import DeletionPlan, Removal, plan_deletion, plan_for
 from filemem.git.history import History
 from filemem.text.plain import counted, one_line
 
@@ -39,6 +40,11 @@ NAME_ONE = (
         "--about",
         metavar="WORDS",
         help="All that contains all these words, even if they look like a path.",
+    ),
+    click.option(
+        "--pending",
+        is_flag=True,
+        help="What chats of earlier versions were asked to forget, and have hidden.",
     ),
     click.option(
         "--others",
@@ -83,17 +89,9 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
 
     Example: filemem forget Bergen --dry-run"""
     about = how["about"]
-    given = [one for one in (what, about, how["whole_user"]) if one is not None]
-    if not given and not call.json:
+    if not _given(what, how) and not call.json:
         return (yield from _finish(call))
-    # An empty word is what a script's unset variable leaves.
-    if len(given) != 1 or not given[0].strip():
-        raise FilememError(NAME_ONE)
-    if not (how["yes"] or how["dry"] or (sys.stdin.isatty() and not call.json)):
-        raise FilememError(
-            "forget asks before it deletes, and here is no terminal;"
-            " add --yes, or --dry-run to look."
-        )
+    _check(call, what, how)
     if how["whole_user"]:
         return (yield from _forget_user(call, how))
     user = call.the_user(must_exist=not how["purge_history"])
@@ -101,6 +99,8 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
         yield from jobs.finish_forgetting(user, call.now)
     if how["purge_history"]:
         purge.require(History(user))
+    if how["pending"]:
+        return (yield from _forget_pending(call, user, how))
     plan = _plan(user, what or "", about or "", how)
     if not plan:
         return (yield from _forget_in_git(call, user, what or "", plan, how))
@@ -117,9 +117,50 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     return (yield from _carry_out(call, user, plan, how))
 
 
+def _given(what: str | None, how: dict[str, Any]) -> list[str]:
+    """Return all that was named to be forgotten, of which there may be one."""
+    named = [what, how["about"], how["whole_user"]]
+    if how["pending"]:
+        named.append("--pending")
+    return [one for one in named if one is not None]
+
+
+def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
+    """Raise FilememError where not one thing is named, or nobody can be asked."""
+    given = _given(what, how)
+    # An empty word is what a script's unset variable leaves.
+    if len(given) != 1 or not given[0].strip():
+        raise FilememError(NAME_ONE)
+    if not (how["yes"] or how["dry"] or (sys.stdin.isatty() and not call.json)):
+        raise FilememError(
+            "forget asks before it deletes, and here is no terminal;"
+            " add --yes, or --dry-run to look."
+        )
+
+
 _REWRITES = (
     "Commits get new names; the reflog is emptied, and unreferenced objects are pruned."
 )
+
+
+def _forget_pending(call: Context, user: Folder, how: dict[str, Any]) -> Output:
+    """Delete what is hidden only; on a yes it is no more in the log of what waits."""
+    pending = [place for held in pending_places(user).values() for place in held]
+    places = []
+    for place in dict.fromkeys(pending):
+        if user.find(split_line(user, place)[0]) is not None:
+            places.append(place)
+    if not places:
+        yield "Nothing waits for its deletion."
+        return 1
+    plan = plan_deletion(user, places=places, others=how["others"])
+    yield from _listed(plan)
+    if how["dry"]:
+        return 0
+    code = yield from _carry_out(call, user, plan, how)
+    if code == 0:
+        settle_pending(user, pending)
+    return code
 
 
 def _finish(call: Context) -> Output:

@@ -36,7 +36,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import JobRun, consolidated, keep_fact
-from filemem.learn import sessions
+from filemem.learn import proposals, sessions
 from filemem.llm.model import Model
 from filemem.models.offline import NOTICE, OfflineModel
 from filemem.search import semantic
@@ -154,6 +154,10 @@ class Chat:
             aside(f"Going on with {talk.transcript.path}, {count}.")
         for turn in turns[-SHOWN_TURNS:]:
             aside(f"{turn.speaker}: {one_line(turn.text, SHOWN_CHARS)}")
+        waiting = proposals.count(talk.user)
+        if waiting:
+            waits = "waits" if waiting == 1 else "wait"
+            aside(f"{counted(waiting, 'proposal')} {waits} for you: filemem review.")
         aside("/help (帮助) lists the commands, Ctrl-D ends.")
 
     def _say_goodbye(self) -> None:

@@ -134,82 +134,75 @@ def noted_turns(folder: Folder) -> dict[str, list[str]]:
     return found
 
 
-# -- what waits for its deletion ---------------------------------------------------------------------------------------
+# -- what waits for its deletion -------------------------------------------------------
 
-# One line a place: `2026-11-20T09:31<TAB>withheld<TAB>by<TAB>place`, both as `path:line`, or the path alone for a whole memory;
-# `by` is the turn that asked. A line `released` takes back what one turn withheld. A forgetting deletes their lines here too.
-PENDING = "withheld.log"  # as stores have it
+# Earlier versions hid what a chat was asked to forget, and noted it here: a line a place,
+# `2026-11-20T09:31<TAB>withheld<TAB>by<TAB>place`, both as `path:line`, or the path alone
+# for a whole memory; `by` is the turn that asked. A line `released` takes back what one
+# turn withheld. It stays hidden until it is deleted, or restored; nothing is added.
+PENDING = "withheld.log"
 
 
 class PendingDeletion(frozenset[str]):
-    """The places that are withheld."""
+    """The places that wait for their deletion, and are hidden until then."""
 
     def hides(self, path: str, line: int) -> bool:
-        """Is the passage that begins at a line of a memory withheld?"""
+        """Tell whether the passage that begins at a line of a memory is hidden."""
         return bool(self) and (live(path) in self or f"{live(path)}:{line}" in self)
 
 
-def _held(folder: Folder) -> dict[str, list[str]]:
-    """What is withheld now, by the turn that asked for it; a note that cannot be read withholds nothing."""
+def pending_places(folder: Folder) -> dict[str, list[str]]:
+    """Return what waits for its deletion, by the turn that asked for it."""
     found: dict[str, list[str]] = {}
     with contextlib.suppress(FilememError, OSError):
-        for how, by, *place in (
-            row[1:4] for row in rows(folder, PENDING) if len(row) > 2
-        ):
-            if how == MARK and any(place):
-                found.setdefault(by, []).extend(place)
-            else:
-                found.pop(by, None)
+        for row in rows(folder, PENDING):
+            if len(row) > 3 and row[1] == MARK and row[3]:
+                found.setdefault(row[2], []).append(row[3])
+            elif len(row) > 2:
+                found.pop(row[2], None)
     return found
 
 
 def pending_deletions(folder: Folder) -> PendingDeletion:
-    """What is withheld now, with the lines of summaries that stand for it."""
+    """Return what waits for its deletion, with the lines of summaries that retell it."""
     held = PendingDeletion(
-        place for places in _held(folder).values() for place in places
+        place for places in pending_places(folder).values() for place in places
     )
-    summaries = {one.summary for one in compacted(folder).values()} if held else ()
-    lines = (
-        (path, *line)
-        for path in summaries
-        if (one := folder.find(path))
-        for line in enumerate(one.lines, 1)
-    )
-    told = (
-        (f"{path}:{number}", sections.parse(said, path, number))
-        for path, number, said in lines
-    )
-    hidden = (
-        place
-        for place, one in told
-        if one and any(held.hides(one.path, line) for line in one.lines)
-    )
-    return PendingDeletion([*held, *hidden])
+    if not held:
+        return held
+    hidden = set(held)
+    for path in {one.summary for one in compacted(folder).values()}:
+        memory = folder.find(path)
+        for number, text in enumerate(memory.lines if memory else (), 1):
+            told = sections.parse(text, path, number)
+            if told and any(held.hides(told.path, line) for line in told.lines):
+                hidden.add(f"{path}:{number}")
+    return PendingDeletion(hidden)
 
 
-def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
-    """Withhold places because a turn asked for it; of the sessions among them no copy stays in the bookkeeping."""
-    wanted = [*map(live, places)]
-    add_rows(folder, PENDING, ((f"{at:{MINUTE}}", MARK, by, place) for place in wanted))
-    gone = {place.rpartition(":")[0] for place in wanted}
-    with folder.locked():
-        said = noted_turns(folder)
-        if gone & {*said}:
-            kept = (
-                {"session": path, "turn": turn}
-                for path in said
-                if path not in gone
-                for turn in said[path]
-            )
-            safe.write(folder.bookkeeping(SAID), b"".join(map(line, kept)))
+def settle_pending(folder: Folder, places: Iterable[str]) -> list[str]:
+    """Take from the log what the turns withheld that withheld one of these places.
 
-
-def release(folder: Folder, places: Iterable[str], at: dt.datetime) -> list[str]:
-    """Take back whatever withheld one of these places, with all else that the same turn withheld; returns what may be shown."""
+    That is done once it is deleted, or a person wants to see it again. Returns all
+    places that are not hidden any more.
+    """
     wanted = set(map(live, places))
-    asked = {by: held for by, held in _held(folder).items() if wanted & {*held}}
-    add_rows(folder, PENDING, ((f"{at:{MINUTE}}", "released", by, "") for by in asked))
-    return [place for held in asked.values() for place in held]
+    settled = []
+    asked = set()
+    for by, held in pending_places(folder).items():
+        if wanted.intersection(held):
+            asked.add(by)
+            settled += held
+    if asked:
+        with folder.locked():
+            kept = [
+                row
+                for row in rows(folder, PENDING)
+                if len(row) < 3 or row[2] not in asked
+            ]
+            text = "\n".join("\t".join(row) for row in kept)
+            safe.write(folder.bookkeeping(PENDING), text.encode("utf-8", "replace"))
+    return settled
 
 
 # -- what was imported -----------------------------------------------------------------------------------------------

@@ -333,7 +333,7 @@ def restore(folder: Folder, places: Iterable[str], at: dt.datetime) -> JobDone:
         place: folder.locate(cited["path"] if cited else place)
         for place, cited in asked.items()
     }
-    shown, failed = journal.release(folder, [*asked, *found.values()], at), False
+    shown, failed = journal.settle_pending(folder, [*asked, *found.values()]), False
     said = [f"Held back no more: {', '.join(shown)}."] if shown else []
     for path in dict.fromkeys(found.values()):
         if not is_archived(path):

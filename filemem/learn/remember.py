@@ -2,15 +2,15 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import config, facts, journal, safe
+from filemem.files import config, facts, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
-from filemem.files.memory import Passage, kind_of, live
+from filemem.files.memory import kind_of, live
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, said_in, texts_of
 from filemem.learn.log import LearnLog, digest
@@ -190,22 +190,3 @@ def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) ->
     if old is None or old.pinned or old.since > today or kind_of(path) != "facts":
         why = "is not a current fact that can be superseded"
         raise NotFound(f"{one_line(path)} {why}; name one as a search shows it.")
-
-
-def take_back(
-    folder: Folder, path: str, turns: Sequence[Passage], at: dt.datetime, kept: str = ""
-) -> list[str]:
-    """Hold back the memory `kept`, else the exchange before a session's last turn."""
-    *before, request = turns
-    own = [at for at, turn in enumerate(before) if turn.speaker == request.speaker]
-    if not (own or kept):
-        return []
-    log = LearnLog(folder)
-    by = f"{path}:{request.line}"
-    said = [] if kept else [f"{path}:{turn.line}" for turn in before[own[-1] :]]
-    known = KnownMemories(folder, log).live.values()
-    made = [one.path for one in known if {*said} & {*one.sources} or one.path == kept]
-    rests_on = [source for one in known if one.path in made for source in one.sources]
-    journal.hold_back(folder, by, [*said, by, *made, *rests_on], at)
-    profile.revise(folder, log, at.date())
-    return [*said, *made]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from filemem.chat.conversation import Conversation
-from filemem.files import config
+from filemem.files import config, journal
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.forgetting.sweeper import standings
 from filemem.learn import proposals
@@ -34,7 +34,7 @@ class Counts:
 
     `fading` has the day and path of what falls under the threshold within SOON_DAYS,
     soonest first; `staying` counts what does not fade, by reason; `proposals` counts
-    what waits for the person.
+    what waits for the person, `pending` what they asked an earlier version to forget.
     """
 
     kinds: dict[str, KindCount]
@@ -42,6 +42,7 @@ class Counts:
     fading: list[tuple[dt.date, str]]
     staying: dict[str, int]
     proposals: int
+    pending: int
 
 
 def status(
@@ -84,6 +85,7 @@ def _counts(folder: Folder, now: dt.datetime, progress: Progress) -> Counts:
         fading=sorted(fading),
         staying=dict(staying),
         proposals=proposals.count(folder),
+        pending=len(journal.pending_deletions(folder)),
     )
 
 
@@ -106,6 +108,12 @@ def _in_lines(found: Counts) -> Iterator[str]:
     if found.proposals:
         waits = "waits" if found.proposals == 1 else "wait"
         yield f"{counted(found.proposals, 'proposal')} {waits} for you: filemem review."
+    if found.pending:
+        places = counted(found.pending, "place")
+        yield (
+            f"{places} to be forgotten, hidden and not deleted yet:"
+            " filemem forget --pending."
+        )
     tokens = found.prompt_tokens
     parts = ", ".join(f"{name} {count:,}" for name, count in tokens.items())
     yield f"In every prompt: {sum(tokens.values()):,} tokens ({parts})."

@@ -23,7 +23,7 @@ from programs import lay
 from scripted_server import ScriptedServer
 
 from filemem import Store, chat, index
-from filemem.files import config, journal
+from filemem.files import config
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion
@@ -172,9 +172,8 @@ def test_secrets_and_what_is_withheld_or_kept_here_never_leave(
     more = "\n  except: ['sessions/2026/2026-04*']\n  query_prefix: 'query: '\n  passage_prefix: 'passage: '"
     settings(f"model: concepts\n  endpoint: {server.base_url}{more}")
     folder = user(store)
-    journal.hold_back(
-        folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20)
-    )
+    withheld = "2026-11-20T00:00\twithheld\tx:1\tsessions/2026/2026-03-02-talk.md:2\n"
+    lay(folder.root, {".filemem/withheld.log": withheld})
     found(folder, "my password is Tulip42-Garden, which vehicle?")
     maintain(folder, dt.datetime(2026, 3, 20, 12), None)
     everything = "\n".join(sent(server))
