@@ -124,6 +124,39 @@ def test_another_machine_s_record_doubles_nothing(mara: User) -> None:
     assert kept(mara, path) == TEXTS
 
 
+def session(path: Path, *rows: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def row(uuid: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "user", "uuid": uuid, "message": {"content": text}, **more}
+
+
+def test_a_fork_keeps_what_is_its_own_and_brings_back_nothing_forgotten(
+    mara: User, tmp_path: Path
+) -> None:
+    """Ids that are no UUIDs may be those of other words in another session."""
+    old, new = tmp_path / "p/old.jsonl", tmp_path / "p/a-new.jsonl"
+    rows = [row("1", "Sketch the map."), row("2", "In red."), row("3", "Dashed.")]
+    session(old, *rows)
+    session(tmp_path / "p/other.jsonl", row("1", "Plant a tree."))
+    fork = [{**one, "forkedFrom": {"sessionId": "old"}} for one in rows[:2]]
+    session(new, *fork, row("4", "In green."))
+
+    def taken() -> list[list[str]]:
+        import_file(
+            Store(mara.folder.store), "claude-code", str(tmp_path / "p"), user="mara"
+        )
+        return sorted(kept(mara, path) for path in mara.folder.paths())
+
+    texts = ["Sketch the map.", "In red.", "Dashed."]
+    assert taken() == [["In green."], ["Plant a tree."], texts]
+    mara.forget(next(one for one in mara.folder.paths() if "sketch" in one))
+    session(new, *fork, row("4", "In green."), row("5", "Thanks."))
+    assert taken() == [["In green.", "Thanks."], ["Plant a tree."]]
+
+
 # -- whose words -----------------------------------------------------------------------
 
 

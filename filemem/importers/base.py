@@ -35,12 +35,15 @@ class ImportedTurn:
         time: as the export has it, aware, or naive where it names no zone.
         text: the words.
         id: names the message within its conversation; empty where nothing does.
+        unique: the id names it among all conversations of the format, so that it is a
+            copy where another has it.
     """
 
     speaker: str
     time: datetime | None
     text: str
     id: str = ""
+    unique: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,6 @@ class ImportedConversation:
         assistant: the speaker that is an assistant; empty where none is.
         copies: the id of the conversation with whose turns this one begins, as a fork
             does; empty where it is a copy of none.
-        unique_ids: the ids of its turns name them among all conversations of the
-            format, so that a turn that another has is a copy.
     """
 
     id: str
@@ -65,7 +66,6 @@ class ImportedConversation:
     turns: list[ImportedTurn]
     assistant: str = ""
     copies: str = ""
-    unique_ids: bool = False
 
 
 class ImportedNote(NamedTuple):

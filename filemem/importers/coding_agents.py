@@ -232,6 +232,7 @@ _ASIDE_KEYS = (
     "isVisibleInTranscriptOnly",
     "isApiErrorMessage",
 )
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TITLE_KEYS = {
     "summary": "summary",
     "ai-title": "aiTitle",
@@ -248,6 +249,7 @@ def _claude_code(
     same uuid, is one message.
     """
     title = ""
+    copied_from = ""
     turns = dict[str, ImportedTurn]()
     for entry in entries:
         row = entry.value
@@ -257,11 +259,14 @@ def _claude_code(
         text = _claude_code_text(row, kind)
         if text:
             id = as_text(row.get("uuid")) or str(entry.line)
+            fork = as_text(as_dict(row.get("forkedFrom")).get("sessionId"))
+            copied_from = copied_from or fork
+            is_unique = bool(fork) or _UUID.fullmatch(id) is not None
             speaker = "Claude" if kind == "assistant" else ""
             moment = parse_time(row.get("timestamp"), zone)
-            turns.setdefault(id, ImportedTurn(speaker, moment, text, id))
+            turns.setdefault(id, ImportedTurn(speaker, moment, text, id, is_unique))
     said = list(turns.values())
-    return ImportedConversation(stem, title, None, said, unique_ids=True)
+    return ImportedConversation(stem, title, None, said, copies=copied_from)
 
 
 def _claude_code_text(row: dict[str, Any], kind: str) -> str:

@@ -27,11 +27,13 @@ class TurnKey:
         part: what the record has for it.
         former: what records of earlier versions have for it; may be empty.
         certain: an id or a time of its own tells it from every other.
+        unique: the id tells it from those of other conversations, too.
     """
 
     part: str
     former: str = ""
     certain: bool = False
+    unique: bool = False
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,8 @@ class Intake:
         taken out.
         """
         if turn.id:
-            return TurnKey(one_line(turn.id, MAX_TITLE_CHARS), certain=True)
+            id = one_line(turn.id, MAX_TITLE_CHARS)
+            return TurnKey(id, certain=True, unique=turn.unique)
         words = " ".join(text.split())
         role = turn.speaker if turn.speaker == ASSISTANT else "user"
         former = digest(f"{role}\0{turn.text}", 16)
@@ -313,17 +314,16 @@ class Intake:
     ) -> list[_Turn]:
         """Return the turns that are not a copy of another conversation's."""
         format_ = origin.partition(":")[0]
-        if item.unique_ids:
-            imported = self.origins.of(origin) or Imported("")
-            own = set(imported.parts)
-            said = [
-                turn
-                for turn in said
-                if turn.key.part in own
-                or turn.key.part.isdigit()
-                or not self.origins.is_elsewhere(turn.key.part, origin)
-            ]
-        if not item.copies:
+        imported = self.origins.of(origin) or Imported("")
+        own = set(imported.parts)
+        said = [
+            turn
+            for turn in said
+            if not turn.key.unique
+            or turn.key.part in own
+            or not self.origins.is_elsewhere(turn.key.part, origin)
+        ]
+        if not item.copies or any(turn.key.unique for turn in said):
             return said
         copied = f"{format_}:{item.copies}"
         original = self.origins.of(copied)
