@@ -1,6 +1,7 @@
-"""One user's folder on disk: which files in it are memories, how paths are contained and files changed; a store's users.
+"""One user's folder on disk: which files in it are memories, and how they change.
 
-Every path taken and given here is relative to the folder, with `/`. Writers hold the user's lock, readers none.
+Every path taken and given here is relative to the folder, with `/`. Writers hold the
+user's lock, readers none.
 """
 
 import contextlib
@@ -24,14 +25,16 @@ from filemem.text.plain import escape_controls, nearest, one_line
 BOOKKEEPING = ".filemem"
 JOB_WAIT_SECONDS = 0.5  # that a job waits for another
 PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
-# What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
-_LEFT = (
+# What editors, browsers, diff3 and patch put behind a name.
+_LEFT_SUFFIXES = (
     *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
     *("___jb_tmp___", "___jb_old___", "___jb_bak___"),
     *(f".sw{letter}" for letter in "abcdefghijklmnop"),
 )
-_SAVES = r".*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$"
-_NAMED = ("4913", "thumbs.db", "desktop.ini", "icon\r")  # Vim's trial; Windows; macOS
+_MEMORY_SUFFIXES = (".md", ".txt", ".yaml", ".yml")
+_SAVES = re.compile(r".*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$")  # nano, Kate
+_LEFT_NAMES = ("4913", "thumbs.db", "desktop.ini", "icon\r")  # Vim, Windows, macOS
+MAX_NAMES = 9_999  # that are tried for a new memory: -2, -3, …
 
 
 Progress = Callable[[int, int], None]
@@ -43,8 +46,16 @@ def no_progress(done: int, total: int) -> None:
 
 
 class JobDone(NamedTuple):
-    """What a job did: lines for a person, `facts` for a script, `paths` that it wrote or moved, the `subject` of their commit.
-    Without a name it is one thing of several that a job has to tell, or, with the fact `error`, why it failed."""
+    """What a job did.
+
+    Attributes:
+        job: its name; '' for one thing of several that a job has to tell, or, with
+            the fact `error`, for why it failed.
+        said: lines for a person.
+        facts: the same for a script.
+        paths: what it wrote or moved.
+        subject: of their commit.
+    """
 
     job: str
     said: list[str]
@@ -54,15 +65,19 @@ class JobDone(NamedTuple):
 
 
 class Stat(NamedTuple):
-    """A memory's file as the folder lists it; times in nanoseconds, size in bytes."""
+    """A memory's file as the folder lists it.
+
+    `changed` is in nanoseconds, the later of modification and inode change, so that a
+    clock that was put back is seen.
+    """
 
     path: str
-    changed: int  # nanoseconds: the later of modification and inode change, so that a clock put back is seen
+    changed: int
     size: int
 
 
 class CurrentConversation(NamedTuple):
-    """The conversation going on: its lines from `line` on stand in the prompt already, so a search leaves them out."""
+    """The conversation going on, whose lines from `line` on stand in the prompt."""
 
     path: str
     line: int
@@ -76,9 +91,7 @@ class Folder:
 
     def __init__(self, root: str, name: str, *, named: bool = True) -> None:
         above, last = os.path.split(os.path.abspath(root))
-        self.store = os.path.realpath(
-            above
-        )  # the folder that has the settings, whatever links lead there
+        self.store = os.path.realpath(above)  # which may lie behind a link
         self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
         self._was_named = named
@@ -87,7 +100,7 @@ class Folder:
         self._at_work = 0  # the thread that runs a job
         # Memories with a person's uncommitted changes, which no job moves.
         self.drafts: frozenset[str] = frozenset()
-        # what others keep of it for as long as it lives: a table of theirs would hold it
+        # What others keep of it for as long as it lives.
         self.cached: dict[str, Any] = {}
 
     @functools.cached_property
@@ -99,196 +112,181 @@ class Folder:
         return self._was_named or person.has_begun(self.root)
 
     def exists(self) -> bool:
-        """Has anything been kept for this user yet?"""
+        """Tell whether anything has been kept for this user yet."""
         return os.path.isdir(self.root)
 
-    # -- listing -------------------------------------------------------------------------------------------------
+    # -- listing -------------------------------------------------------------------
 
     def files(self) -> Iterator[Stat]:
-        """Every memory's file, in no order: plain files, hidden ones and editors' temporary ones left out."""
+        """Yield every memory's file, in no order."""
         for path, entry in walk(self.root, enters):
             if is_memory(entry):
                 with contextlib.suppress(FileNotFoundError):
-                    s = entry.stat(follow_symlinks=False)
-                    yield Stat(path, max(s.st_mtime_ns, s.st_ctime_ns), s.st_size)
+                    stat = entry.stat(follow_symlinks=False)
+                    changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
+                    yield Stat(path, changed, stat.st_size)
 
     def paths(self) -> list[str]:
-        """The memories' paths in order."""
+        """Return the memories' paths in order."""
         return sorted(stat.path for stat in self.files())
 
     def proposals(self) -> list[str]:
-        """The paths of what is proposed and waits for the person, in order."""
-        found = safe.walk(
-            f"{self.root}/{PROPOSED}", lambda path, entry: enters(path, entry)
-        )
+        """Return the paths of what is proposed and waits for the person, in order."""
+        found = walk(f"{self.root}/{PROPOSED}", enters)
         return sorted(f"{PROPOSED}/{path}" for path, entry in found if is_memory(entry))
 
     def strays(self) -> Iterator[Problem]:
-        """What lies in the folder and is not a memory, though it may look like one: links, devices, unreadable folders."""
-        inside = walk(
-            self.root, lambda path, entry: path == BOOKKEEPING or enters(path, entry)
-        )
-        for path, entry in inside:
-            ours, deeper = (
-                path.split("/")[0] == BOOKKEEPING,
-                entry.is_dir(follow_symlinks=False),
-            )
-            if entry.name.startswith(
-                safe.TEMPORARY
-            ):  # the next job deletes it where it is the program's own
-                fault = "left by a write that was cut off", "look at it, then delete it"
-            elif entry.is_symlink() and (ours or entry.name[0] != "."):
-                fault = (
-                    "a symbolic link, not followed",
-                    "put the file itself here, or delete the link",
-                )
-            elif ours or entry.name[0] == ".":
-                continue
-            elif is_unprintable(entry.name):
-                fault = (
-                    "its name holds a backslash, control characters or no UTF-8, so it is not read",
-                    "rename it",
-                )
-            elif deeper and too_far(path):
-                fault = (
-                    f"more than {MAX_DEPTH} folders deep or too long a path, and not read",
-                    "move it",
-                )
-            elif not deeper and not entry.is_file(follow_symlinks=False):
-                fault = "no plain file", "delete it"
-            elif not os.access(entry.path, os.R_OK):
-                fault = (
-                    "not readable",
-                    "give its owner the right to read it (chmod u+r)",
-                )
-            else:
-                continue
-            yield Problem(one_line(path), 1, *fault)
+        """Yield what lies in the folder and is not a memory, though it may look like
+        one: links, devices, unreadable folders."""
 
-    # -- containment ---------------------------------------------------------------------------------------------
+        def should_enter(path: str, entry: "os.DirEntry[str]") -> bool:
+            return path == BOOKKEEPING or enters(path, entry)
+
+        for path, entry in walk(self.root, should_enter):
+            fault = _fault_of(path, entry)
+            if fault:
+                yield Problem(one_line(path), 1, *fault)
+
+    # -- containment ---------------------------------------------------------------
 
     def bookkeeping(self, name: str = "") -> str:
-        """The place on disk of a bookkeeping file, or of the folder that holds them; raises Refused where a link leads there."""
+        """Return the place of a bookkeeping file, or of the folder that holds them.
+
+        Raises:
+            Refused: a link leads there.
+        """
         where = f"{self.root}/{BOOKKEEPING}"
-        if name and safe.through_link(where := f"{where}/{name}"):
-            raise Refused(
-                f"the path to {where} goes through a symbolic link, which is not followed; delete that link."
-            )
+        if name:
+            where = f"{where}/{name}"
+            if safe.through_link(where):
+                what = "goes through a symbolic link, which is not followed"
+                raise Refused(f"the path to {where} {what}; delete that link.")
         return where
 
     def absolute(self, path: str) -> str:
-        """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
+        """Return the place of `path` on disk.
+
+        Raises:
+            Refused: it would lead out of the folder or into its bookkeeping.
+        """
         where = self._named(path)
         if safe.through_link(where):
-            what = "leads through a symbolic link, which is not followed; name the file itself"
-            raise Refused(f"{one_line(path, 80)} {what}.")
+            what = "leads through a symbolic link, which is not followed"
+            raise Refused(f"{one_line(path, 80)} {what}; name the file itself.")
         return where
 
     def _named(self, path: str) -> str:
-        """The place on disk that a path names, whatever lies along the way."""
-        parts, shown = path.split("/"), one_line(path, 80) or "an empty path"
+        """Return the place that a path names, whatever lies along the way."""
+        parts = path.split("/")
+        shown = one_line(path, 80) or "an empty path"
         if not {"..", ".", ""}.isdisjoint(parts) or is_unprintable(path):
-            like = "name it like facts/2026/2026-11-20-tea.md"
-            raise Refused(
-                f"{shown} is not a path inside {self.name}'s memories; {like}."
-            )
+            what = f"{shown} is not a path inside {self.name}'s memories"
+            raise Refused(f"{what}; name it like facts/2026/2026-11-20-tea.md.")
         if any(part[0] == "." for part in parts):
-            raise Refused(
-                f"{shown} is hidden, so it cannot be a memory; choose a name without a dot in front."
-            )
-        if any(len(part.encode()) > MAX_NAME_BYTES for part in parts) or too_far(
-            "/".join(parts[:-1])
-        ):
+            remedy = "choose a name without a dot in front"
+            raise Refused(f"{shown} is hidden, so it cannot be a memory; {remedy}.")
+        longest = max(len(part.encode()) for part in parts)
+        if longest > MAX_NAME_BYTES or too_far("/".join(parts[:-1])):
             raise Refused(f"{shown} is too long for a memory's path; shorten it.")
         return f"{self.root}/{path}"
 
     def locate(self, path: str) -> str:
-        """Where a memory lies now: as named, in whatever Unicode normal form, or in the archive. Raises NotFound or Refused."""
+        """Return where a memory lies now: as named, or in the archive.
+
+        A name counts in whatever Unicode normal form it is.
+
+        Raises:
+            NotFound: there is none; the error has the nearest paths.
+            Refused: the path is a folder, or none inside this one.
+        """
         path = path.removeprefix("./")
         named = (path, live(path), archived(path))
         for candidate in named:
             where = self.absolute(candidate)
             if os.path.isdir(where):
-                inside = [
-                    name
-                    for name in self.paths()
-                    if name.startswith(path.rstrip("/") + "/")
-                ][:3]
-                examples = f", such as {', '.join(inside)}" if inside else ""
-                raise Refused(
-                    f"{one_line(path)} is a folder; name a file in it{examples}."
-                )
+                raise Refused(self._is_folder(path))
             if os.path.lexists(where):
                 return candidate
-        paths, wanted = (
-            self.paths(),
-            {unicodedata.normalize("NFC", candidate) for candidate in named},
-        )
-        for candidate in paths if not path.isascii() else ():
-            if unicodedata.normalize("NFC", candidate) in wanted:
-                return candidate
-        hint = self._nearest(path) or (
-            "list or search for it" if paths else "there is no memory yet"
-        )
+        paths = self.paths()
+        if not path.isascii():
+            wanted = {_normal(candidate) for candidate in named}
+            for candidate in paths:
+                if _normal(candidate) in wanted:
+                    return candidate
+        hint = "list or search for it" if paths else "there is no memory yet"
+        hint = self._nearest(path) or hint
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
+    def _is_folder(self, path: str) -> str:
+        """Return the sentence on a path that names a folder, with files in it."""
+        above = path.rstrip("/") + "/"
+        inside = [name for name in self.paths() if name.startswith(above)][:3]
+        examples = f", such as {', '.join(inside)}" if inside else ""
+        return f"{one_line(path)} is a folder; name a file in it{examples}."
+
     def no_match(self, glob: str) -> NotFound:
-        """The error for a glob that names no file."""
-        hint = (
-            self._nearest(glob) or "facts/** and sessions/2026/** are examples of globs"
-        )
+        """Return the error for a glob that names no file."""
+        examples = "facts/** and sessions/2026/** are examples of globs"
+        hint = self._nearest(glob) or examples
         return NotFound(f"no file matches {one_line(glob)}; {hint}.")
 
     def standing(self, path: str) -> Iterator[str]:
-        """Where a memory lies: live, in the archive, or for a moment both."""
+        """Yield where a memory lies: live, in the archive, or for a moment both."""
         for candidate in (live(path), archived(path)):
             with contextlib.suppress(FilememError):
                 if os.path.lexists(self.absolute(candidate)):
                     yield candidate
 
     def _nearest(self, path: str) -> str:
-        """The existing paths most like a wrong one, best first, said as a remedy; empty where none is."""
+        """Return the paths most like a wrong one, said as a remedy; '' for none."""
         words = [word for word in re.split(r"[/\W_]+", path.lower()) if len(word) > 2]
-        likely = sorted(
-            self.paths(), key=lambda p: -sum(word in p.lower() for word in words)
-        )[:300]
-        close = nearest(path, likely, 3, 0.5) or [
-            p for p in likely[:3] if any(word in p.lower() for word in words)
-        ]
+
+        def shared(other: str) -> int:
+            return sum(word in other.lower() for word in words)
+
+        likely = sorted(self.paths(), key=shared, reverse=True)[:300]
+        close = nearest(path, likely, 3, 0.5)
+        if not close:
+            close = [other for other in likely[:3] if shared(other)]
         return f"nearest: {', '.join(close)}" if close else ""
 
-    # -- reading and writing -------------------------------------------------------------------------------------
+    # -- reading and writing -------------------------------------------------------
 
     @contextlib.contextmanager
     def _worded(self, path: str) -> Iterator[None]:
-        """Turn errors into ones that name the path as the caller does, and say where a missing memory is."""
+        """Have errors name the path as the caller does, and say where it is now."""
         try:
             yield
         except NotFound:
-            raise NotFound(
-                f"{one_line(path)} has moved; it is {self.locate(path)} now."
-            ) from None
+            now = self.locate(path)
+            raise NotFound(f"{one_line(path)} has moved; it is {now} now.") from None
         except Refused as error:
             raise Refused(str(error).replace(f"{self.root}/", "")) from None
 
     def read(self, path: str, limit: int | None = None) -> bytes:
-        """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
+        """Return the bytes at `path`, at most `limit`; raise NotFound or Refused."""
         with self._worded(path):
             return safe.read(self.absolute(path), limit)
 
     def memory(self, path: str) -> Memory:
-        """The memory at `path`, as it is on disk now; raises Refused also where it is larger than LARGEST."""
+        """Return the memory at `path`, as it is on disk now.
+
+        Raises:
+            NotFound: there is none.
+            Refused: the path is none, or the file is larger than LARGEST.
+        """
         data = self.read(path, LARGEST + 1)
         if len(data) > LARGEST:
-            raise Refused(
-                f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB; split it into smaller files."
-            )
+            what = f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB"
+            raise Refused(f"{what}; split it into smaller files.")
         return Memory(path, data)
 
     def find(self, path: str) -> Memory | None:
-        """The memory of that path, live or archived; None if it is gone or cannot be read."""
+        """Return the memory of that path, live or archived; None if it is gone or
+        cannot be read."""
         with contextlib.suppress(FilememError, OSError):
-            return next(map(self.memory, self.standing(path)), None)
+            for place in self.standing(path):
+                return self.memory(place)
         return None
 
     def make(self) -> None:
@@ -297,7 +295,11 @@ class Folder:
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
-        """Hold this user's writing lock; nests within a thread. Raises Busy after `wait` seconds."""
+        """Hold this user's writing lock, which nests within a thread.
+
+        Raises:
+            Busy: others held it for `wait` seconds.
+        """
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
                 self.make()
@@ -310,8 +312,13 @@ class Folder:
 
     @contextlib.contextmanager
     def job_lock(self, wait: float = JOB_WAIT_SECONDS) -> Iterator[None]:
-        """Run as the only job on this user's memories, which may consist of jobs; raises Busy if another is running. What killed
-        writes of the program have left is deleted, never what a person saved."""
+        """Run as the only job on this user's memories; it may consist of jobs.
+
+        What killed writes of the program have left is deleted.
+
+        Raises:
+            Busy: another job is running.
+        """
         if self._at_work == threading.get_ident():
             yield
             return
@@ -320,37 +327,34 @@ class Folder:
             try:
                 held.enter_context(safe.lock(self.bookkeeping("job.lock"), wait))
             except Busy:
-                raise Busy(
-                    f"another job is running on {self.name}'s memories; try again when it is done."
-                ) from None
+                what = f"another job is running on {self.name}'s memories"
+                raise Busy(f"{what}; try again when it is done.") from None
             self._at_work = threading.get_ident()
             held.callback(setattr, self, "_at_work", 0)
             with contextlib.suppress(FilememError, OSError):
-                for path, entry in walk(
-                    self.root, lambda path, entry: entry.name != ".git"
-                ):
-                    ours = entry.name.startswith(safe.OURS) or path.startswith(
-                        f"{BOOKKEEPING}/{safe.TEMPORARY}"
-                    )
-                    if (
-                        ours
-                        and time.time() - entry.stat(follow_symlinks=False).st_mtime
-                        > safe.ABANDONED_S
-                    ):
-                        with self.locked():
-                            safe.delete(f"{self.root}/{path}")
+                self._delete_abandoned()
             yield
+
+    def _delete_abandoned(self) -> None:
+        """Delete what killed writes of the program left, never what a person saved."""
+        own = f"{BOOKKEEPING}/{safe.TEMPORARY}"
+        oldest = time.time() - safe.ABANDONED_S
+        for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
+            is_ours = entry.name.startswith(safe.OURS) or path.startswith(own)
+            if is_ours and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                with self.locked():
+                    safe.delete(f"{self.root}/{path}")
 
     def move(
         self, targets: Mapping[str, str], progress: Progress = no_progress
     ) -> dict[str, str]:
-        """Move memories, each to the path that it has there; a sentence for each that stayed. The names are made durable once for
-        each folder, those that files went to first."""
-        stayed = dict[str, str]()
-        came, left = (
-            dict[str, None](),
-            dict[str, None](),
-        )  # the folders to which files went, and from which
+        """Move memories, each to its target; return a sentence for each that stayed.
+
+        The names are made durable once for each folder, those that files went to first.
+        """
+        stayed: dict[str, str] = {}
+        came: dict[str, None] = {}  # the folders to which files went
+        left: dict[str, None] = {}  # and from which
         for done, (source, target) in enumerate(targets.items()):
             if done % 500 == 0:
                 progress(done, len(targets))
@@ -359,55 +363,49 @@ class Folder:
                 continue
             with self.locked():
                 try:
-                    origin, goal = self.absolute(source), self.absolute(target)
+                    origin = self.absolute(source)
+                    goal = self.absolute(target)
                     if os.path.dirname(goal) not in came:
                         safe.make_folder(os.path.dirname(goal))
-                    safe.rename_new(origin, goal)
-                    came[os.path.dirname(goal)] = left[os.path.dirname(origin)] = None
-                except FileNotFoundError:
-                    stayed[source] = f"{source} is gone; nothing was moved."
-                except (
-                    FileExistsError
-                ):  # where both are the same text, one of them goes
-                    if os.path.samefile(origin, goal) or safe.read(origin) == safe.read(
-                        goal
-                    ):
-                        safe.delete(origin)
-                    else:
-                        stayed[source] = (
-                            f"{source} stays: {target} is another text; rename one of the two."
-                        )
+                    reason = _rename(origin, goal, target)
+                    if reason:
+                        reason = f"{source} {reason}"
                 except FilememError as error:
-                    stayed[source] = str(error)
+                    reason = str(error)
+            if reason:
+                stayed[source] = reason
+            else:
+                came[os.path.dirname(goal)] = None
+                left[os.path.dirname(origin)] = None
         for place in came | left:
             safe.sync_folder(place)
         progress(len(targets), len(targets))
         return stayed
 
     def create(self, path: str, text: str | bytes) -> str:
-        """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""
+        """Write a new memory and return its path, the next free one with -2, -3, …
+
+        One name means one memory, wherever it lies.
+
+        Raises:
+            Refused: the path is none, or all names like it are taken.
+        """
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         with self.locked():
-            for candidate in itertools.islice(numbered(path), 9_999):
-                # One name means one memory, wherever it lies.
-                if any(
-                    os.path.lexists(self._named(name))
-                    for name in (live(candidate), archived(candidate))
-                ):
+            for candidate in itertools.islice(numbered(path), MAX_NAMES):
+                places = (live(candidate), archived(candidate))
+                if any(os.path.lexists(self._named(place)) for place in places):
                     continue
                 where = self.absolute(candidate)
-                data = (
-                    text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-                )
                 safe.make_folder(os.path.dirname(where))
                 with contextlib.suppress(FileExistsError):
                     safe.create(where, data)
                     return candidate
-        raise Refused(
-            f"{one_line(path)} and 9,999 names like it are taken; choose another."
-        )
+        what = f"{one_line(path)} and {MAX_NAMES:,} names like it are taken"
+        raise Refused(f"{what}; choose another.")
 
     def append(self, path: str, text: str) -> None:
-        """Add whole lines to a memory, durably; in its own encoding where a person has saved it so that UTF-8 is none there."""
+        """Add whole lines to a memory, durably, in the encoding that it has."""
         with self.locked(), self._worded(path):
             where = self.absolute(path)
             with safe.settle(where) as file:
@@ -418,7 +416,7 @@ class Folder:
                 safe.append(where, text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
-        """Change a memory's bytes by a function of them; see `safe.edit`."""
+        """Change a memory's bytes by a function of them, as `safe.edit` does."""
         with self.locked(), self._worded(path):
             return safe.edit(self.absolute(path), change)
 
@@ -429,55 +427,99 @@ def draft_stays(path: str) -> str:
 
 
 def is_temporary_name(name: str) -> bool:
-    """Is this an editor's or a download's temporary file, never a memory?"""
+    """Tell whether this is an editor's or a download's file, and never a memory."""
     lower = name.lower()
-    if (
-        name[0] == "."
-        or lower.endswith(_LEFT)
-        or lower in _NAMED
-        or lower.startswith("~$")
-    ):
+    if name[0] == "." or lower in _LEFT_NAMES or lower.startswith("~$"):
         return True
-    if lower.endswith((".md", ".txt", ".yaml", ".yml")):
+    if lower.endswith(_LEFT_SUFFIXES):
+        return True
+    if lower.endswith(_MEMORY_SUFFIXES):
         return False
-    return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(
-        _SAVES, lower
-    ) is not None
+    is_emacs = len(lower) > 1 and lower[0] == lower[-1] == "#"
+    return is_emacs or _SAVES.match(lower) is not None
 
 
 def is_unprintable(name: str) -> bool:
-    """Is this a file name that nobody can type or print: with control characters, or bytes that are not UTF-8?"""
-    odd = not name.isprintable() and (
-        escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name)
-    )
-    return odd or "\\" in name
+    """Tell whether nobody can type or print a name: control characters, no UTF-8."""
+    if "\\" in name:
+        return True
+    if name.isprintable():
+        return False
+    return escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name)
 
 
 def is_memory(entry: "os.DirEntry[str]") -> bool:
-    """Is this a memory's file?"""
-    odd = (
-        entry.name[0] == "."
-        or is_unprintable(entry.name)
-        or is_temporary_name(entry.name)
-    )
-    return not odd and entry.is_file(follow_symlinks=False)
+    """Tell whether this is a memory's file."""
+    if is_unprintable(entry.name) or is_temporary_name(entry.name):
+        return False
+    return entry.is_file(follow_symlinks=False)
 
 
 def enters(path: str, entry: "os.DirEntry[str]") -> bool:
-    """May what lies in this folder be a memory? What is proposed is none yet."""
+    """Tell whether what lies in this folder may be a memory; a proposal is none yet."""
     if path == PROPOSED:
         return False
     return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
 
 
+class _Fault(NamedTuple):
+    what: str
+    remedy: str
+
+
+def _fault_of(path: str, entry: "os.DirEntry[str]") -> _Fault | None:
+    """Return what is wrong with an entry that may look like a memory; None for none."""
+    is_ours = path.split("/")[0] == BOOKKEEPING
+    is_hidden = entry.name[0] == "."
+    if entry.name.startswith(safe.TEMPORARY):
+        # The next job deletes it where it is the program's own.
+        return _Fault("left by a write that was cut off", "look at it, then delete it")
+    if entry.is_symlink() and (is_ours or not is_hidden):
+        remedy = "put the file itself here, or delete the link"
+        return _Fault("a symbolic link, not followed", remedy)
+    if is_ours or is_hidden:
+        return None
+    if is_unprintable(entry.name):
+        what = "its name holds a backslash, control characters or no UTF-8"
+        return _Fault(f"{what}, so it is not read", "rename it")
+    if entry.is_dir(follow_symlinks=False):
+        if too_far(path):
+            what = (
+                f"more than {MAX_DEPTH} folders deep or too long a path, and not read"
+            )
+            return _Fault(what, "move it")
+    elif not entry.is_file(follow_symlinks=False):
+        return _Fault("no plain file", "delete it")
+    if not os.access(entry.path, os.R_OK):
+        remedy = "give its owner the right to read it (chmod u+r)"
+        return _Fault("not readable", remedy)
+    return None
+
+
+def _rename(origin: str, goal: str, target: str) -> str:
+    """Rename a file to a free name; return why it stays, '' where it went.
+
+    Where both names have the same text, one of the two files goes.
+    """
+    try:
+        safe.rename_new(origin, goal)
+    except FileNotFoundError:
+        return "is gone; nothing was moved."
+    except FileExistsError:
+        if not os.path.samefile(origin, goal) and safe.read(origin) != safe.read(goal):
+            return f"stays: {target} is another text; rename one of the two."
+        safe.delete(origin)
+    return ""
+
+
 def numbered(path: str) -> Iterator[str]:
-    """A path, then with -2, -3, … before its extension."""
+    """Yield a path, then with -2, -3, … before its extension."""
     stem, extension = os.path.splitext(path)
     yield path
     yield from (f"{stem}-{number}{extension}" for number in itertools.count(2))
 
 
-# -- the folder of a store: its users, which names they may have, and each one's folder ----------------------------------
+# -- a store --------------------------------------------------------------------------
 
 _DEVICES = {"con", "prn", "aux", "nul"}  # names that Windows keeps for itself
 for _number in range(1, 10):
@@ -486,23 +528,20 @@ MAX_USER_NAME_BYTES = 200
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
-    """The known user whose name is nearly so: in another case, with other accents, or in small letters a letter apart; or ''."""
+    """Return the known user whose name is nearly so, or ''.
 
-    def plain(name: str) -> str:
-        return "".join(
-            c
-            for c in unicodedata.normalize("NFD", name.casefold())
-            if not unicodedata.combining(c)
-        )
-
-    spelt, wanted = (
-        {plain(other): other for other in known if other != name},
-        plain(name),
-    )
-    near = nearest(
-        wanted, spelt, 1, 0.74 if wanted.islower() and len(wanted) > 2 else 1
-    )
+    That is in another case, with other accents, or in small letters a letter apart.
+    """
+    spelt = {_without_accents(other): other for other in known if other != name}
+    wanted = _without_accents(name)
+    likeness = 0.74 if wanted.islower() and len(wanted) > 2 else 1
+    near = nearest(wanted, spelt, 1, likeness)
     return spelt[near[0]] if near else ""
+
+
+def _without_accents(name: str) -> str:
+    signs = unicodedata.normalize("NFD", name.casefold())
+    return "".join(sign for sign in signs if not unicodedata.combining(sign))
 
 
 def _fault_of_name(name: str) -> str:
