@@ -1,9 +1,12 @@
-"""Commands that find: search; call, as an agent does; grep, open, list without an index."""
+"""Commands that find and show: search, grep, open, list, timeline, report; call."""
 
 import itertools
+import os
+import pathlib
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -21,17 +24,18 @@ from filemem.cli.context import (
     speaker_option,
     split_line,
 )
-from filemem.cli.output import Output, Row, Safe, progress, say_dim
+from filemem.cli.output import Output, Row, Safe, dim, progress, say_dim
 from filemem.errors import FilememError
-from filemem.files import globs
+from filemem.files import globs, safe
 from filemem.files.folder import Folder, Stat
-from filemem.files.memory import Memory, is_archived, kind_of, when_of
+from filemem.files.memory import Memory, is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import answers
 from filemem.tools.grep import GrepPage, grep, lines_of, newest_first
 
 LINES_ON_SCREEN = 200  # matches shown on a terminal at once
 MAX_LINE_CHARS = 2_000  # of a longer line grep shows what is around its matches
+REPORT = "tmp/report/report.html"  # in the bookkeeping, emptied by the next job
 MAX_TITLE_BYTES = 20_000  # of a file, in which list looks for what it says
 _SHOWN = (
     "path line end_line date score text archived speaker time strength note title "
@@ -278,3 +282,94 @@ def _title(memory: Memory) -> str:
     for passage in memory.passages:
         return passage.text.split("\n")[0]
     return ""
+
+
+@click.command("timeline")
+@click.argument("glob", default="facts/**")
+@after_option
+@before_option
+@json_option
+@as_of_option
+@prints
+def timeline_command(
+    call: Context, glob: str, after: str | None, before: str | None
+) -> Output:
+    """Show what happened when, oldest first.
+
+    A fact is listed on the day it is about, or else on its own date; one that has ended
+    says when. GLOB names other memories, such as 'sessions/**' or '**'; archived ones
+    are shown too. Exit code 1 if there is nothing.
+
+    Example: filemem timeline --after 2026-05"""
+    from filemem import overview  # noqa: PLC0415  which a grep does without
+    from filemem.search import question  # noqa: PLC0415
+
+    user = call.the_user()
+    matches = globs.matcher(glob)
+    days = question.bounds(after, before, call.now.date())
+
+    def is_wanted(path: str) -> bool:
+        return matches(path) or matches(live(path))
+
+    events = overview.timeline(user, is_wanted, days)
+    for event in events:
+        ended = ""
+        if event.until:
+            ended = f" (until {event.until})"
+        elif event.archived:
+            ended = " (archived)"
+        line = f"{event.day():10}  {one_line(event.text, 160)}{ended}  "
+        place = dim(f"{event.path}:{event.line}")
+        yield Row(asdict(event), [Safe(line + place)])
+    if not events and not call.json:
+        nothing = (
+            "Nothing is of that time; filemem timeline '**', without --after and "
+            "--before, shows everything."
+        )
+        say_dim(nothing if days else str(user.no_match(glob)))
+    return 0 if events else 1
+
+
+@click.command("report")
+@click.option(
+    "--output", "-o", metavar="FILE", help="Write the page there, and open nothing."
+)
+@prints
+def report_command(call: Context, output: str | None) -> Output:
+    """Open one page to look at: who, what holds, what comes, what fades.
+
+    It is one HTML file without scripts or network access. It lies in the store until the
+    next job, or where -o says; only an earlier report is overwritten there.
+
+    Example: filemem report -o report.html"""
+    import webbrowser  # noqa: PLC0415  which a grep does without
+
+    from filemem import overview  # noqa: PLC0415
+
+    user = call.the_user()
+    if output:
+        place = _place_outside(user, os.path.abspath(output))
+        if os.path.lexists(place) and not overview.is_our_page(place):
+            raise FilememError(
+                f"{one_line(place)} is not a filemem report; name another file."
+            )
+    else:
+        place = user.bookkeeping(REPORT)
+        safe.make_folder(os.path.dirname(place))
+    with progress("looking") as show:
+        text, memories = overview.page(user, call.now, show)
+    safe.write(place, text.encode())
+    yield f"Wrote {output or place}: {counted(memories, 'memory', 'memories')}."
+    if not output and sys.stdout.isatty():
+        webbrowser.open(pathlib.Path(place).as_uri())
+
+
+def _place_outside(user: Folder, place: str) -> str:
+    """Return a place on disk; raise FilememError if it is among the memories."""
+    folder = os.path.realpath(os.path.dirname(place))
+    if f"{folder}{os.sep}".startswith(user.store + os.sep):
+        raise FilememError(
+            f"{one_line(place)} is inside the memories and would become one; "
+            "name a place outside them."
+        )
+    return place

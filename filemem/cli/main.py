@@ -17,12 +17,12 @@ from filemem.errors import FilememError
 from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {
-    "Every day": "repl.chat upkeep.remember find.search find.open upkeep.edit forget.forget",
-    "Talk": "upkeep.consolidate upkeep.review",
-    "Find": "find.grep find.list upkeep.timeline upkeep.report find.call",
-    "Care": "upkeep.status upkeep.check upkeep.maintain upkeep.compact upkeep.sweep upkeep.restore",
-    "History": "upkeep.log upkeep.undo upkeep.sync",
-    "Set up": "upkeep.init upkeep.model upkeep.users upkeep.import serving.mcp serving.serve",
+    "Every day": "repl.chat facts.remember find.search find.open facts.edit forget.forget",
+    "Talk": "jobs.consolidate facts.review",
+    "Find": "find.grep find.list find.timeline find.report find.call",
+    "Care": "jobs.status jobs.check jobs.maintain jobs.compact jobs.sweep jobs.restore",
+    "History": "git.log git.undo git.sync",
+    "Set up": "setup.init setup.model setup.users setup.import serving.mcp serving.serve",
 }
 """The commands of each group of the help, behind their modules.
 

@@ -1,0 +1,236 @@
+"""Commands for what a person decides about facts: remember, review, edit."""
+
+import os
+import shlex
+import subprocess
+from typing import Any
+
+import click
+
+from filemem import jobs
+from filemem.cli.context import (
+    Context,
+    json_option,
+    new_option,
+    path_argument,
+    prints,
+    split_line,
+    with_secrets_option,
+)
+from filemem.cli.output import Output, Row, choose, confirmed, dim, say, say_dim
+from filemem.errors import FilememError
+from filemem.files.folder import Folder
+from filemem.files.memory import PROFILE, Memory
+from filemem.forgetting.plan import plan_deletion, split_place
+from filemem.learn import proposals, remember
+from filemem.learn.log import LearnLog
+from filemem.learn.outcome import Applied, together
+from filemem.learn.proposals import Proposal
+from filemem.text.plain import one_line
+
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
+
+
+@click.command("remember")
+@click.argument("text", nargs=-1, required=True)
+@click.option(
+    "--importance", type=click.IntRange(1, 10), help="From 1 to 10; 8 by default."
+)
+@click.option("--pinned", is_flag=True, help="Never fades.")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="May be given several times."
+)
+@with_secrets_option
+@new_option
+@prints
+def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output:
+    """Keep one fact.
+
+    TEXT gets its own file, dated today; a fact told twice is kept once. A fact that it
+    contradicts stays until you edit or forget it. Secrets are taken out, and you are
+    told so, unless you give --with-secrets.
+
+    Example: filemem remember 'Prefers oolong tea.'"""
+    done = jobs.remembered(call.writer(), " ".join(text), call.now, **how)
+    yield from remember.told(done)
+
+
+@click.command("review")
+@click.option(
+    "--accept-all",
+    is_flag=True,
+    help="Accept, without asking, all whose form is right.",
+)
+@json_option
+@prints
+def review_command(call: Context, accept_all: bool) -> Output:
+    """Decide what is remembered, one proposal at a time.
+
+    Each is a file in `proposed/`, which you may also edit, move to the same place among
+    your memories, or delete. Proposals come from `filemem consolidate --review`, or from
+    every consolidation with `review: true`. What a model noted in a form that cannot be
+    kept waits here too, with the reason, and what you told it to forget: accepted, that
+    is deleted. What you skip is asked again next time. --json only lists. Exit code 1 if
+    nothing waits.
+
+    Example: filemem review"""
+    user = call.the_user()
+    log = LearnLog(user)
+    if not call.json:
+        proposals.carry_over(user, log)
+    waiting = proposals.waiting(user)
+    if not waiting:
+        yield "Nothing waits for review."
+        return 1
+    if call.json:
+        yield from (_proposal(user, found, "") for found in waiting)
+        return 0
+    yield from _reviewed(call, user, log, waiting, accept_all)
+    return 0
+
+
+def _reviewed(
+    call: Context, user: Folder, log: LearnLog, waiting: list[Proposal], all_of_it: bool
+) -> Output:
+    """Ask about each proposal, do what is answered, and commit it."""
+    made: list[Applied] = []
+    with jobs.JobRun(user, "review", call.now, exclusive=False) as run:
+        try:
+            for number, found in enumerate(waiting, 1):
+                answer = "l"
+                text = ""
+                if not all_of_it:
+                    yield _proposal(user, found, f"\n{number} of {len(waiting)}")
+                    answer, text = _answer(found)
+                all_of_it = answer == "l"
+                if answer == "q":
+                    break
+                if answer == "r":
+                    remember.reject(user, found)
+                    made.append(Applied(paths=[found.path]))
+                    yield "rejected"
+                elif found.forgets and answer == "a":
+                    yield from _forgotten(call, user, found)
+                elif answer in ("a", "e") or (answer == "l" and _has_form(found)):
+                    made.append(remember.accept(user, log, found, call.now, text))
+                    yield from made[-1].lines(whole=True)
+        except click.Abort:
+            yield "\nThe rest waits."
+        finally:
+            done = together(made)
+            say_dim(*run.commit(done.subject, done.paths))
+    return 0
+
+
+def _has_form(found: Proposal) -> bool:
+    """Return whether a proposal may be accepted with all others."""
+    return not (found.fault or found.forgets)
+
+
+def _answer(found: Proposal) -> tuple[str, str]:
+    """Return what a person answers to a proposal, and the text if they changed it."""
+    while True:
+        answer = choose(ASK)
+        if answer != "e":
+            return answer, ""
+        edited = click.edit(found.text + "\n", extension=".md") or ""
+        text = " ".join(edited.split())
+        if text not in ("", found.text):
+            return answer, text
+        say("The text is unchanged.")
+
+
+def _forgotten(call: Context, user: Folder, found: Proposal) -> Output:
+    """Delete what a person wanted forgotten, and the wish with it."""
+    remember.detach(user, found)
+    remember.reject(user, found)
+    there = [one for one in found.forgets if user.find(split_place(one)[0])]
+    if there:
+        plan = plan_deletion(user, places=there)
+        yield from jobs.forget(user, plan, call.now).said
+    return 0
+
+
+def _proposal(user: Folder, found: Proposal, place: str) -> Row:
+    """Return a proposal beside what it would change and the turns that it comes from."""
+    what = "a lesson" if found.memory.kind == "lessons" else "new"
+    if found.supersedes:
+        what = "a change"
+    if found.forgets:
+        what = "to be forgotten"
+    said = [f"{place}, {what}", f"  {found.text}"]
+    for path in found.supersedes:
+        old = user.find(path)
+        text = f": {one_line(old.body, 200)}" if old else ""
+        said.append(f"  supersedes {path}{text}")
+    said += [f"  deletes {one}" for one in found.forgets]
+    if found.fault:
+        said.append(f"  refused: {found.fault}")
+    turns = []
+    for turn in found.turns:
+        turns.append(
+            {"source": turn.source, "speaker": turn.speaker, "text": turn.text}
+        )
+        words = f"{turn.speaker}: {one_line(turn.text, 400)}"
+        if not turn.text:
+            words = "(the turn is gone)"
+        said.append(dim(f"  {turn.source}  {words}"))
+    data = {
+        "path": found.path,
+        "text": found.text,
+        "kind": found.memory.kind,
+        "supersedes": list(found.supersedes),
+        "forgets": list(found.forgets),
+        "because": found.fault,
+        "turns": turns,
+    }
+    return Row(data, said)
+
+
+# Editors that take +12 before a file
+_TAKE_LINES = frozenset(
+    "vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split()
+)
+
+
+@click.command("edit")
+@path_argument
+@prints
+def edit_command(call: Context, path: str) -> Output:
+    """Open a memory in your editor.
+
+    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands
+    +LINE. What you save is checked; on a terminal you can reopen the editor at a line
+    with a problem. Exit code 1 if a problem is left.
+
+    Example: filemem edit profile.md"""
+    user = call.the_user()
+    name, line = split_line(user, path)
+    if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
+        user.create(PROFILE, "")
+    where = user.locate(name)
+    while True:
+        user.read(where, 1)  # refuses a device, say, on which an editor could hang
+        _open_editor(user.absolute(where), line)
+        problems = Memory(where, user.read(where)).problems
+        if not problems:
+            return 0
+        yield from map(str, problems)
+        line = problems[0].line
+        if not confirmed(f"Fix line {line} now?", default=True):
+            return 1
+
+
+def _open_editor(place: str, line: int | None) -> None:
+    """Open a file in the person's editor, and wait; raise FilememError if that fails."""
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    editor = named.strip() or "vi"
+    try:
+        words = shlex.split(editor)
+        if line and os.path.basename(words[0]) in _TAKE_LINES:
+            words.append(f"+{line}")
+        subprocess.run([*words, place], check=False)
+    except (ValueError, OSError) as error:
+        raise FilememError(
+            f"{editor} cannot be started ({error}); set EDITOR to an editor of yours."
+        ) from None

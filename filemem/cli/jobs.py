@@ -1,0 +1,252 @@
+"""Commands that run a job, for one user or for all, and tell how the memories stand."""
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+import click
+
+from filemem import jobs, overview
+from filemem.cli.context import (
+    Context,
+    all_users_option,
+    dry_run_option,
+    json_option,
+    model_option,
+    optional_path_argument,
+    prints,
+    scheduler_option,
+    split_line,
+)
+from filemem.cli.output import Output, Row, progress, say, say_dim
+from filemem.errors import Problem
+from filemem.files import config
+from filemem.files.folder import JobDone, StoreFolder
+from filemem.forgetting import sweeper
+from filemem.jobs import Job, UserJob
+from filemem.learn.consolidate import cost
+from filemem.text.plain import counted
+
+
+@click.command("consolidate")
+@click.option(
+    "--review",
+    is_flag=True,
+    help="Only propose; filemem review then asks you about each.",
+)
+@model_option
+@scheduler_option
+@all_users_option
+@dry_run_option
+@json_option
+@prints
+def consolidate_command(call: Context, **options: Any) -> Output:
+    """Have the model turn conversations into memories.
+
+    Every conversation is read once, several per request; what it says becomes facts,
+    lessons and lines of the profile, each with its source. The cost is shown first, and
+    by --dry-run. Without a model, conversations wait.
+
+    Example: filemem consolidate --dry-run"""
+    return _run(call, jobs.consolidate, **options)
+
+
+@click.command("compact")
+@click.option(
+    "--older-than",
+    "days",
+    type=click.IntRange(0),
+    help="Sessions that old [30, or as set].",
+)
+@scheduler_option
+@all_users_option
+@dry_run_option
+@json_option
+@prints
+def compact_command(call: Context, **options: Any) -> Output:
+    """Summarise old conversations by month, and archive them.
+
+    A summary quotes the most telling turns, each with a link to it.
+
+    Example: filemem compact --older-than 60 --dry-run"""
+    return _run(call, jobs.compact, **options)
+
+
+@click.command("sweep")
+@scheduler_option
+@all_users_option
+@dry_run_option
+@json_option
+@prints
+def sweep_command(call: Context, **options: Any) -> Output:
+    """Archive what is no longer used, and bring back what is.
+
+    Only what is over fades: summarised conversations, past events and plans, trifles.
+    Nothing is deleted: what is archived is still found, and filemem restore brings it
+    back. filemem status PATH says why.
+
+    Example: filemem sweep --dry-run"""
+    return _run(call, jobs.sweep, **options)
+
+
+@click.command("maintain")
+@model_option
+@scheduler_option
+@all_users_option
+@dry_run_option
+@json_option
+@prints
+def maintain_command(call: Context, **options: Any) -> Output:
+    """Run consolidate, compact and sweep, and update the index.
+
+    Safe to run at any time, from cron or a git hook.
+
+    Example: filemem maintain --all-users --dry-run"""
+    return _run(call, jobs.maintain, **options)
+
+
+@click.command("restore")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@prints
+def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
+    """Bring memories back from the archive.
+
+    They go where they were, byte for byte; this counts as a recall. A session also gets
+    back turns that an editor saved over; filemem check names them. What was held back
+    at PATH or PATH:LINE, as it was to be forgotten, is so no more. Exit code 1 if there
+    is nothing to bring back, or another text is where one would go.
+
+    Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"""
+    user = call.the_user()
+    asked = []
+    for given in paths:
+        path, line = split_line(user, given)
+        asked.append(f"{path}:{line}" if line else path)
+    done = jobs.restore(user, call.now, asked)
+    yield from done.said
+    return int(done.facts["failed"])
+
+
+@click.command("status")
+@optional_path_argument
+@scheduler_option
+@all_users_option
+@json_option
+@prints
+def status_command(call: Context, path: str | None) -> Output:
+    """Show counts, sizes and what fades; or one memory's state.
+
+    By kind, with the tokens in the prompt; for PATH, why it is where it is and when it
+    will fade. With --all-users, a line of counts for each user.
+
+    Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md"""
+    if path is None:
+        return (yield from _run(call, overview.status, brief=call.many()))
+    user = call.the_user()
+    said = sweeper.why(user, split_line(user, path)[0], call.now.date())
+    yield Row({"path": path, "said": said}, said)
+    return 0
+
+
+@click.command("check")
+@scheduler_option
+@all_users_option
+@json_option
+@prints
+def check_command(call: Context) -> Output:
+    """List every problem in the files, with its remedy.
+
+    Checks one user, or all of them if --user is not given and there are several. Exit
+    code 1 if there is a problem.
+
+    Example: filemem check"""
+    store = call.open_store()
+    names = store.users()
+    if not call.many() and (call.user or os.environ.get("FILEMEM_USER")):
+        names = [call.the_user().name]
+    rows = [
+        Row({"user": "", **problem._asdict()}, [str(problem)])
+        for problem in _settings_problems(store)
+    ]
+    rows += _for_each(call, jobs.check, names, "/")
+    yield from rows
+    problems = sum("what" in row.data for row in rows)
+    files = sum(len(store.folder(name).paths()) for name in names)
+    looked_at = f"{counted(files, 'file')} of {counted(len(names), 'user')}"
+    yield f"{looked_at}: {counted(problems, 'problem')}."
+    has_failed = any("error" in row.data for row in rows)
+    return 1 if problems or has_failed else 0
+
+
+def _settings_problems(store: StoreFolder) -> list[Problem]:
+    try:
+        config.load(store.root)
+        return config.misplaced(store.root)
+    except config.ConfigError as error:
+        return [error.problem._replace(path=config.NAME)]
+
+
+# -- for one user, or for each ---------------------------------------------------------
+
+
+def _run(call: Context, job: Job, **options: Any) -> Output:
+    """Do a job for the user of this call, or with --all-users for each.
+
+    Return exit code 1 if it failed for one of these.
+    """
+    if call.many():
+        return (yield from _run_for_all(call, job, options))
+    user = call.the_user()
+    if "model" in options:
+        options["model"] = call.model(user, options["model"])
+    if options.get("model") and not options["dry"]:
+        takes = cost(user, options["model"])
+        say_dim(*takes.said)
+        if job is jobs.consolidate:
+            options["requests"] = takes.facts["requests"]
+    with progress(f"{job.__name__} {user.name}") as show:
+        results = jobs.do(job, user, call.now, show, **options)
+    for result in results:
+        yield _row(user.name, result, result.said)
+    return 0
+
+
+def _run_for_all(call: Context, job: Job, options: dict[str, Any]) -> Output:
+    store = call.open_store()
+    if "model" in options:  # its name, which can travel to a cluster
+        model = call.model(store.folder("all"), options["model"])
+        options["model"] = model.name if model else model
+    users = store.users()
+    failed = yield from _for_each(call, job, users, ": ", **options)
+    yield f"{len(users) - failed:,} of {len(users):,} users done."
+    return int(failed > 0)
+
+
+def _for_each(
+    call: Context, job: Job, users: list[str], mark: str, **options: Any
+) -> Generator[Row, None, int]:
+    """Yield what a job tells for many users; return for how many it failed.
+
+    For a person there are lines for what is news, with the name and a mark before each.
+    """
+    failed = 0
+    with progress(job.__name__) as show:
+        run = os.urandom(4).hex()
+        work = UserJob(job, call.open_store().root, call.now, options, run)
+        told = jobs.for_each(users, call.scheduler, work)
+        for done, (user, results) in enumerate(told, 1):
+            for result in results:
+                error = result.facts.get("error")
+                if error:
+                    failed += 1
+                    if not call.json:
+                        say(f"filemem: {user}: {error}", err=True)
+                is_news = result.paths or result.facts.get("notes") or not result.job
+                lines = result.said if is_news else []
+                yield _row(user, result, [f"{user}{mark}{line}" for line in lines])
+            show(done, len(users))
+    return failed
+
+
+def _row(user: str, result: JobDone, lines: list[str]) -> Row:
+    return Row({"user": user, "job": result.job, **result.facts}, lines)

@@ -1,0 +1,221 @@
+"""Commands that set up a store, and take in what lies elsewhere."""
+
+import json
+import os
+import shlex
+import sys
+from importlib import resources
+
+import click
+
+from filemem import jobs
+from filemem.cli.context import (
+    Context,
+    dry_run_option,
+    json_option,
+    new_option,
+    prints,
+    with_secrets_option,
+)
+from filemem.cli.output import Output, Row, progress, say_dim
+from filemem.files import config, person, safe
+from filemem.files.folder import StoreFolder
+from filemem.git.setup import set_up
+from filemem.importers import ImportedMemory, Skipped
+from filemem.llm.client import OPENAI_URL
+from filemem.models.offline import OfflineModel
+from filemem.text.plain import counted
+
+MAX_LISTED = 10  # of each list of what was imported
+_SETTINGS_HEAD = """\
+# Limits of this store. Every key is optional; remove the # to change one.
+# The model, its endpoint and what is kept of secrets are yours to say:
+# filemem model, and config.yaml in ~/.config/filemem.
+"""
+
+
+@click.command("init")
+@click.argument("folder", required=False, type=click.Path())
+@click.option(
+    "--git",
+    "with_git",
+    is_flag=True,
+    help="Keep the memories in git: a repository of theirs, or this.",
+)
+@prints
+def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
+    """Create a store.
+
+    In FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, with a
+    file of all settings, commented out. With --git (in your present store if you name
+    no other), a commit of the memories follows each talk and job.
+
+    Example: filemem init ~/memories --git"""
+    root = StoreFolder(folder or _place_for_store(call, with_git)).root
+    settings = os.path.join(root, config.NAME)
+    begins = not os.path.lexists(settings)
+    if begins:
+        safe.make_folder(root)
+        safe.create(settings, _settings_text().encode())
+        person.note_begun(root)
+        yield f"Created {settings}."
+        call.store = ""
+        if StoreFolder(call.folder_of_store()).root != root:
+            yield f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE."
+    elif not with_git:
+        yield f"{root} is a store already; nothing was changed."
+    if with_git:
+        names = StoreFolder(root).users()
+        for home in _repositories(root, names):
+            with progress("committing") as show:
+                yield from set_up(home, (names or ["me"])[0], call.now, show)
+    if begins:
+        yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
+
+
+def _place_for_store(call: Context, with_git: bool) -> str:
+    """Return where a store goes if no folder is named."""
+    used = call.folder_of_store()
+    if call.named_store or (with_git and os.path.isdir(used)):
+        return used
+    return "memory_store"
+
+
+def _settings_text() -> str:
+    """Return a settings file with every limit and its default, commented out."""
+    schema = resources.files("filemem") / "schemas" / "settings.schema.json"
+    known = json.loads(schema.read_text("utf-8"))["properties"]
+    text = _SETTINGS_HEAD
+    for key in config.LIMITS:
+        says = known[key]["description"]
+        value = json.dumps(known[key]["default"])
+        text += f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n"
+    return text
+
+
+def _repositories(root: str, users: list[str]) -> list[str]:
+    """Return the folders to keep in git: users that are repositories, else the store."""
+    homes = [os.path.join(root, name) for name in users]
+    homes = [home for home in homes if os.path.lexists(os.path.join(home, ".git"))]
+    if not homes or os.path.lexists(os.path.join(root, ".git")):
+        homes.append(root)
+    return homes
+
+
+@click.command("model")
+@click.argument("name", required=False)
+@click.option(
+    "--base-url", default="", metavar="URL", help="The endpoint; else your own."
+)
+@prints
+def model_command(call: Context, name: str | None, base_url: str) -> Output:
+    """Say which model may have the words of this store, or show it.
+
+    It is kept in your configuration folder, for this store alone. The environment, and
+    what you wrote for this store in config.yaml, count above it. NAME may be offline.
+
+    Example: filemem model"""
+    root = call.open_store(must_exist=True).root
+    if name is not None:
+        person.keep(root, model=name, base_url=base_url)
+    settings = config.load(root)
+    question = config.unanswered(root)
+    if question:
+        yield question
+        return 1
+    if settings.model in ("", OfflineModel.name):
+        yield f"No model is asked for {root}."
+    else:
+        where = settings.base_url or OPENAI_URL
+        yield f"{settings.model} at {where} is asked for {root}."
+    return 0
+
+
+@click.command("users")
+@json_option
+@prints
+def users_command(call: Context) -> Output:
+    """List the users of the store, and count their memories.
+
+    Example: filemem users"""
+    store = call.open_store(must_exist=True)
+    names = store.users()
+    if not names:
+        yield f"There is nobody in {store.root} yet; start with: filemem chat"
+    for name in names:
+        count = sum(1 for _ in store.folder(name).files())
+        line = f"{name}  {counted(count, 'memory', 'memories')}"
+        yield Row({"user": name, "memories": count}, [line])
+
+
+@click.command("import")
+@click.argument("format_", metavar="FORMAT")
+@click.argument("file", type=click.Path(exists=True))
+@dry_run_option
+@with_secrets_option
+@json_option
+@new_option
+@prints
+def import_command(
+    call: Context, format_: str, file: str, dry: bool, with_secrets: bool
+) -> Output:
+    """Import conversations and notes from elsewhere.
+
+    A second run adds only what is new. FORMAT is chatgpt or claude (the export as it
+    came: zip, folder or conversations.json), openai-jsonl (messages by line),
+    claude-code or codex (one of their sessions, or the folder of them), markdown (a
+    folder of notes), or a format that an installed package adds. Secrets are left out,
+    and the report says so, unless you give --with-secrets. Exit code 1 if there was
+    nothing to import.
+
+    Example: filemem import chatgpt conversations.json"""
+    store = call.open_store()
+    user = call.the_user(must_exist=False) if dry else call.writer()
+    if sys.stderr.isatty():
+        say_dim("Reading the export …")
+    taken, notes = jobs.imported(
+        store,
+        format_,
+        file,
+        call.now,
+        user.name,
+        dry_run=dry,
+        with_secrets=with_secrets,
+    )
+    data = {}
+    for name, entries in vars(taken).items():
+        data[name] = [entry._asdict() for entry in entries]
+    yield Row(data, [])
+    yield from _listed("would add" if dry else "added", taken.added)
+    yield from _listed("would update" if dry else "updated", taken.updated)
+    yield from _listed("note:", taken.skipped)
+    turns = sum(memory.turns for memory in (*taken.added, *taken.updated))
+    counts = (
+        f"{len(taken.added):,} added, {len(taken.updated):,} updated, "
+        f"{len(taken.unchanged):,} unchanged, {counted(turns, 'turn')}."
+    )
+    yield f"Nothing was written: {counts}" if dry else counts
+    if turns and not dry and not call.json:
+        say_dim(
+            "Next: filemem consolidate makes facts of it; "
+            "filemem review shows what waits for your decision."
+        )
+    say_dim(*notes)
+    if not any(vars(taken).values()) and not call.json:
+        say_dim("There was nothing of it; filemem import --help has the formats.")
+    return 0 if taken.added or taken.updated or taken.unchanged else 1
+
+
+def _listed(word: str, entries: list[ImportedMemory] | list[Skipped]) -> list[str]:
+    """Return lines on the first of what was imported, or was left out."""
+    lines = []
+    for entry in entries[:MAX_LISTED]:
+        if isinstance(entry, Skipped):
+            lines.append(f"{word} {entry.what}: {entry.why}")
+            continue
+        turns = f", {counted(entry.turns, 'turn')}" if entry.turns else ""
+        lines.append(f"{word} {entry.user}/{entry.path}{turns}")
+    more = len(entries) - MAX_LISTED
+    if more > 0:
+        lines.append(f"{word} {more:,} more; --json lists them all")
+    return lines
