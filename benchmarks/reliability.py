@@ -219,7 +219,7 @@ def told(memories: dict[str, bytes]) -> dict[str, bytes]:
     """Memories without what depends on the minute in which they were written."""
     return {
         re.sub(r"-11-2\d-\d{4}-", "-", path): re.sub(
-            rb"date: .*|(?<=\*\* )\d\d:\d\d", b"", data
+            rb"(date|origin): .*|(?<=\*\* )\d\d:\d\d", b"", data
         )
         for path, data in memories.items()
     }

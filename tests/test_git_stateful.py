@@ -169,7 +169,7 @@ class Memories(RuleBasedStateMachine):
 SEEDS = int(os.environ.get("STATEFUL", "0"))
 TestMemories = seed(7)(Memories).TestCase if SEEDS else Memories.TestCase
 TestMemories.settings = settings(
-    max_examples=SEEDS or 6,
+    max_examples=SEEDS or 4,
     stateful_step_count=20,
     deadline=None,
     derandomize=not SEEDS,

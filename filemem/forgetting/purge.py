@@ -213,6 +213,7 @@ def _apart(where: str, command: list[str], given: bytes) -> None:
         input=given,
         capture_output=True,
         timeout=TIMEOUT_SECONDS,
+        start_new_session=True,  # no terminal to ask at
     )
     if done.returncode:
         told = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
