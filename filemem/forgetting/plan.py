@@ -385,21 +385,28 @@ class _Cascade:
         for item in asked:
             self._ask(item)
         self._follow()
-        found = self._occurrences()
         if others:
             self.matcher.least = Held.OTHER_FORM
-            self._take_along(found)
-            found = self._occurrences()
-        records = [one for one in found if one.path.startswith(f"{BOOKKEEPING}/")]
-        says_it, left = self._sorted_out(one for one in found if one not in records)
+            self._take_along(self._occurrences())
+        found = self._occurrences()
+        self._take_copies(found)
+        records = dict[str, None]()
+        says_it = list[Occurrence]()
+        left = dict.fromkeys(self.left)
+        for one in found:
+            if one.path.startswith(f"{BOOKKEEPING}/"):
+                records[one.path] = None
+            elif one.path in self.memories and one.line:
+                says_it.append(one)
+            elif 0 not in self.going.get(one.path, ()):
+                left[one] = None
         items = [item for lines in self.going.values() for item in lines.values()]
         for number, item in enumerate(items):
             if not item.line:
                 data = safe.read(f"{self.folder.root}/{item.path}")
                 items[number] = replace(item, digest=digest(data))
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
-        named = list(dict.fromkeys(one.path for one in records))
-        return DeletionPlan(items, named, says_it, [*self.left, *left], self.matcher)
+        return DeletionPlan(items, [*records], says_it, [*left], self.matcher)
 
     def _ask(self, item: Removal) -> None:
         """Take what was named, and the turns that it came from, or the facts that a line
@@ -526,26 +533,14 @@ class _Cascade:
                     self._ask(replace(item, why=occurrence.why))
         self._follow()
 
-    def _sorted_out(
-        self, found: Iterable[Occurrence]
-    ) -> tuple[list[Occurrence], list[Occurrence]]:
-        """Return what can be taken along, and what is left; copies of files that go are
-        taken."""
-        says_it = list[Occurrence]()
-        left = list[Occurrence]()
-        highest = 1 + max(
-            (item.level for lines in self.going.values() for item in lines.values()),
-            default=0,
-        )
-        for occurrence in found:
-            if occurrence.path in self.memories and occurrence.line:
-                says_it.append(occurrence)
-            elif self._is_copy(occurrence.path):
-                copy = Removal(occurrence.path, why="a copy", level=highest)
-                self.going.setdefault(occurrence.path, {})[0] = copy
-            elif occurrence not in left:
-                left.append(occurrence)
-        return says_it, left
+    def _take_copies(self, found: Iterable[Occurrence]) -> None:
+        """Take the copies that editors keep of files that lose something."""
+        items = [item for lines in self.going.values() for item in lines.values()]
+        highest = max((item.level for item in items), default=0)
+        for one in found:
+            if one.path not in self.memories and self._is_copy(one.path):
+                copy = Removal(one.path, why="a copy", level=highest + 1)
+                self.going[one.path] = {0: copy}
 
     def _is_copy(self, path: str) -> bool:
         """Return whether an editor's file is a copy of one that loses something: each of
