@@ -254,6 +254,17 @@ def test_secrets_are_taken_out_before_anything_is_kept_or_digested(
             assert secret.encode() not in text, name
 
 
+def test_a_secret_in_a_tag_or_told_alone_in_a_chat_is_taken_out(mara: User) -> None:
+    secret = "Tulip-Garden-42"
+    mara.remember("Has a router.", tags=[f"password: {secret}", "home"])
+    chat = mara.conversation()
+    chat.keep("assistant", "What is it? The wifi password is:")
+    chat.keep("mara", secret)
+    for path in mara.folder.paths():
+        assert secret not in path + mara.open_file(path).text
+    assert "[redacted: password]" in chat.transcript.turns()[-1].text
+
+
 def test_a_digest_is_made_with_a_key_of_the_store(tmp_path: Path) -> None:
     records = []
     for name in ("one", "two"):

@@ -18,6 +18,7 @@ from filemem.chat.window import Prompt, Summary, beginnings, window_start
 from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
+from filemem.files.gate import Gate
 from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, Passage
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.llm import prompt
@@ -33,7 +34,7 @@ from filemem.llm.model import (
 from filemem.models.offline import OfflineModel
 from filemem.text import terms
 from filemem.text.plain import clip_tokens, escape_controls, one_line, printable
-from filemem.text.redaction import kinds, redact
+from filemem.text.redaction import kinds
 from filemem.tools import answers
 from filemem.tools.toolbox import Toolbox
 
@@ -145,10 +146,15 @@ class Conversation:
 
     def _said_last(self, text: str) -> bool:
         """Tell whether the person said this last, as it is kept; white space aside."""
-        if config.of(self.user).redact:
-            text = redact(text)[0]
-        said = [turn for turn in self._turns() if turn.speaker != ASSISTANT]
-        return bool(said) and said[-1].text.split() == printable(text).split()
+        turns = self._turns()
+        while turns and turns[-1].speaker == ASSISTANT:
+            turns.pop()
+        if not turns:
+            return False
+        said = turns.pop().text
+        before = turns[-1].text if turns else ""
+        kept = Gate(self.user).clean(text, before).text
+        return said.split() == printable(kept).split()
 
     def answer(self, listen: Listener = ignore) -> str:
         """Answer what was said last, keep the answer, return it; raises as `say` does."""
@@ -186,12 +192,13 @@ class Conversation:
 
         Secrets are taken out, unless the store is set otherwise.
         """
-        if config.of(self.user).redact:
-            text, found = redact(text)
-            if found:
-                of_what = " of what is kept" if self.kept else ""
-                listen(Notice(f"Taken out{of_what}: {kinds(found)}."))
-        return self.transcript.add(speaker, text, self.now())
+        turns = self._turns()
+        before = turns[-1].text if turns else ""
+        kept, found = Gate(self.user).clean(text, before)
+        if found:
+            of_what = " of what is kept" if self.kept else ""
+            listen(Notice(f"Taken out{of_what}: {kinds(found)}."))
+        return self.transcript.add(speaker, kept, self.now())
 
     @property
     def offline(self) -> bool:

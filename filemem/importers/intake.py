@@ -323,7 +323,7 @@ class Intake:
             or turn.key.part in own
             or not self.origins.is_elsewhere(turn.key.part, origin)
         ]
-        if not item.copies or any(turn.key.unique for turn in said):
+        if not item.copies or any(turn.unique for turn in item.turns):
             return said
         copied = f"{format_}:{item.copies}"
         original = self.origins.of(copied)

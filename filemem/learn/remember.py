@@ -10,6 +10,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import config, facts, safe
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
+from filemem.files.gate import Gate
 from filemem.files.memory import kind_of, live
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, said_in, texts_of
@@ -66,13 +67,15 @@ def remember(
     notes: list[str] = []
     if config.of(user).redact and not with_secrets:
         body, notes = _without_secrets(body)
+    gate = Gate(user, with_secrets=with_secrets)
+    named = [tags] if isinstance(tags, str) else [*tags]
     claim = Claim(
         text=" ".join(body.split()),
         day=at.date(),
         sources=(source,) if source else (),
         importance=importance or DEFAULT_IMPORTANCE,
         pinned=pinned,
-        tags=(tags,) if isinstance(tags, str) else tuple(map(str, tags)),
+        tags=tuple(gate.clean(str(tag)).text for tag in named),
         body=body,
         action=SUPERSEDE if replaces else ADD,
         target=replaces,
