@@ -34,8 +34,8 @@ from filemem.jobs import (
 )
 from filemem.learn.outcome import together
 from filemem.learn.records import Decision
+from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
-from filemem.models.offline import OfflineModel, chosen_model
 from filemem.search.searching import Hit, search_files
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep

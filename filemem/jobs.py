@@ -34,8 +34,8 @@ from filemem.learn import consolidate as reading
 from filemem.learn import remember as keeping
 from filemem.learn.consolidate import cost
 from filemem.learn.outcome import Applied, together
+from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
-from filemem.models.offline import model_of_run
 from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 

@@ -12,8 +12,8 @@ from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.chat.listener import ToolCalled
 from filemem.files.folder import Folder
+from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
-from filemem.models.offline import OfflineModel
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 TALK = "sessions/2026/2026-11-10-0900-talk.md"

@@ -22,6 +22,7 @@ from filemem.files.gate import Gate
 from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, Passage
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.llm import prompt
+from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import (
     Messages,
@@ -31,7 +32,6 @@ from filemem.llm.model import (
     Tools,
     ToolsRefused,
 )
-from filemem.models.offline import OfflineModel
 from filemem.text import terms
 from filemem.text.plain import clip_tokens, escape_controls, one_line, printable
 from filemem.text.redaction import kinds

@@ -184,7 +184,7 @@ class Context:
         sent until they have answered.
         """
         from filemem.files import config  # noqa: PLC0415  loads YAML
-        from filemem.models.offline import chosen_model  # noqa: PLC0415
+        from filemem.llm.choice import chosen_model  # noqa: PLC0415
 
         question = config.unanswered(folder.store, name or "")
         if question and not self.told:

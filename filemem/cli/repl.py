@@ -37,8 +37,8 @@ from filemem.files.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
 from filemem.files.transcript import Transcript
 from filemem.jobs import JobRun, consolidated, keep_fact
 from filemem.learn import proposals, sessions
+from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.llm.model import Model
-from filemem.models.offline import NOTICE, OfflineModel
 from filemem.search import semantic
 from filemem.text.plain import count_tokens, counted, first_few, one_line
 

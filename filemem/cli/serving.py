@@ -21,8 +21,8 @@ from filemem.files import keys
 from filemem.files.folder import Folder, StoreFolder
 from filemem.files.keys import EXPOSED, LOOPBACK
 from filemem.jobs import imported
+from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.mcp import clients, hooks, server
-from filemem.models.offline import NOTICE, OfflineModel
 from filemem.text.plain import counted, one_line
 
 HOOK_FILES = {

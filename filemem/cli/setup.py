@@ -22,8 +22,8 @@ from filemem.files import config, person, safe
 from filemem.files.folder import StoreFolder
 from filemem.git.setup import set_up
 from filemem.importers import ImportedMemory, Skipped
+from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OPENAI_URL
-from filemem.models.offline import OfflineModel
 from filemem.text.plain import counted
 
 MAX_LISTED = 10  # of each list of what was imported

@@ -11,7 +11,7 @@ from filemem.files import config, journal
 from filemem.files.folder import Folder, JobDone, Progress, no_progress
 from filemem.forgetting.sweeper import standings
 from filemem.learn import proposals
-from filemem.models.offline import OfflineModel
+from filemem.llm.choice import OfflineModel
 from filemem.text.plain import count_tokens, counted
 
 SOON_DAYS = 30

@@ -22,6 +22,7 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import PROFILE
 from filemem.files.transcript import INTERRUPTED
 from filemem.llm import prompt
+from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import (
     Messages,
@@ -32,7 +33,6 @@ from filemem.llm.model import (
     ToolsRefused,
     Usage,
 )
-from filemem.models.offline import OfflineModel
 from filemem.serve.request import ChatRequest, text_of
 from filemem.tools.answers import spelt
 from filemem.tools.toolbox import Toolbox

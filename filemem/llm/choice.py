@@ -24,7 +24,8 @@ class OfflineModel:
     def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
         """Fail: there is no model to ask."""
         raise ModelError(
-            "no model is configured; name one with --model, FILEMEM_MODEL or `model:` in ~/.config/filemem/config.yaml."
+            "no model is configured; name one with --model, FILEMEM_MODEL or `model:` "
+            "in ~/.config/filemem/config.yaml."
         )
 
 
@@ -45,6 +46,9 @@ def chosen_model(folder: Folder, name: str | None) -> OpenAIModel | None:
 
 @functools.lru_cache(maxsize=2)
 def model_of_run(run: str, store: str, name: str) -> FailFastModel | None:
-    """One model for all users of a run, and for no later one, so that one that has failed is not asked for each."""
+    """Return one model for all users of a run, and for no later one.
+
+    So one that has failed is not asked again for each user.
+    """
     found = chosen_model(StoreFolder(store).folder("all"), name)
     return FailFastModel(found) if found else None

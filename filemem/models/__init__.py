@@ -1,1 +1,0 @@
-"""The models that answer: any OpenAI-compatible endpoint, and none at all."""
