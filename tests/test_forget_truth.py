@@ -179,6 +179,12 @@ def test_what_no_search_reads_is_named(mara: User) -> None:
     assert done.return_value == 1
 
 
+def test_no_digest_of_an_earlier_server_stays(mara: User) -> None:
+    """As it was made of the message alone, a short one is guessed from it."""
+    kept = put(mara, ".filemem/chats.jsonl", b'["d2c7...", "sessions/x.md"]\n')
+    assert run(mara, f"{TALK}:1", "--yes").return_value == 0 and not kept.exists()
+
+
 # -- another job -------------------------------------------------------------------------
 
 

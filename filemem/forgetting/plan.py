@@ -48,7 +48,8 @@ from filemem.forgetting.matching import (
 )
 from filemem.text.plain import digest, one_line
 
-CACHES = ("index", "vectors")  # in the bookkeeping; made anew when they are needed
+# In the bookkeeping: what is made anew, and digests of an earlier version's server.
+CACHES = ("index", "vectors", "chats.jsonl")
 MOST_LINES = 10_000  # of a range that a citation names
 
 _HEAD = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}|{MARKS.pattern})")
