@@ -26,7 +26,7 @@ from filemem.files.folder import (
     no_progress,
 )
 from filemem.files.memory import PROFILE
-from filemem.forgetting import compaction, execute, purge, sweeper
+from filemem.forgetting import execute, purge, summaries, sweeper
 from filemem.forgetting.plan import DeletionPlan
 from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
@@ -238,7 +238,7 @@ def maintain(
             together(consolidated(folder, at, model)).told()
             if model and not dry
             else cost(folder, model),
-            compact(folder, at, None, progress, dry=dry),
+            compact(folder, at, None, progress, model=model, dry=dry),
             sweep(folder, at, progress, dry=dry),
         ]
         if not dry:
@@ -256,12 +256,17 @@ def compact(
     days: int | None = None,
     progress: Progress = no_progress,
     *,
+    model: Model | None = None,
     dry: bool = False,
 ) -> JobDone:
-    """Summarise and archive what is older than some days; `dry`: only say what would be done."""
+    """Summarise, in a model's words if there is one, and archive what is older than
+    some days; `dry`: only say what would be done."""
     with _frame(folder, "compact", at, dry=dry) as run:
-        found = compaction.plan(folder, at.date(), days, progress)
-        return _committed(run, compaction.apply(folder, found, at, progress, dry=dry))
+        found = summaries.plan(
+            folder, at.date(), days, progress, with_model=model is not None
+        )
+        done = summaries.apply(folder, found, at, progress, model=model, dry=dry)
+        return _committed(run, done)
 
 
 def sweep(

@@ -58,6 +58,7 @@ def consolidate_command(call: Context, **options: Any) -> Output:
     type=click.IntRange(0),
     help="Sessions that old [30, or as set].",
 )
+@model_option
 @scheduler_option
 @all_users_option
 @dry_run_option
@@ -66,7 +67,9 @@ def consolidate_command(call: Context, **options: Any) -> Output:
 def compact_command(call: Context, **options: Any) -> Output:
     """Summarise old conversations by month, and archive them.
 
-    A summary quotes the most telling turns, each with a link to it.
+    The model tells what came of each, what was decided and what is open, each line
+    with a link to the turns that say it. Without a model a few of your own sentences
+    are quoted, and told anew once there is one.
 
     Example: filemem compact --older-than 60 --dry-run"""
     return _run(call, jobs.compact, **options)
@@ -199,7 +202,8 @@ def _run(call: Context, job: Job, **options: Any) -> Output:
     user = call.the_user()
     if "model" in options:
         options["model"] = call.model(user, options["model"])
-    if options.get("model") and not options["dry"]:
+    reads = job is not jobs.compact
+    if reads and options.get("model") and not options["dry"]:
         takes = cost(user, options["model"])
         say_dim(*takes.said)
         if job is jobs.consolidate:

@@ -9,7 +9,7 @@ import datetime as dt
 import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import safe, sections
@@ -367,14 +367,24 @@ def archive(
 
 COMPACTED = "compacted.log"  # source<TAB>its digest<TAB>summary<TAB>the section's digest<TAB>done; the last counts
 DONE = "done"
+RETOLD = "retold"  # done, in a model's words
 
 
-class Compacted(NamedTuple):
-    """What the log says of one source, last: its digest, the summary that stands for it, the digest of its section there."""
+@dataclasses.dataclass(frozen=True)
+class Compacted:
+    """What the log says last of one source.
+
+    Attributes:
+        digest: of the source.
+        summary: the summary that stands for it, by path.
+        section: the digest of its section there.
+        is_retold: whether the section is a model's words, and no quotes.
+    """
 
     digest: str
     summary: str
     section: str
+    is_retold: bool = False
 
 
 def compacted(folder: Folder) -> dict[str, Compacted]:
@@ -382,6 +392,8 @@ def compacted(folder: Folder) -> dict[str, Compacted]:
     found: dict[str, Compacted] = {}
     with contextlib.suppress(FilememError):
         for source, *entry in rows(folder, COMPACTED):
-            if entry[3:] == [DONE]:
-                found[source] = Compacted(*entry[:3])
+            if entry[3:] in ([DONE], [RETOLD]):
+                before, summary, section, how = entry
+                is_retold = how == RETOLD
+                found[source] = Compacted(before, summary, section, is_retold)
     return found

@@ -61,11 +61,11 @@ def title(path: str) -> str:
     )
 
 
-def section(path: str, bullets: Iterable[Bullet]) -> bytes:
-    """The section of one source; an empty line stands between one and the next."""
-    return f"## {title(path)}\n\n{''.join(map(str, bullets))}".encode(
-        "utf-8", "replace"
-    )
+def section(path: str, bullets: Iterable[Bullet], told: str = "") -> bytes:
+    """Write the section of one source: what it was about, if that is `told`, and lines."""
+    about = f"**{told}**\n\n" if told else ""
+    text = f"## {title(path)}\n\n{about}{''.join(map(str, bullets))}"
+    return text.encode("utf-8", "replace")
 
 
 def find(data: bytes, path: str) -> tuple[int, int] | None:
