@@ -127,7 +127,7 @@ def _to_commit(folder: Folder, done: _Outcome) -> list[str]:
     return [*kept, journal.RECALLS]
 
 
-# -- files -------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------
 
 
 def _delete_level(
@@ -266,7 +266,7 @@ def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
     return unnamed(data, plan.gone)
 
 
-# -- the program's own records -----------------------------------------------------------
+# -- the program's own records ---------------------------------------------------------
 
 
 def clear_records(
@@ -356,7 +356,7 @@ def _clear_caches(folder: Folder) -> None:
             safe.remove(folder.bookkeeping(name))
 
 
-# -- a whole user ------------------------------------------------------------------------
+# -- a whole user ----------------------------------------------------------------------
 
 
 def plan_whole_user(folder: Folder) -> DeletionPlan:
@@ -395,7 +395,7 @@ def remove_folder(folder: Folder, *, repository: bool) -> None:
     safe.sync_folder(folder.store)
 
 
-# -- what an earlier version had begun ---------------------------------------------------
+# -- what an earlier version had begun -------------------------------------------------
 
 
 def is_begun(folder: Folder) -> bool:

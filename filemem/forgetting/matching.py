@@ -186,7 +186,7 @@ def all_found(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
     return all(pattern.search(text) for pattern in patterns)
 
 
-# -- patterns of words -------------------------------------------------------------------
+# -- patterns of words -----------------------------------------------------------------
 
 
 def _whole(word: str) -> str:
@@ -286,7 +286,7 @@ def without_names(text: str, gone: Iterable[str]) -> str:
     return text
 
 
-# -- where it stands ---------------------------------------------------------------------
+# -- where it stands -------------------------------------------------------------------
 
 UNREADABLE = "cannot be searched, so nobody knows what it says"
 IN_NAME = "its name says it"

@@ -229,7 +229,7 @@ def split_place(text: str) -> tuple[str, set[int]]:
     return path, lines
 
 
-# -- of one memory -----------------------------------------------------------------------
+# -- of one memory ---------------------------------------------------------------------
 
 
 def removals_with(memory: Memory, matcher: Matcher) -> list[Removal]:
@@ -328,7 +328,7 @@ def split_lines(data: bytes) -> SplitLines:
     return SplitLines(tuple(text.split(newline)), newline, codec, errors)
 
 
-# -- the cascade -------------------------------------------------------------------------
+# -- the cascade -----------------------------------------------------------------------
 
 
 class _Cascade:
@@ -496,7 +496,7 @@ class _Cascade:
             level = cause.level + 1
             self._take(replace(item, why="cites it", text=text, level=level))
 
-    # -- what else says it ---------------------------------------------------------------
+    # -- what else says it -------------------------------------------------------------
 
     def _occurrences(self) -> list[Occurrence]:
         """Return every place in the folder that says it and does not go. A record that

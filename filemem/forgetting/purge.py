@@ -275,7 +275,7 @@ def _remotes(repository: Repository) -> list[str]:
     return said
 
 
-# -- in the copy -------------------------------------------------------------------------
+# -- in the copy -----------------------------------------------------------------------
 
 
 class _Rewriter:
@@ -352,7 +352,7 @@ def _is_beginning(said: str, matcher: Matcher) -> bool:
     return any(line.startswith(start) for line in matcher.lines)
 
 
-# -- what still says it ------------------------------------------------------------------
+# -- what still says it ----------------------------------------------------------------
 
 
 def search(history: History, plan: DeletionPlan) -> list[str]:
