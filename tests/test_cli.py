@@ -549,7 +549,7 @@ def read(path, zone):\n    yield ImportedNote('tea.md', open(path, 'rb').read())
         ),
         (
             "",
-            "filemem.yaml is not a plain file",
+            "filemem.yaml is a symbolic link; name the file itself.",
         ),
         (
             "steps: many",

@@ -15,21 +15,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.output import Line as Line
-from filemem.cli.output import Output as Output
-from filemem.cli.output import Row as Row
-from filemem.cli.output import Safe as Safe
-from filemem.cli.output import Wrapper as Wrapper
-from filemem.cli.output import choose as choose
-from filemem.cli.output import columns as columns
-from filemem.cli.output import confirmed as confirmed
-from filemem.cli.output import dim as dim
-from filemem.cli.output import progress as progress
-from filemem.cli.output import say as say
-from filemem.cli.output import say_dim as say_dim
-from filemem.cli.output import sentence as sentence
-from filemem.cli.output import show as show
-from filemem.cli.output import wrapped as wrapped
+from filemem.cli.output import Line, confirmed, say, say_dim, show
 from filemem.errors import FilememError
 from filemem.files import person
 from filemem.files.folder import Folder, StoreFolder, mistyped
@@ -409,42 +395,3 @@ after_option = click.option(
 before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
 path_argument = click.argument("path", type=click.Path())
 optional_path_argument = click.argument("path", type=click.Path(), required=False)
-
-
-# -- what commands that are not yet written with decorators use -------------------------
-
-OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "PATH": path_argument,
-    "[PATH]": optional_path_argument,
-    "--limit": limit_option,
-    "--json": json_option,
-    "--as-of": as_of_option,
-    "--new": new_option,
-    "--all-users": all_users_option,
-    "--scheduler": scheduler_option,
-    "--dry-run": dry_run_option,
-    "--with-secrets": with_secrets_option,
-    "--model": model_option,
-    "--path": path_option,
-    "--speaker": speaker_option,
-    "--after": after_option,
-    "--before": before_option,
-}
-
-
-def command(
-    name: str, *parameters: str | Callable[[Any], Any], within: Any = click
-) -> Callable[[Any], Any]:
-    """Return a decorator that makes a command of a generator and its parameters."""
-
-    def made(function: Callable[..., Iterator[Line]]) -> Any:
-        built: Any = prints(function)
-        for some in reversed(parameters):
-            if isinstance(some, str):
-                for word in reversed(some.split()):
-                    built = OPTIONS[word](built)
-            else:
-                built = some(built)
-        return within.command(name)(built)
-
-    return made

@@ -7,16 +7,8 @@ from typing import Any
 import click
 
 from filemem import jobs
-from filemem.cli.context import (
-    Context,
-    Output,
-    Row,
-    command,
-    confirmed,
-    progress,
-    say_dim,
-    split_line,
-)
+from filemem.cli.context import Context, dry_run_option, json_option, prints, split_line
+from filemem.cli.output import Output, Row, confirmed, progress, say_dim
 from filemem.errors import FilememError, NotFound
 from filemem.files.folder import JOB_WAIT_SECONDS, Folder, JobDone
 from filemem.files.journal import pending_places, settle_pending
@@ -33,49 +25,48 @@ NAME_ONE = (
 )
 
 
-@command(
-    "forget",
-    click.argument("what", type=click.Path(), required=False),
-    click.option(
-        "--about",
-        metavar="WORDS",
-        help="All that contains all these words, even if they look like a path.",
-    ),
-    click.option(
-        "--pending",
-        is_flag=True,
-        help="What chats of earlier versions were asked to forget, and have hidden.",
-    ),
-    click.option(
-        "--others",
-        is_flag=True,
-        help="Also what says the same elsewhere or in another form.",
-    ),
-    click.option(
-        "--whole-user",
-        metavar="NAME",
-        help="Everything of this user, keys of serve too.",
-    ),
-    click.option(
-        "--yes",
-        is_flag=True,
-        help="Delete without asking, and list what else says it.",
-    ),
-    "--dry-run",
-    click.option(
-        "--wait",
-        type=click.FloatRange(0),
-        metavar="SECONDS",
-        default=JOB_WAIT_SECONDS,
-        help="Wait so long for another job.",
-    ),
-    click.option(
-        "--purge-history",
-        is_flag=True,
-        help="Also have git filter-repo rewrite the repository without it.",
-    ),
-    "--json",
+@click.command("forget")
+@click.argument("what", type=click.Path(), required=False)
+@click.option(
+    "--about",
+    metavar="WORDS",
+    help="All that contains all these words, even if they look like a path.",
 )
+@click.option(
+    "--pending",
+    is_flag=True,
+    help="What chats of earlier versions were asked to forget, and have hidden.",
+)
+@click.option(
+    "--others",
+    is_flag=True,
+    help="Also what says the same elsewhere or in another form.",
+)
+@click.option(
+    "--whole-user",
+    metavar="NAME",
+    help="Everything of this user, keys of serve too.",
+)
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Delete without asking, and list what else says it.",
+)
+@dry_run_option
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    default=JOB_WAIT_SECONDS,
+    help="Wait so long for another job.",
+)
+@click.option(
+    "--purge-history",
+    is_flag=True,
+    help="Also have git filter-repo rewrite the repository without it.",
+)
+@json_option
+@prints
 def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     """Delete something for good, with what derives from it.
 

@@ -18,17 +18,15 @@ from filemem.chat.conversation import Conversation
 from filemem.chat.core_memory import preferences
 from filemem.chat.phrases import said_to
 from filemem.chat.window import Prompt
-from filemem.cli import context
 from filemem.cli.context import (
     Context,
-    Output,
-    Row,
-    command,
-    say,
-    say_dim,
-    sentence,
+    json_option,
+    model_option,
+    new_option,
+    prints,
     split_line,
 )
+from filemem.cli.output import Output, Row, progress, say, say_dim, sentence, wrapped
 from filemem.cli.screen import Screen
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.files import config, journal, transcript
@@ -226,7 +224,7 @@ class Chat:
         return 2
 
     def _answer(self, message: str) -> int:
-        with context.progress("reading the memories") as show:
+        with progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
             self._screen.begin(message)
             answer = self._talk.say(message, self._screen.hear)
@@ -251,7 +249,7 @@ class Chat:
             return self._answer_off_the_record(rest)
         said = self._said_to_command(name, rest)
         if not self._screen.tell("notice", text=said):
-            say(context.wrapped(said, sys.stdout))
+            say(wrapped(said, sys.stdout))
         return 0
 
     def _said_to_command(self, name: str, rest: str) -> str:
@@ -404,37 +402,37 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     return session if is_of_today and answers == {NO_ANSWER} else None
 
 
-@command(
-    "chat",
-    click.argument("text", metavar="[MESSAGE]", required=False),
-    click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE."),
-    "--model",
-    click.option(
-        "--resume",
-        is_flag=False,
-        flag_value="",
-        metavar="[SESSION]",
-        help="Go on with that, or the last.",
-    ),
-    click.option(
-        "--off-the-record",
-        "off",
-        is_flag=True,
-        help="Keep nothing of this chat: no turn, no recall.",
-    ),
-    click.option(
-        "--prompt",
-        is_flag=True,
-        help="Print what the model would see, with its tokens, and exit.",
-    ),
-    click.option(
-        "--log",
-        metavar="FILE",
-        help="Add every request with its reply to FILE, one JSON object a line.",
-    ),
-    click.option("-v", "--verbose", is_flag=True, help="Show each tool call."),
-    "--json --new",
+@click.command("chat")
+@click.argument("text", metavar="[MESSAGE]", required=False)
+@click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE.")
+@model_option
+@click.option(
+    "--resume",
+    is_flag=False,
+    flag_value="",
+    metavar="[SESSION]",
+    help="Go on with that, or the last.",
 )
+@click.option(
+    "--off-the-record",
+    "off",
+    is_flag=True,
+    help="Keep nothing of this chat: no turn, no recall.",
+)
+@click.option(
+    "--prompt",
+    is_flag=True,
+    help="Print what the model would see, with its tokens, and exit.",
+)
+@click.option(
+    "--log",
+    metavar="FILE",
+    help="Add every request with its reply to FILE, one JSON object a line.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
+@json_option
+@new_option
+@prints
 def chat_command(
     call: Context, text: str | None, message: str | None, resume: str | None, **how: Any
 ) -> Output:

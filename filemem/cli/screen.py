@@ -12,8 +12,7 @@ from filemem.chat.conversation import Conversation
 from filemem.chat.listener import Event, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to
 from filemem.chat.quoting import day_of
-from filemem.cli import context
-from filemem.cli.context import Row, Safe, Wrapper, say, say_dim
+from filemem.cli.output import Row, Safe, Wrapper, dim, say, say_dim, show, wrapped
 from filemem.files.memory import when_of
 from filemem.text.plain import counted, escape_controls, one_line
 
@@ -54,7 +53,7 @@ class Screen:
         self.message = message
         self._numbers.clear()
         if self._live and not self._talk.offline:
-            self._put(context.dim(said_to(message, WORKING)))
+            self._put(dim(said_to(message, WORKING)))
             self._is_working = True
 
     def hear(self, event: Event) -> None:
@@ -97,13 +96,13 @@ class Screen:
         self._stream("", end=True)
         if not self.tell("error", text=text):
             self._put("")
-            shown = context.wrapped(escape_controls(text), sys.stderr)
+            shown = wrapped(escape_controls(text), sys.stderr)
             say(Safe(click.style(shown, fg="red")), err=True)
 
     def tell(self, event: str, **data: Any) -> bool:
         """Print an event for a script; return whether it is one that listens."""
         row = Row({"event": event, **data}, [])
-        context.show(iter([row]), as_json=self._as_json)
+        show(iter([row]), as_json=self._as_json)
         return self._as_json
 
     def aside(self, text: str) -> None:
