@@ -291,31 +291,21 @@ def test_a_failed_try_is_gone_on_with_by_the_next(
     assert len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 2
 
 
-def test_a_question_that_was_never_answered_is_kept_and_is_no_conversation(
+def test_a_question_that_was_never_answered_is_kept_and_counts_as_any_other(
     store: Path, server: ScriptedServer
 ) -> None:
-    """It waits for no model and is in no list, timeline or summary; what the person told, answered or not, waits."""
+    """It may tell something, so it waits for a model."""
     server.default = fail(401, "no")
-    assert (
-        run(store, server, "-m", "Which tea do I like? 我喜欢什么茶？").returncode == 2
-    )
+    asked = "Can you note that I'm allergic to penicillin? 我喜欢什么茶？"
+    assert run(store, server, "-m", asked).returncode == 2
     [path] = (store / "memory_store/ann/sessions").rglob("*.md")
-    assert (
-        path.read_text().endswith("[no answer]\n")
-        and "我喜欢什么茶？" in path.read_text()
-    )
+    assert path.read_text().endswith("[no answer]\n") and asked in path.read_text()
 
     def told(*words: str) -> str:
         return filemem(*words, env=clean(store), cwd=store).stdout
 
-    assert path.name not in told("list") + told("timeline")
-    assert path.name in told("list", "sessions/**") + told("grep", "tea")
-    assert "Nothing new to read" in told("consolidate", "--dry-run")
-    assert path.stem not in told("compact", "--dry-run", "--today", "2030-01-01")
-    assert run(store, server, "-m", "I moved to Oslo.").returncode == 2
-    assert path.name in told("list") and "1 conversation" in told(
-        "consolidate", "--dry-run"
-    )
+    assert path.name in told("list") and path.name in told("grep", "penicillin")
+    assert "1 conversation" in told("consolidate", "--dry-run")
 
 
 def test_old_talks_are_read_in_the_background_and_the_shell_never_waits(

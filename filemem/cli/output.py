@@ -168,6 +168,9 @@ _PIECE = re.compile(
     f"\n|[^\\S\n]*(?:[{_OPENING}]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_CLOSING}]*|[^\\S\n]+"
 )
 """A word or a wide character, with the blanks before it and the signs that go with it."""
+_COMPLETE = re.compile(  # up to where a word has ended; a path may have Chinese in it
+    f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_CLOSING}]))"
+)
 _MAX_HELD_CHARS = 1_000
 
 
@@ -191,12 +194,14 @@ class Wrapper:
 
     def feed(self, text: str, *, end: bool = False) -> str:
         """Return what may be shown now; the last word waits for more, or for the `end`."""
-        pieces = _PIECE.findall(self._held + text)
-        self._held = ""
-        if pieces and not end and len(pieces[-1]) < _MAX_HELD_CHARS:
-            self._held = pieces.pop()
+        came = self._held + text
+        complete = _COMPLETE.match(came)
+        shown = complete.end() if complete else 0
+        if end or len(came) - shown > _MAX_HELD_CHARS:
+            shown = len(came)
+        self._held = came[shown:]
         width = shutil.get_terminal_size().columns  # a window may change its size
-        changed = _PIECE.findall(self._change("".join(pieces)))
+        changed = _PIECE.findall(self._change(came[:shown]))
         return "".join(self._placed(piece, width) for piece in changed)
 
     def _placed(self, piece: str, width: int) -> str:
