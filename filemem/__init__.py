@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from filemem.git.repository import GitError as GitError
     from filemem.learn.records import Decision as Decision
     from filemem.llm.model import ModelError as ModelError
-    from filemem.search.searching import Hit as Hit
+    from filemem.search.results import Hit as Hit
     from filemem.tools.grep import Match as Match
     from filemem.tools.toolbox import Toolbox as Toolbox
 
@@ -36,7 +36,7 @@ _PUBLIC = {  # by module
     "git.repository": "GitError",
     "llm.model": "ModelError",
     "learn.records": "Decision",
-    "search.searching": "Hit",
+    "search.results": "Hit",
     "tools.toolbox": "Toolbox",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}

@@ -36,7 +36,8 @@ from filemem.learn.outcome import together
 from filemem.learn.records import Decision
 from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
-from filemem.search.searching import Hit, search_files
+from filemem.search.results import Hit
+from filemem.search.searching import search_files
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep
 from filemem.tools.toolbox import Toolbox
@@ -152,18 +153,24 @@ class User:
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: int | None = None,
         path: str | None = None,
         speaker: str | None = None,
         after: str | dt.date | None = None,
         before: str | dt.date | None = None,
         today: dt.date | None = None,
     ) -> list[Hit]:
-        """The best passages for a question, best first; raises FilememError for a filter that means nothing.
+        """Return the best passages for a question, best first.
 
-        `path` is a glob; `after` and `before` are dates, or days such as `2026-05`, `2026-05-08` or `last week`.
+        Args:
+            limit: how many, at most; None for those that an agent's answer shows.
+            path: a glob of the files to search.
+            after, before: dates, or days such as `2026-05`, `2026-05-08`, `last week`.
+
+        Raises:
+            FilememError: a filter means nothing.
         """
-        if type(limit) is not int or limit < 1:
+        if limit is not None and (type(limit) is not int or limit < 1):
             raise FilememError(f"limit is a whole number from 1, not {limit!r}.")
         found = search_files(
             index.of(self.folder),

@@ -52,7 +52,7 @@ from filemem.files.memory import (
 from filemem.text import terms
 from filemem.text.plain import LINK
 
-MAGIC = b"filemem index 8\n"
+MAGIC = b"filemem index 9\n"
 ARCHIVED, UNSETTLED = 1, 2
 """Marks of a file: it lies in the archive; it is to be read again."""
 MOST_COUNTED = 255
@@ -404,7 +404,7 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
             # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
             if (
                 cites
-                or (sums_up and flags & terms.CITES)
+                or (sums_up and _SOURCE.search(whole))
                 or (profile and SOURCE_MARK.search(whole))
             ):
                 flags |= terms.IS_DERIVED
@@ -429,9 +429,6 @@ def _particulars(memory: Memory) -> dict[str, Any]:
 # -- what ranking asks -------------------------------------------------------------------------------------------------
 
 _IS_DERIVED = bytes(bool(n & terms.IS_DERIVED) for n in range(256))
-_CITES = bytes(bool(n & terms.CITES) for n in range(256))
-_ASKS_ONLY = bytes(bool(n & terms.ASKS_ONLY) for n in range(256))
-BY_ASSISTANT, ONLY_ASKING, QUOTING = 1, 2, 3
 
 
 class Corpus:
@@ -446,7 +443,7 @@ class Corpus:
         self._concepts: dict[str, list[str]] = {}
         self._frequencies: dict[str, int] = {}
         self._postings: dict[str, list[tuple[array[int], bytes]]] = {}
-        self.kept: dict[int, Any] = {}  # what ranking keeps of passages
+        self.ranking_cache: dict[tuple[int, int], tuple[int, int]] = {}
         self.lengths: Sequence[int] = snapshot.lengths
         self.flags = snapshot.flags
         self.lines: Sequence[int] = snapshot.lines
@@ -491,62 +488,25 @@ class Corpus:
         ]
 
     @functools.cached_property
-    def voices(self) -> bytes:
-        """By passage 0 for what a person states or nobody says, BY_ASSISTANT, ONLY_ASKING (a person, an assistant) or QUOTING
-        (memory); empty where all is 0."""
+    def by_assistant(self) -> bytes:
+        """By passage 1 where it holds an assistant's words, as its file says, else 0."""
         found = bytearray(len(self.flags))
         if ASSISTANT in self.speaker_names:
             for number in _places(self.speakers, self.speaker_names.index(ASSISTANT)):
-                found[number] = BY_ASSISTANT
+                found[number] = 1
         for entry in self.entries():
-            if "assistant" in entry.particulars:
-                named = terms.fold(str(entry.particulars["assistant"]))
-                for number in entry.numbers:
-                    found[number] |= (
-                        BY_ASSISTANT
-                        if self.speaker_names[self.speakers[number]] == named
-                        else 0
-                    )
-        # A question is put to an assistant where one speaks before or after it.
-        for number in (
-            _places(self.flags.translate(_ASKS_ONLY), 1) if any(found) else ()
-        ):
-            if not found[number] and self.speakers[number]:
-                entry = self.file(number)
-                beside = found[
-                    max(entry.first, number - 1) : min(
-                        entry.first + entry.count, number + 2
-                    )
-                ]
-                found[number] = ONLY_ASKING if BY_ASSISTANT in beside else 0
-        for number in _places(self.flags.translate(_CITES), 1):
-            found[number] = QUOTING if self.speakers[number] else found[number]
-        return bytes(found) if any(found) else b""
-
-    @functools.cached_property
-    def hollow(self) -> frozenset[int]:
-        """The passages that only ask an assistant, or quote memory."""
-        return frozenset(
-            number
-            for voice in (ONLY_ASKING, QUOTING)
-            for number in _places(self.voices, voice)
-        )
+            if "assistant" not in entry.particulars:
+                continue
+            named = terms.fold(str(entry.particulars["assistant"]))
+            for number in entry.numbers:
+                if self.speaker_names[self.speakers[number]] == named:
+                    found[number] = 1
+        return bytes(found)
 
     @functools.cached_property
     def mean_length(self) -> float:
         """Of the passages that are counted, in tokens."""
-        total = self._total - sum(self.lengths[number] for number in self.uncounted)
-        return total / max(1, self.count - len(self.uncounted))
-
-    @functools.cached_property
-    def uncounted(self) -> frozenset[int]:
-        """The hollow passages and an assistant's answers to such a question: no word is more common for them, nor rarer."""
-        behind = {number + 1 for number in _places(self.voices, ONLY_ASKING)}
-        return self.hollow | {
-            number
-            for number in behind
-            if self.voices[number : number + 1] == bytes([BY_ASSISTANT])
-        }
+        return self._total / max(1, self.count)
 
     @functools.cached_property
     def names(self) -> list[tuple[str, ...]]:

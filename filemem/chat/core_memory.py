@@ -17,7 +17,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.files.sections import BEGIN, END, under
 from filemem.llm import prompt
-from filemem.search import question
+from filemem.search.validity import Validity, validity
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MAX_PREFERENCES_TOKENS = 600  # of all of them
@@ -87,7 +87,7 @@ def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
             lessons.append(entry)
     lessons.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
     for entry in lessons:
-        if not question.lapse(entry, today):
+        if validity(entry, today) is Validity.HOLDS:
             yield from _lesson(folder, entry.path)
 
 

@@ -10,7 +10,7 @@ from filemem.chat.phrases import said_to
 from filemem.chat.recall import HOLDS, search
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK, FileDate, kind_of
-from filemem.search.searching import Hit
+from filemem.search.results import Hit
 from filemem.text import dates
 from filemem.tools import answers
 

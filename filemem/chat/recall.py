@@ -1,6 +1,7 @@
 """The best passages beside a message: what one search finds for it, as a prompt has it."""
 
 import datetime as dt
+from dataclasses import replace
 
 from filemem import index
 from filemem.chat.core_memory import core_memory, profile_text
@@ -8,7 +9,8 @@ from filemem.errors import FilememError
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.llm import prompt
-from filemem.search.searching import Found, Hit, search_files
+from filemem.search.results import Hit
+from filemem.search.searching import Found, search_files
 from filemem.text.plain import count_tokens, escape_controls
 from filemem.tools import answers
 
@@ -52,7 +54,7 @@ def recall(
     hits = _beyond_profile(folder, found.hits)
     total = len(hits) + found.more
     while hits:
-        text = answers.searched(found._replace(hits=hits), calls=False)
+        text = answers.searched(replace(found, hits=hits), calls=False)
         heading = NEAREST_FOUND.format(total=total, shown=len(hits))
         told = heading + escape_controls(text)
         if len(hits) == 1 or count_tokens(told) <= room_tokens:

@@ -79,7 +79,7 @@ def search_command(
         yield Row(data, [])
     yield answers.searched(found, shell=True)
     if explain:
-        yield f"\n{found.certainty:.0%} certain"
+        yield ""
         for hit in sorted(found.hits, key=lambda hit: -hit.score):
             parts = sorted(hit.parts.items(), key=lambda part: -abs(part[1]))
             told = ", ".join(f"{name} {value:+.2f}" for name, value in parts)
@@ -149,13 +149,13 @@ def grep_command(
     days = None
     if speaker:
         from filemem import index  # noqa: PLC0415  which a grep for words does without
-        from filemem.search import question  # noqa: PLC0415
+        from filemem.search import filters  # noqa: PLC0415
 
-        said_by = question.said_by(index.of(user).corpus(), speaker)
+        said_by = filters.said_by(index.of(user).corpus(), speaker)
     if after or before:
-        from filemem.search import question  # noqa: PLC0415
+        from filemem.search import filters  # noqa: PLC0415
 
-        days = question.bounds(after, before, call.now.date())
+        days = filters.bounds(after, before, call.now.date())
     page = LINES_ON_SCREEN if sys.stdout.isatty() and not call.json else 10**9
     found = grep(user, pattern, said_by=said_by, days=days, page=page, **how)
     if call.json:
@@ -302,11 +302,11 @@ def timeline_command(
 
     Example: filemem timeline --after 2026-05"""
     from filemem import overview  # noqa: PLC0415  which a grep does without
-    from filemem.search import question  # noqa: PLC0415
+    from filemem.search import filters  # noqa: PLC0415
 
     user = call.the_user()
     matches = globs.matcher(glob)
-    days = question.bounds(after, before, call.now.date())
+    days = filters.bounds(after, before, call.now.date())
 
     def is_wanted(path: str) -> bool:
         return matches(path) or matches(live(path))

@@ -23,6 +23,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE
 from filemem.llm import prompt
 from filemem.overview import timeline
+from filemem.text.dayrange import DayRange
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MAX_SECONDS = 1.0  # of a hook
@@ -91,7 +92,8 @@ def _plans(user: Folder, today: dt.date) -> str:
     facts.sort(key=lambda one: (one.date, one.path))
     newest = {one.path for one in facts[-NEWEST_FACTS:]}
     first = today.toordinal()
-    events = timeline(user, newest.__contains__, (first, first + PLANS_DAYS))
+    days = DayRange(first, first + PLANS_DAYS)
+    events = timeline(user, newest.__contains__, days)
     return "\n".join(
         f"{one.day()} {one_line(one.text, 100)} ({one.path}:{one.line})"
         for one in events

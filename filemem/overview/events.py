@@ -10,6 +10,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory, Passage
 from filemem.forgetting.matching import FORGOTTEN
 from filemem.text.dates import Span, mentioned, nearest, one_day
+from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
 
 _NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
@@ -42,14 +43,14 @@ class Event:
 
 
 def timeline(
-    folder: Folder, wanted: Callable[[str], bool], days: tuple[int, int] | None = None
+    folder: Folder, wanted: Callable[[str], bool], days: DayRange | None = None
 ) -> list[Event]:
     """Return the events that memories tell of, oldest first.
 
     Args:
         folder: whose memories.
         wanted: which paths to look at.
-        days: the first and last day, as ordinals; None for all.
+        days: the days asked for; None for all.
     """
     events = []
     for path in folder.paths():
@@ -60,9 +61,8 @@ def timeline(
     return events
 
 
-def _is_within(event: Event, days: tuple[int, int]) -> bool:
-    first, last = days
-    return event.end.toordinal() >= first and event.date.toordinal() <= last
+def _is_within(event: Event, days: DayRange) -> bool:
+    return days.overlaps(DayRange(event.date.toordinal(), event.end.toordinal()))
 
 
 def _event(folder: Folder, path: str) -> Event | None:

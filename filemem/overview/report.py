@@ -21,6 +21,7 @@ from filemem.files.folder import Folder, Progress, no_progress
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
 from filemem.forgetting.sweeper import MemoryStatus, after, standings
 from filemem.overview.events import Event, timeline
+from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
 
 GENERATOR = "filemem report"
@@ -140,7 +141,7 @@ def _topic(memory: Memory) -> str:
 
 
 def _coming(folder: Folder, today: dt.date) -> list[_ReportRow]:
-    days = (today.toordinal(), dt.date.max.toordinal())
+    days = DayRange(today.toordinal(), dt.date.max.toordinal())
     events = timeline(folder, lambda path: path.startswith("facts/"), days)
     to_come = [event for event in events if event.date >= today]
     return [_event_row(event) for event in to_come[:MAX_COMING]]

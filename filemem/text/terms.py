@@ -83,14 +83,9 @@ class Patterns:
 
 # -- terms ------------------------------------------------------------------------------------------------------------
 
-ASKS_ONLY, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = (
-    1,
-    2,
-    4,
-    16,
-    32,
-    64,
-)
+HAS_TIME_WORD = 2
+IS_QUESTION = 4
+FIRST_PERSON = 16
 APART, IS_DERIVED = 8, 128
 """No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
 a pause, or continues a long passage; other passages are told over again."""
@@ -102,6 +97,7 @@ CJK = (
 LETTER = rf"[^\W{CJK}]"  # of a script that writes words apart; CJK names stand within a row of other characters
 _WORDS = table_words("words.txt")
 STOP = frozenset(_WORDS["stop"])
+ASKING = frozenset(_WORDS["asking"])
 
 _LONGEST = 64  # characters of a token; a longer one is cut into several
 _ASCII_WORDS = bytes(
@@ -118,7 +114,6 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 
-_COURTESIES = frozenset(_WORDS["courtesies"])
 _TIME = frozenset(
     [*_WORDS["time"], *map(str, range(1000, 3000))]
 )  # a year tells a time, too
@@ -128,14 +123,6 @@ _ZH_TIME = re.compile(
 )
 _ZH_OWN = re.compile("[我咱]")
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
-_STATES = re.compile(
-    r"[.:;!](?=\s+\S)|[。：；！\n](?=.)"
-)  # a sentence that does not ask, before one that does
-_NAME = re.compile(
-    r" [A-Z][a-z](?<=[a-z,;] [A-Z][a-z])"
-)  # begins with what is quickly looked for
-_CITES = re.compile(r"\.(?<=[\w)]\.)(?:md|txt|ya?ml):\d")  # likewise
-_FOUND_NOTHING = ("\nNowhere in memory:", "\n记忆里没有：")
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------
@@ -231,44 +218,25 @@ def shorten_captions(text: str, wanted: Collection[str]) -> str:
     return _CAPTION.sub(shorter, text) if "[" in text else text
 
 
-def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
-    """Does a text only greet, thank or take leave, as far as it names anything but these names?"""
-    rest = text
-    for phrase in _WORDS["courtesies zh"] if not text.isascii() else ():
-        rest = rest.replace(phrase, " ")
-    found = tokens(rest)
-    return bool(text.strip()) and all(
-        token in _COURTESIES or token in STOP or token in names for token in found
-    )
-
-
 def flags(text: str, found: Iterable[str] | None = None) -> int:
-    """What kind of passage it is, as the sum of ASKS_ONLY … CITES; captions count for nothing.
+    """Return what marks a text, as the sum of HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON.
 
-    `found` are the tokens, where the caller has them, of what is said without captions.
+    Captions count for nothing. `found` are the tokens of what is said without
+    captions, where the caller has them.
     """
     speech = split_captions(text)[0] if found is None else text
-    said, plain = tokens(speech) if found is None else found, speech.isascii()
-    bits = (0 if _TIME.isdisjoint(said) else HAS_TIME_WORD) | (
-        0 if _OWN.isdisjoint(said) else FIRST_PERSON
-    )
-    if not plain:
-        bits |= (HAS_TIME_WORD if _ZH_TIME.search(speech) else 0) | (
-            FIRST_PERSON if _ZH_OWN.search(speech) else 0
-        )
-    if (
-        _QUESTION.search(speech[-30:])
-        if plain and "?" in speech
-        else not plain and _QUESTION.search(speech)
-    ):
-        bits |= IS_QUESTION | (0 if _STATES.search(speech) else ASKS_ONLY)
-    if (":" in text or "：" in text) and (
-        _CITES.search(text) or any(one in f"\n{text}" for one in _FOUND_NOTHING)
-    ):
-        bits |= CITES
-    return bits | (
-        HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0
-    )
+    said = tokens(speech) if found is None else found
+    is_ascii = speech.isascii()
+    bits = 0
+    if not _TIME.isdisjoint(said) or (not is_ascii and _ZH_TIME.search(speech)):
+        bits |= HAS_TIME_WORD
+    if not _OWN.isdisjoint(said) or (not is_ascii and _ZH_OWN.search(speech)):
+        bits |= FIRST_PERSON
+    ending = speech[-30:]
+    may_ask = "?" in ending if is_ascii else True
+    if may_ask and _QUESTION.search(ending):
+        bits |= IS_QUESTION
+    return bits
 
 
 # -- word lists --------------------------------------------------------------------------------------------------

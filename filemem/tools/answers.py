@@ -32,7 +32,8 @@ from filemem.tools.grep import GrepPage, Match, lines_of
 from filemem.tools.matcher import Span
 
 if TYPE_CHECKING:
-    from filemem.search.searching import Found, Hit
+    from filemem.search.results import Hit
+    from filemem.search.searching import Found
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 MAX_OPENED_CHARS = 20_000  # of a line that is opened alone
@@ -44,6 +45,7 @@ MIN_CUT_CHARS = 200  # that are worth the line which says how to see them
 MAX_FILES_COUNTED = 15  # of which grep says how many lines match
 GREP_TOKENS = 1500  # in one answer of grep
 MAX_HEAD_BYTES = 8192  # in which a file's front matter is looked for
+SHORT_REPLY_TOKENS = 5
 MOST_HITS = 200  # passages of a search
 _SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
@@ -416,79 +418,110 @@ def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> st
 
 
 def searched(found: "Found", *, shell: bool = False, calls: bool = True) -> str:
-    """The passages that search_files found, by file; what to do next as a model calls the tools, as a `shell` command, or
-    without `calls` not said."""
+    """Return the passages that search_files found, as an agent or a person reads them.
+
+    Args:
+        shell: name what to do next as a shell command, not as a tool's call.
+        calls: name what to do next at all.
+    """
     hits = found.hits
-    files = dict.fromkeys(hit.path for hit in hits)
-    archived = sum(is_archived(path) for path in files)
-    out = [
-        _looked_at(len(hits), "passage", len(files), found.files, archived)
-        + found.strength,
-        *found.notes,
-    ]
-    shown, path, begun = {(hit.path, hit.line) for hit in hits}, "", set[str]()
+    paths = dict.fromkeys(hit.path for hit in hits)
+    archived = sum(is_archived(path) for path in paths)
+    out = [_looked_at(len(hits), "passage", len(paths), found.files, archived)]
+    out += found.notes
+    shown = {(hit.path, hit.line) for hit in hits}
+    headed: set[str] = set()
+    path = ""
     for hit in hits:
         if hit.path != path:
             path = hit.path
-            named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
-            lies = (
-                "archived"
-                if is_archived(path) and "superseded by" not in hit.note
-                else ""
-            )
-            out.append(
-                _heading(
-                    path,
-                    hit.when,
-                    *(("more",) if path in begun else (named, lies, hit.note)),
-                )
-            )
-            begun.add(path)
-        if (lead := hit.before) and (
-            path,
-            lead.line,
-        ) not in shown:  # its end is what was replied to
+            out.append(_hit_heading(hit, is_more=path in headed))
+            headed.add(path)
+        lead = _lead(hit)
+        if lead is not None and (path, lead.line) not in shown:
             shown.add((path, lead.line))
-            text = " ".join(lead.text.split())
-            text = text if len(text) <= LONGEST_LEAD else "… " + text[-LONGEST_LEAD:]
-            text = line_text(text, lead.day or _day_of(hit.when), path, lead.line)
-            out.append(f"{lead.line:>4}- {escape_controls(lead.speaker)}: {text}")
+            out.append(_lead_line(lead, hit))
         out.append(_passage(hit))
-    if calls and (cut := next((hit for hit in hits if hit.cut), None)):
-        call = _call(
-            "open", path=cut.path, line=cut.line, lines=cut.end_line - cut.line + 1
-        )
-        call = (
-            f"filemem open '{escape_controls(cut.path)}:{cut.line}'" if shell else call
-        )
-        out.append(
-            f"… marks what was left out of long passages; {call} shows the first whole."
-        )
-    if calls and found.more:
-        limit = min(2 * max(len(hits), 5), MOST_HITS)
-        more = f"; {'filemem search --limit' if shell else 'limit:'} {limit} shows more"
-        out.append(
-            f"{found.more:,} weaker left out{more if len(hits) < MOST_HITS else ''}."
-        )
+    if calls:
+        out += _what_was_cut(found, shell=shell)
     return "\n".join(out)
 
 
+def _hit_heading(hit: "Hit", *, is_more: bool) -> str:
+    """Return the heading of a file: its title, whether it holds, what it rests on."""
+    if is_more:
+        return _heading(hit.path, hit.when, "more")
+    notes: list[str] = []
+    if hit.title:
+        notes.append(f'"{one_line(hit.title, LONGEST_TITLE)}"')
+    if hit.archived and not hit.newer:
+        notes.append("archived")
+    if hit.note:
+        notes.append(hit.note)
+    if hit.sources:
+        notes.append(f"from {one_line(', '.join(hit.sources))}")
+    return _heading(hit.path, hit.when, *notes)
+
+
+def _lead(hit: "Hit") -> Passage | None:
+    """Return the turn that a short reply answers, without which it says little."""
+    lead = hit.previous
+    if lead is None or not hit.speaker or lead.speaker in ("", hit.speaker):
+        return None
+    return lead if count_tokens(hit.text) <= SHORT_REPLY_TOKENS else None
+
+
+def _lead_line(lead: Passage, hit: "Hit") -> str:
+    """Return the end of the turn before a short reply."""
+    text = " ".join(lead.text.split())
+    if len(text) > LONGEST_LEAD:
+        text = f"… {text[-LONGEST_LEAD:]}"
+    day = lead.day or _day_of(hit.when)
+    text = line_text(text, day, hit.path, lead.line)
+    return f"{lead.line:>4}- {escape_controls(lead.speaker)}: {text}"
+
+
+def _what_was_cut(found: "Found", *, shell: bool) -> list[str]:
+    """Return the calls that show the rest of a clipped passage, and more passages."""
+    lines: list[str] = []
+    cut = next((hit for hit in found.hits if hit.is_cut), None)
+    if cut is not None:
+        count = cut.end_line - cut.line + 1
+        call = _call("open", path=cut.path, line=cut.line, lines=count)
+        if shell:
+            call = f"filemem open '{escape_controls(cut.path)}:{cut.line}'"
+        lines.append(
+            f"… marks what was left out of long passages; {call} shows one whole."
+        )
+    limit = min(2 * max(len(found.hits), 5), MOST_HITS)
+    if found.more and found.hits and limit > len(found.hits):
+        how = f"filemem search --limit {limit}" if shell else f'"limit": {limit}'
+        lines.append(f"There are weaker ones; {how} shows more.")
+    return lines
+
+
 def _passage(hit: "Hit") -> str:
-    """One passage: its line number, who said it, what; further lines are indented under it."""
-    other = f" {hit.date}" if hit.when and hit.date != hit.when.date else ""
-    clock = (
-        f" {hit.time}"
-        if hit.time and (other or hit.when is None or hit.time != hit.when.time)
-        else ""
-    )
-    speaker = f"{escape_controls(hit.speaker)}{other}{clock}: " if hit.speaker else ""
-    day = hit.date if other else _day_of(hit.when)
+    """Return a passage: its line number, who said it when, what.
+
+    Further lines are indented under the first.
+    """
+    is_of_another_day = hit.when is not None and hit.date != hit.when.date
+    said = ""
+    if hit.speaker:
+        said = escape_controls(hit.speaker)
+        if is_of_another_day:
+            said += f" {hit.date}"
+        has_own_time = hit.when is None or hit.time != hit.when.time
+        if hit.time and (is_of_another_day or has_own_time):
+            said += f" {hit.time}"
+        said += ": "
+    day = hit.date if is_of_another_day else _day_of(hit.when)
     first, *rest = [
         line_text(line, day, hit.path, hit.line) for line in hit.excerpt.split("\n")
     ]
-    return "\n".join(
-        [f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)]
-    )
+    lines = [f"{hit.line:>4}  {said}{first}"]
+    lines += [f"      {line}" for line in rest]
+    return "\n".join(lines)
 
 
 def spelt(day: dt.date) -> str:

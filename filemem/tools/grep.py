@@ -19,6 +19,7 @@ from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import CurrentConversation, Folder, Stat
 from filemem.files.memory import TURN_HEAD, Memory, as_shown, is_archived, when_of
+from filemem.text.dayrange import DayRange
 from filemem.tools.matcher import MEMORY_BYTES, Span, match_apart, spans_of
 
 Key = TypeVar("Key")
@@ -217,7 +218,7 @@ def grep(
     *,
     path: str | None = None,
     said_by: Callable[[str], bool] | None = None,
-    days: tuple[int, int] | None = None,
+    days: DayRange | None = None,
     order: str = Order.NEWEST,
     context: int = 0,
     offset: int = 0,
@@ -232,7 +233,7 @@ def grep(
         expression: a regular expression; see `compile_pattern`.
         path: a glob; only these files.
         said_by: whether a name is that of the speaker asked for.
-        days: the first and last day, as ordinals; lines without a day are left out.
+        days: the days asked for; lines without a day are left out.
         order: of the files.
         context: lines around each match.
         offset: matches to skip.
@@ -364,7 +365,7 @@ class _LineReader:
         folder: Folder,
         *,
         said_by: Callable[[str], bool] | None,
-        days: tuple[int, int] | None,
+        days: DayRange | None,
         current: CurrentConversation | None,
     ) -> None:
         self._folder = folder
@@ -424,8 +425,7 @@ class _LineReader:
             return True
         if span is None:
             return False
-        first, last = self._days
-        return first <= span[1].toordinal() and span[0].toordinal() <= last
+        return self._days.overlaps(DayRange(span[0].toordinal(), span[1].toordinal()))
 
 
 def lines_of(folder: Folder, path: str) -> list[str]:

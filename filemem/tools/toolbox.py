@@ -15,7 +15,7 @@ from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import REFERENCE
-from filemem.search import question
+from filemem.search import filters
 from filemem.search.searching import search_files
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
@@ -99,12 +99,12 @@ class Toolbox:
     ) -> str:
         said_by = None
         if speaker:
-            said_by = question.said_by(index.of(self._folder).corpus(), speaker)
+            said_by = filters.said_by(index.of(self._folder).corpus(), speaker)
         found = grep(
             self._folder,
             pattern,
             said_by=said_by,
-            days=question.bounds(after, before, self._now().date()),
+            days=filters.bounds(after, before, self._now().date()),
             current=self.current,
             brackets=True,
             **how,

@@ -1,0 +1,119 @@
+"""The days that a question names, within the days that the memory has."""
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+
+from filemem.index import Corpus
+from filemem.text import dates
+from filemem.text.dayrange import DayRange
+
+LAST_DAY = dt.date.max.toordinal()
+FIRST_DAY = dt.date.min.toordinal()
+RECENT_DAYS = 14
+
+_SINCE = re.compile(r"\b(?:since|after)\s+(?:the\s+)?$|$(?<=[自从])", re.IGNORECASE)
+_UNTIL = re.compile(r"\b(?:before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
+_SINCE_BEHIND = re.compile(r"[之以](?:来|后)|后(?![期面来天])")
+_UNTIL_BEHIND = re.compile(r"[之以]前|前(?![期面后天])")
+_TO = re.compile(r"\s*(?:\b(?:to|until|till|through)\b|[-–—~～到至])\s*", re.IGNORECASE)
+_AND = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+_RECENTLY = re.compile(
+    r"\b(?:recently|lately)\b|最近|这几天|近来|这阵子", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class NamedDays:
+    """The days that a question names, and the pieces of its text that name them."""
+
+    ranges: tuple[DayRange, ...] = ()
+    pieces: tuple[str, ...] = ()
+
+
+def named_days(
+    question: str, corpus: Corpus, *, today: dt.date, anchor: dt.date | None
+) -> NamedDays:
+    """Return the days that a question names.
+
+    A day or month without a year is the last such in the memory. Relative days count
+    from `anchor`, else from `today`, else, where no memory is of such a day, from the
+    newest memory.
+    """
+    newest = _newest_day(corpus, today)
+    mentions = list(dates.mentioned(question, anchor or today))
+    if mentions and anchor is None and not _any_dated(corpus, mentions):
+        from_newest = list(dates.mentioned(question, newest))
+        if _any_dated(corpus, from_newest):
+            mentions = from_newest
+    mentions = [_settled(mention, corpus, newest) for mention in mentions]
+    ranges: list[DayRange] = []
+    for place in range(len(mentions)):
+        ranges += _ranges(question, mentions, place)
+    pieces = [question[mention.start : mention.end] for mention in mentions]
+    recently = _RECENTLY.search(question)
+    if recently and not ranges:
+        reference = (anchor or today).toordinal()
+        last = min(reference, newest.toordinal())
+        ranges.append(DayRange(last - RECENT_DAYS, reference))
+        pieces.append(recently[0])
+    return NamedDays(tuple(ranges), tuple(pieces))
+
+
+def _newest_day(corpus: Corpus, today: dt.date) -> dt.date:
+    """Return the day of the newest memory, at the latest today."""
+    newest = max((entry.date for entry in corpus.entries()), default=0)
+    return dt.date.fromordinal(max(1, min(newest, today.toordinal())))
+
+
+def _settled(mention: dates.Mention, corpus: Corpus, newest: dt.date) -> dates.Mention:
+    """Return a mention that may be one of two days as the one that memories have."""
+    if mention.other is None:
+        return mention
+    if _any_dated(corpus, [mention._replace(other=None)]):
+        later_is_known = mention.other.start <= newest
+        return mention if later_is_known else mention._replace(other=None)
+    return mention
+
+
+def _any_dated(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
+    """Say whether a memory is dated on one of the days."""
+    for mention in mentions:
+        for span in mention.spans:
+            if corpus.dated(span.start.toordinal(), span.end.toordinal()):
+                return True
+    return False
+
+
+def _ranges(question: str, mentions: list[dates.Mention], place: int) -> list[DayRange]:
+    """Return the days of a mention.
+
+    It reaches to the end of the next one in `from March to May`, and has all days after
+    it in `since May`.
+    """
+    here = mentions[place]
+    if place and _joined(question, mentions[place - 1], here):
+        return []
+    ranges = [
+        DayRange(span.start.toordinal(), span.end.toordinal()) for span in here.spans
+    ]
+    following = mentions[place + 1 : place + 2]
+    if following and _joined(question, here, following[0]):
+        end = following[0].spans[0].end.toordinal()
+        return [DayRange(days.first, max(days.first, end)) for days in ranges]
+    before = question[: here.start]
+    if _SINCE.search(before) or _SINCE_BEHIND.match(question, here.end):
+        return [DayRange(days.first, LAST_DAY) for days in ranges]
+    if _UNTIL.search(before) or _UNTIL_BEHIND.match(question, here.end):
+        return [DayRange(FIRST_DAY, days.last) for days in ranges]
+    return ranges
+
+
+def _joined(question: str, first: dates.Mention, last: dates.Mention) -> bool:
+    """Say whether two mentions are the ends of one range."""
+    if _TO.fullmatch(question, first.end, last.start):
+        return True
+    if not _AND.fullmatch(question, first.end, last.start):
+        return False
+    return _BETWEEN.search(question[: first.start]) is not None

@@ -1,0 +1,140 @@
+"""What a search is limited to: files by path and day, passages by speaker."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from filemem.errors import FilememError, NotFound
+from filemem.files import globs
+from filemem.files.folder import Folder
+from filemem.index import Corpus, IndexedFile
+from filemem.text import dates, terms
+from filemem.text.dayrange import DayRange
+from filemem.text.plain import one_line
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What was asked for by arguments: only that is searched, everything where None."""
+
+    path: str | None = None
+    speakers: frozenset[int] | None = None
+    days: DayRange | None = None
+
+    def admits(self, entry: IndexedFile) -> bool:
+        """Say whether passages of a file may be shown."""
+        if self.path and not globs.matcher(self.path)(entry.path):
+            return False
+        if self.days is None:
+            return True
+        return any(self.days.holds(day) for day in entry.days)
+
+    def admits_passage(self, corpus: Corpus, entry: IndexedFile, number: int) -> bool:
+        """Say whether a passage of an admitted file may be shown.
+
+        An event's `day` counts for all that its file says.
+        """
+        if self.speakers is not None and corpus.speakers[number] not in self.speakers:
+            return False
+        if self.days is None or self.days.holds(entry.day(number)):
+            return True
+        return "day" in entry.particulars and self.days.holds(entry.days[-1])
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether every file is searched."""
+        return self.path is None and self.days is None
+
+
+def filters(
+    folder: Folder,
+    corpus: Corpus,
+    *,
+    path: str | None,
+    speaker: str | None,
+    days: DayRange | None,
+) -> Filters:
+    """Return the filters of a search.
+
+    Raises:
+        NotFound: no file has this path, or nobody has this name.
+    """
+    if path:
+        matches = globs.matcher(path)
+        if not any(matches(entry.path) for entry in corpus.entries()):
+            raise folder.no_match(path)
+    return Filters(path, speaker_numbers(corpus, speaker), days)
+
+
+def speaker_numbers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
+    """Return the numbers of the speakers that a name means; None if none is given.
+
+    A whole name is looked for first, then any word of one, or any part of a Chinese one.
+
+    Raises:
+        NotFound: nobody has this name.
+    """
+    if speaker is None:
+        return None
+    wanted = terms.fold(speaker).strip()
+    names = [terms.fold(name) for name in corpus.speaker_names]
+    found = [number for number, name in enumerate(names) if name == wanted]
+    if not found:
+        found = [n for n, name in enumerate(names) if _is_part(wanted, name)]
+    if not found or not wanted:
+        known = ", ".join(name for name in corpus.speaker_names[:20] if name)
+        raise NotFound(
+            f"nobody named {one_line(speaker)} speaks in these memories; "
+            f"the speakers are {one_line(known or 'none yet')}."
+        )
+    return frozenset(found)
+
+
+def _is_part(wanted: str, name: str) -> bool:
+    if wanted in name.split():
+        return True
+    return terms.is_cjk(wanted) and wanted in name
+
+
+def said_by(corpus: Corpus, speaker: str | None) -> Callable[[str], bool] | None:
+    """Return a test for the name of the speaker asked for; None if none is given."""
+    found = speaker_numbers(corpus, speaker)
+    if found is None:
+        return None
+    names = {terms.fold(corpus.speaker_names[number]) for number in found}
+    return lambda name: terms.fold(name) in names
+
+
+def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | None:
+    """Return the days from `after` to `before`; None if neither is given.
+
+    Raises:
+        FilememError: one of them is no day.
+    """
+    if after is None and before is None:
+        return None
+    first = dt.date.min
+    last = dt.date.max
+    try:
+        if after is not None:
+            first = dates.parse_bound(after, today, end=False)
+        if before is not None:
+            last = dates.parse_bound(before, today, end=True)
+    except ValueError as error:
+        raise FilememError(str(error)) from None
+    return DayRange(first.toordinal(), last.toordinal())
+
+
+def in_words(ranges: Sequence[DayRange]) -> str:
+    """Return ranges as `7 May 2023`, `7 May 2023 and later`."""
+    return " or ".join(_range_in_words(days) for days in ranges)
+
+
+def _range_in_words(days: DayRange) -> str:
+    first = dt.date.fromordinal(days.first)
+    last = dt.date.fromordinal(days.last)
+    if last == dt.date.max:
+        return f"{dates.in_words(dates.one_day(first), chinese=False)} and later"
+    if first == dt.date.min:
+        return f"{dates.in_words(dates.one_day(last), chinese=False)} and earlier"
+    return dates.in_words(dates.Span(first, last), chinese=False)
