@@ -60,6 +60,14 @@ def test_the_same_answer_to_another_question_is_another_message(mara: User) -> N
     assert kept(mara, deltas) == kept(mara, window) == kept(mara, whole) == TEXTS
 
 
+def test_a_history_that_a_client_trims_is_one_conversation(mara: User) -> None:
+    paths = set()
+    for end in range(2, len(ALL) + 1, 2):
+        paths.add(mara.add_conversation(ALL[max(0, end - 4) : end]))
+    [path] = paths
+    assert kept(mara, path) == TEXTS
+
+
 def test_messages_with_a_time_or_an_id_are_told_by_it(mara: User) -> None:
     again = asked("Anything else?", "no")
     for minute in range(3):

@@ -261,13 +261,11 @@ class Origins:
         """Return what has been imported from `origin`; None where nothing has."""
         return self._all().get(origin)
 
-    def is_elsewhere(self, part: str, origin: str) -> bool:
-        """Tell whether another origin of the same format has a part."""
-        format_ = origin.partition(":")[0]
+    def with_part(self, part: str, format_: str) -> list[str]:
+        """Return the origins of a format that have a part, the newest last."""
         owners = self._owners.get(part, ()) if self._all() else ()
-        return any(
-            owner != origin and owner.partition(":")[0] == format_ for owner in owners
-        )
+        found = (owner for owner in owners if owner.partition(":")[0] == format_)
+        return list(dict.fromkeys(found))
 
     def _all(self) -> dict[str, Imported]:
         """Read the record again where it has grown: another process may import, too."""

@@ -7,6 +7,7 @@ been killed between the session and its record.
 import contextlib
 import difflib
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,7 @@ from filemem.text.redaction import Redaction, kinds
 NOTES_FOLDER = "notes/"
 MAX_NAME_CHARS = 100  # of a speaker
 MAX_TITLE_CHARS = 200
+_OPENING = re.compile(rf"(?:[0-9a-f]{{16}}|{KEYED_DIGEST.pattern})-\d+")
 OPENING_TURNS = 2
 """Turns with which conversations of several days may begin alike."""
 
@@ -277,7 +279,8 @@ class Intake:
 
         Without an id it is how it begins, with a number: that of the one kept before
         which it goes on, or which holds it already. One of another day goes on only
-        where more than its opening is the same: people say hello every day.
+        where more than its opening is the same: people say hello every day. A history
+        that a client has trimmed begins with the end of what is kept.
         """
         if item.id or not said:
             return self._origin_of_id(format_, item.id)
@@ -299,6 +302,13 @@ class Intake:
                     is_same_day or shared > OPENING_TURNS
                 ):
                     return origin
+        for origin in reversed(self.origins.with_part(keys[0].part, format_)):
+            known = self.origins.of(origin) or Imported("")
+            overlap = find_overlap(keys, known, whole=False)
+            is_at_end = overlap.behind == len(known.parts) - 1
+            is_trimmed = OPENING_TURNS <= overlap.known < len(known.parts)
+            if is_at_end and is_trimmed and _is_nameless(origin):
+                return origin
         return free
 
     def _origin_of_id(self, format_: str, id: str) -> str:
@@ -321,7 +331,7 @@ class Intake:
             for turn in said
             if not turn.key.unique
             or turn.key.part in own
-            or not self.origins.is_elsewhere(turn.key.part, origin)
+            or not {*self.origins.with_part(turn.key.part, format_)} - {origin}
         ]
         if not item.copies or any(turn.unique for turn in item.turns):
             return said
@@ -537,6 +547,11 @@ def _written_turns(lines: list[str], after: int = 0) -> list[str]:
     return [
         "\0".join((turn.speaker, turn.time, turn.text)) for turn in turns(lines, after)
     ]
+
+
+def _is_nameless(origin: str) -> bool:
+    """Tell whether how a conversation began names it, as it had no id."""
+    return _OPENING.fullmatch(origin.partition(":")[2]) is not None
 
 
 def _overlap_as_recorded(
