@@ -22,11 +22,11 @@ pytest.importorskip("numpy", reason="needs the extra filemem[semantic]")
 from programs import lay
 from scripted_server import ScriptedServer
 
-from filemem import Store, chat, index
+from filemem import Store, index
 from filemem.files import config
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
-from filemem.forgetting import deletion
+from filemem.forgetting import plan as forgetting
 from filemem.jobs import forget, maintain
 from filemem.search.searching import Found, search_files
 
@@ -327,7 +327,7 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
     assert list((store / "nadia/.filemem/vectors").iterdir())
     forget(
         folder,
-        deletion.plan(folder, "sessions/2026/2026-03-02-talk.md:2"),
+        forgetting.plan_for(folder, "sessions/2026/2026-03-02-talk.md:2"),
         dt.datetime(2026, 11, 20),
     )
     assert not (store / "nadia/.filemem/vectors").exists()
@@ -389,7 +389,6 @@ def test_what_means_the_same_is_found_among_two(
     folder = Store(store).user("wu").folder
     assert found(folder, question) == [said]
     assert not found(folder, "Who fixed the roof?")
-    assert said in chat.reply(folder, [question], TODAY, None, kept=True)
 
 
 def test_what_resembles_much_else_counts_less_than_what_is_alike_by_itself(
