@@ -220,7 +220,8 @@ def maintain(
     go, nothing is read or summarised."""
     question = "" if model else config.unanswered(folder.store)
     if question:
-        waiting = JobDone("consolidate", [question], {"question": question})
+        told = "Nothing was read or summarised: say with filemem model where words go."
+        waiting = JobDone("consolidate", [told], {"question": question})
         return [waiting, sweep(folder, at, progress, dry=dry)]
     with contextlib.nullcontext() if dry else folder.job_lock():
         followed = list[JobDone]()

@@ -135,14 +135,15 @@ def misplaced(root: str | Path) -> list[Problem]:
     file = _file(root)
     for key in file.values:
         if key in RETIRED:
-            problems.append(file.problem(key, f"{key} means nothing now", "delete it"))
+            what = f"{key} means nothing now"
+            problems.append(file.problem(key, what, "delete it"))
         elif key in PERSONS or key in MOVED:
             what = f"{key} is yours to say, not a store's"
             remedy = (
-                f"move it to {_own_file().path}, or there to this store in {STORES}"
+                f"move it to {_own_file().path}, for this store alone below {STORES}"
             )
             problems.append(file.problem(key, what, remedy))
-    return problems
+    return [problem._replace(path=NAME) for problem in problems]
 
 
 @dataclass(frozen=True)

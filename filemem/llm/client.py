@@ -171,8 +171,6 @@ class ModelEndpoint:
         """Return an error that names model and host, without a password in the address."""
         address = self._url.partition("://")[2] or self._url
         host = address.partition("/")[0].rpartition("@")[2]
-        if self._key:  # which an endpoint may repeat
-            sentence = sentence.replace(self._key, "…")
         return kind(f"{one_line(f'{self.name} at {host}')}: {sentence}.")
 
     def _explain(self, error: Any) -> ModelError:
@@ -185,7 +183,10 @@ class ModelEndpoint:
             return self._error(GARBLED)
         status = getattr(error, "status_code", 0)
         headers = error.response.headers if status else {}
-        said = one_line(_said(error))
+        said = _said(error)
+        if self._key:  # which an endpoint may repeat
+            said = said.replace(self._key, "…")
+        said = one_line(said)
         if said:
             said = f', "{said}"'
         if status:
