@@ -19,7 +19,7 @@ from filemem.cli.context import (
     split_line,
 )
 from filemem.cli.output import Output, Row, progress, say, say_dim
-from filemem.errors import Problem
+from filemem.errors import FilememError, Problem
 from filemem.files import config
 from filemem.files.folder import JobDone, StoreFolder
 from filemem.forgetting import sweeper
@@ -187,6 +187,9 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
         return config.misplaced(store.root)
     except config.ConfigError as error:
         return [error.problem._replace(path=config.NAME)]
+    except FilememError as error:  # no file that may be read
+        what, _, remedy = str(error).rpartition("; ")
+        return [Problem(config.NAME, 1, what or remedy, remedy.rstrip("."))]
 
 
 # -- for one user, or for each ---------------------------------------------------------
