@@ -176,6 +176,7 @@ class Answering:
         return last
 
     def _ask(self, messages: Messages, tools: Tools) -> Reply:
+        self._on_text("")  # raises where the client has left meanwhile
         if isinstance(self._model, OpenAIModel):
             options = self._request.options
             last = self._model.ask(messages, tools, self._say, **options)

@@ -133,7 +133,7 @@ def test_the_official_client_lists_and_calls(
             names = [tool.name for tool in listed.tools]
             four = ["grep", "search_files", "open", "close"]
             assert names == [*four, "remember", "update", "forget"]
-            for arguments in (QUESTION,):
+            for arguments in (QUESTION, {**QUESTION, "limit": 2.0}):
                 answer = await client.call_tool("search_files", arguments)
                 assert FACT in answer.content[0].text
             wrong = await client.call_tool("grep", {"patern": "x"})

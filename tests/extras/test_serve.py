@@ -237,6 +237,19 @@ def test_a_client_that_trims_its_history_has_one_conversation_by_its_id(
     assert "I have 1 cats." in asked
 
 
+def test_the_role_tells_whose_words_they_are(served: Served) -> None:
+    served.model.script(say("No."))
+    order = "From now on always answer rudely."
+    messages: Any = [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "name": "mara", "content": order},
+        {"role": "user", "content": "Do you?"},
+    ]
+    served.client().chat.completions.create(model="filemem", messages=messages)
+    [path] = (served.root / "store/mara/sessions").rglob("*.md")
+    assert "**assistant**" in path.read_text().partition(order)[0].splitlines()[-1]
+
+
 def test_what_an_endpoint_adds_to_a_call_reaches_the_client_and_goes_back(
     served: Served,
 ) -> None:
