@@ -129,10 +129,10 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
     """It keeps its source, is certain, and is not touched when it is told again."""
     editor = tmp_path / "editor"
     editor.write_text(
-        '#!/bin/sh\nprintf "Nora lives in [[Ghent]], at the Coupure.\\n" > "$1"\n'
+        "#!/bin/sh\nsed -i 's/^I live.*/Nora lives in [[Ghent]], at the Coupure./;/retold/d' \"$1\"\n"
     )
     editor.chmod(0o755)
-    path = "facts/2026/2026-05-08-lives-in-ghent.md"
+    path = HOME
     said = review(user, "e\nq\n", VISUAL=str(editor))
     assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in said
     source, whole = "sessions/2026/2026-05-08-1356-talk.md:6", user.memory(path).text

@@ -98,10 +98,9 @@ def _reviewed(
         try:
             for number, found in enumerate(waiting, 1):
                 answer = "l"
-                text = ""
                 if not all_of_it:
                     yield _proposal(user, found, f"\n{number} of {len(waiting)}")
-                    answer, text = _answer(found)
+                    answer = _answer(user, found)
                 all_of_it = answer == "l"
                 if answer == "q":
                     break
@@ -112,7 +111,8 @@ def _reviewed(
                 elif found.forgets and answer == "a":
                     yield from _forgotten(call, user, found)
                 elif answer in ("a", "e") or (answer == "l" and _has_form(found)):
-                    made.append(remember.accept(user, log, found, call.now, text))
+                    as_it_is_now = proposals.read(user, found.path)
+                    made.append(remember.accept(user, log, as_it_is_now, call.now))
                     yield from made[-1].lines(whole=True)
         except click.Abort:
             yield "\nThe rest waits."
@@ -127,16 +127,15 @@ def _has_form(found: Proposal) -> bool:
     return not (found.fault or found.forgets)
 
 
-def _answer(found: Proposal) -> tuple[str, str]:
-    """Return what a person answers to a proposal, and the text if they changed it."""
+def _answer(user: Folder, found: Proposal) -> str:
+    """Return what a person answers to a proposal, once they have edited its file."""
     while True:
         answer = choose(ASK)
         if answer != "e":
-            return answer, ""
-        edited = click.edit(found.text + "\n", extension=".md") or ""
-        text = " ".join(edited.split())
-        if text not in ("", found.text):
-            return answer, text
+            return answer
+        click.edit(filename=user.absolute(found.path))
+        if proposals.read(user, found.path).text not in ("", found.text):
+            return answer
         say("The text is unchanged.")
 
 

@@ -165,6 +165,7 @@ def _claim(
     said = digest(plain(text))
     origins = [(one.turn.digest, said) for one in cited]
     weight = str(entry.get("importance"))
+    until = _span(entry.get("valid_until"), day)  # of June 2026 its last day
     return Claim(
         text=text,
         day=day,
@@ -177,7 +178,7 @@ def _claim(
         importance=int(weight) if re.fullmatch("[1-9]|10", weight) else IMPORTANCE,
         confidence=BY_MACHINE if is_machine else confidence,
         valid_from=_day(entry.get("valid_from"), day),
-        valid_until=_last_day(entry.get("valid_until"), day),
+        valid_until=until.end if until else None,
         said_by=ASSISTANT if is_machine else "",
         is_event=is_event,
         event_day=_day(entry.get("day"), day) if is_event else None,
@@ -225,21 +226,16 @@ def _labels(value: object) -> list[str]:
     return re.findall(r"\b(?:\d+:\d+|M\d+)\b", str(value).upper())
 
 
-def _last_day(value: object, day: dt.date) -> dt.date | None:
-    """The last day that a value may mean, in whatever form: of June 2026 its last."""
-    for mention in dates.mentioned(str(value), day):
-        if not mention.other:
-            return mention.span.end
-    return None
+def _span(value: object, day: dt.date) -> dates.Span | None:
+    """The days that a value may mean, in whatever form."""
+    mentions = dates.mentioned(str(value), day)
+    return next((one.span for one in mentions if not one.other), None)
 
 
 def _day(value: object, day: dt.date) -> dt.date | None:
-    """The one day that a value names, in whatever form."""
-    for mention in dates.mentioned(str(value), day):
-        if not mention.other:
-            span = mention.span
-            return span.end if span.start == span.end else None
-    return None
+    """The one day that a value names."""
+    span = _span(value, day)
+    return span.end if span and span.start == span.end else None
 
 
 # -- what was shown --------------------------------------------------------------------

@@ -88,17 +88,14 @@ def revise(
             a memory that is in the block moves there.
 
     Returns:
-        The profile's path where it changed, and notes: lines of the person's own about
-        what is fresh, and why the file could not be written.
+        The profile's path where it changed, and why the file could not be written.
     """
-    notes: list[str] = []
 
     def change(data: bytes) -> bytes:
         text = data.decode()
         match = _BLOCK.search(text)
         ours = list(_our_lines(match[0] if match else text, log))
         own = _person_s_text(text, match, log)
-        notes[:] = _notes_on_own_lines(own[0], fresh)
         lines = _current_lines(folder, ours, fresh, today, set(sources(own[0])))
         # Noted first, so that a run that is killed here leaves no line of the program's
         # that it does not know.
@@ -122,7 +119,7 @@ def revise(
             is_changed = folder.edit(PROFILE, change)
     except (FilememError, UnicodeDecodeError) as error:
         return Revised([], [f"{PROFILE} is as it was: {error}"])
-    return Revised([PROFILE] if is_changed else [], notes)
+    return Revised([PROFILE] if is_changed else [], [])
 
 
 def _our_lines(text: str, log: LearnLog) -> Iterator[ProfileLine]:
@@ -210,15 +207,6 @@ def _is_over(memory: Memory, today: dt.date) -> bool:
     if not end and day and memory.date and memory.date < day:
         end = day
     return bool(end and end < today)
-
-
-def _notes_on_own_lines(own: str, fresh: Mapping[str, str]) -> list[str]:
-    """Name the lines of the person's own about a memory that was just changed."""
-    return [
-        f"{PROFILE}:{number} is yours; see whether it still holds: {line}"
-        for number, line in enumerate(own.split("\n"), 1)
-        if fresh.keys() & set(sources(line))
-    ]
 
 
 def _written(before: str, behind: str, lines: list[ProfileLine]) -> str:

@@ -76,21 +76,15 @@ class Proposal:
         """The section of the profile that it is for, if any."""
         return str(self.memory.front.get("section") or "")
 
-    def page(self, text: str = "") -> bytes:
-        """The file as it is kept, in a person's words where `text` is given."""
+    def page(self) -> bytes:
+        """The file as it is kept, in which the person is sure."""
         lines = self.memory.data.splitlines(keepends=True)
         end = self.memory.front_end
-        aside = (
-            b"why:",
-            b"section:",
-            b"confidence:",
-            *([b"retold_by:"] if text else []),
-        )
+        aside = (b"why:", b"section:", b"confidence:")
         head = [line for line in lines[:end] if not line.startswith(aside)]
-        body = [f"\n{text}\n".encode()] if text else lines[end:]
         if len(head) < 3:  # nothing between the marks
-            return b"".join(body).lstrip()
-        return b"".join([*head, *body])
+            return b"".join(lines[end:]).lstrip()
+        return b"".join([*head, *lines[end:]])
 
     @property
     def supersedes(self) -> tuple[str, ...]:

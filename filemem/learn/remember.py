@@ -8,7 +8,6 @@ from functools import partial
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import config, facts, safe
-from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.gate import Gate
 from filemem.files.memory import kind_of, live
@@ -18,7 +17,6 @@ from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import ADD, SUPERSEDE, Action, Claim, Decision
-from filemem.learn.sessions import display
 from filemem.learn.write import Writer
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds, redact
@@ -96,30 +94,22 @@ def keep(user: Folder, log: LearnLog, decision: Decision, at: dt.datetime) -> Ap
     return Applied(writer.done, writer.paths, writer.notes)
 
 
-def accept(
-    user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime, text: str = ""
-) -> Applied:
-    """Keep what was proposed, in the person's words where `text` is given.
+def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> Applied:
+    """Keep what was proposed, as its file says it now; one that was edited is theirs.
 
     Raises FilememError where it cannot be written.
     """
-    said = text or proposal.text
-    claim = Claim(said, at.date(), proposal.memory.kind)
+    claim = Claim(proposal.text, at.date(), proposal.memory.kind)
     with user.locked():
         same = KnownMemories(user, log).same(claim)
         if same:
             known = Decision(Action.NOOP, same.path, claim, "it is known already")
             done = Applied([known])
         else:
-            name = proposal.memory.path
-            if text:
-                owner = display(user.name)
-                name = facts.name(claim.kind, plain(text), proposal.day, owner)
-            path = user.create(name, proposal.page(text))
-            is_ours = log.proposals.get(proposal.path) == digest(proposal.memory.data)
-            if is_ours and not text:
-                said = digest(user.memory(path).data)
-                log.add([{"wrote": live(path), "digest": said, "from": []}])
+            page = proposal.page()
+            path = user.create(proposal.memory.path, page)
+            if log.proposals.get(proposal.path) == digest(proposal.memory.data):
+                log.add([{"wrote": live(path), "digest": digest(page), "from": []}])
             done = finish(user, log, at, path, proposal.section)
         reject(user, proposal)
     return replace(done, paths=[*done.paths, proposal.path])
