@@ -130,7 +130,7 @@ def test_only_the_model_imports_openai_and_only_the_command_line_imports_click()
 BY_STRING = {
     "filemem",
     "filemem.cli.main",
-    "filemem.tools.answers",
+    "filemem.tools.render",
 }
 """What imports by string: the public names, the command table, and dates where answers need them."""
 

@@ -35,7 +35,7 @@ from filemem.llm.model import (
 from filemem.text import terms
 from filemem.text.plain import clip_tokens, escape_controls, one_line, printable
 from filemem.text.redaction import kinds
-from filemem.tools import answers
+from filemem.tools import render
 from filemem.tools.toolbox import Toolbox
 
 NO_MORE_CALLS = (
@@ -289,7 +289,7 @@ class Conversation:
             )
         now = self.now()
         wishes, profile = core_memory(self.user, now.date())
-        program = f"Now it is {answers.spelt(now.date())} {now:%H:%M}."
+        program = f"Now it is {render.spelt(now.date())} {now:%H:%M}."
         if self.turn.notice:
             notice = prompt.MARK.sub("&lt;", self.turn.notice)
             program = f"{notice}\n{program}"

@@ -12,7 +12,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.search.results import Hit
 from filemem.text import dates
-from filemem.tools import answers
+from filemem.tools import render
 
 MAX_QUOTES = 3  # in one answer
 MAX_NEAREST = 2  # of them those that do not hold what was asked
@@ -173,7 +173,7 @@ def _quote(hit: Hit, message: str) -> list[str]:
     shown = []
     for line in _ITEM.sub("", hit.excerpt).split("\n"):
         text = SOURCE_MARK.sub("", line).rstrip()
-        shown.append(answers.line_text(text, hit.date, hit.path, hit.line))
+        shown.append(render.line_text(text, hit.date, hit.path, hit.line))
     who = hit.speaker or hit.title
     first = f"{who}: {shown[0]}" if who else shown[0]
     where = f"{hit.path}:{hit.line}"
@@ -202,4 +202,4 @@ def day_of(when: FileDate, message: str) -> str:
         return said_to(message, (f"{day:%B %Y}", chinese_month))
     weekday = _WEEKDAYS[day.weekday()]
     chinese = f"{chinese_month}{day.day}日 週{weekday}"
-    return said_to(message, (answers.spelt(day), chinese))
+    return said_to(message, (render.spelt(day), chinese))

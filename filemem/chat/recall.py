@@ -12,7 +12,7 @@ from filemem.llm import prompt
 from filemem.search.results import Hit
 from filemem.search.searching import Found, search_files
 from filemem.text.plain import count_tokens, escape_controls
-from filemem.tools import answers
+from filemem.tools import render
 
 HOLDS = 0.5  # share of a question's content words that a passage holds, to hold it
 MAX_QUERY_CHARS = 2000  # of a message that are searched for: its beginning and end
@@ -54,7 +54,7 @@ def recall(
     hits = _beyond_profile(folder, found.hits)
     total = len(hits) + found.more
     while hits:
-        text = answers.searched(replace(found, hits=hits), calls=False)
+        text = render.searched(replace(found, hits=hits), calls=False)
         heading = NEAREST_FOUND.format(total=total, shown=len(hits))
         told = heading + escape_controls(text)
         if len(hits) == 1 or count_tokens(told) <= room_tokens:

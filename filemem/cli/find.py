@@ -30,7 +30,7 @@ from filemem.files import globs, safe
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
-from filemem.tools import answers
+from filemem.tools import render
 from filemem.tools.grep import GrepPage, grep, lines_of, newest_first
 
 LINES_ON_SCREEN = 200  # matches shown on a terminal at once
@@ -77,7 +77,7 @@ def search_command(
         data = {key: getattr(hit, key) for key in _SHOWN}
         data |= {"superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}
         yield Row(data, [])
-    yield answers.searched(found, shell=True)
+    yield render.searched(found, shell=True)
     if explain:
         yield ""
         for hit in sorted(found.hits, key=lambda hit: -hit.score):
@@ -175,16 +175,16 @@ def grep_command(
 
 def _matches(folder: Folder, found: GrepPage) -> Iterator[str]:
     """Yield matching lines for a person, as the files have them, by file."""
-    yield answers.looked_at(found)
+    yield render.looked_at(found)
     path = ""
     for match in found.lines:
         if match.path != path:
             path = match.path
-            yield answers.file_heading(folder, path)
+            yield render.file_heading(folder, path)
         elif match.gap:
             yield "      …"
         sign = " " if match.matches else "-"
-        text = answers.around_matches(match.text, match.spans, MAX_LINE_CHARS)
+        text = render.around_matches(match.text, match.spans, MAX_LINE_CHARS)
         yield f"{match.line:>4}{sign} {text}"
     yield from found.notes
 
@@ -216,9 +216,9 @@ def _opened(folder: Folder, name: str, line: int, lines: int) -> Iterator[str]:
             f"{path} has {len(texts)} lines; open it with a line from 1 to {len(texts)}."
         )
     moved = f"moved from {name}" if name.removeprefix("./") != path else ""
-    heading = answers.file_heading(folder, path, moved)
+    heading = render.file_heading(folder, path, moved)
     yield f"{heading}  {counted(len(texts), 'line')}"
-    dated = answers.DatedLines(folder, path, everything=True)
+    dated = render.DatedLines(folder, path, everything=True)
     end = min(len(texts), line - 1 + lines)
     for number in range(line, end + 1):
         text = texts[number - 1]

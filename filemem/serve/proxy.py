@@ -34,7 +34,7 @@ from filemem.llm.model import (
     Usage,
 )
 from filemem.serve.request import ChatRequest, text_of
-from filemem.tools.answers import spelt
+from filemem.tools.render import spelt
 from filemem.tools.toolbox import Toolbox
 
 MAX_STEPS = 8  # requests of a model for one answer

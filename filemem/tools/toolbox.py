@@ -18,7 +18,7 @@ from filemem.files.memory import REFERENCE
 from filemem.search import filters
 from filemem.search.searching import search_files
 from filemem.text.plain import escape_controls, one_line
-from filemem.tools import answers
+from filemem.tools import render
 from filemem.tools.grep import grep
 
 _SCHEMAS: list[dict[str, Any]] = json.loads(
@@ -115,7 +115,7 @@ class Toolbox:
         ]
         asked = {"pattern": pattern, "speaker": speaker}
         asked |= {"after": after, "before": before, **how}
-        return answers.grepped(self._folder, found, asked)
+        return render.grepped(self._folder, found, asked)
 
     def _search_files(self, query: str, **how: Any) -> str:
         found = search_files(
@@ -127,7 +127,7 @@ class Toolbox:
         )
         self.hits = len(found.hits)
         self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
-        return answers.searched(found)
+        return render.searched(found)
 
     def _open(self, path: str, line: int = 1, lines: int | None = None) -> str:
         """Show a file's lines; it joins the open files. A citation may be the path."""
@@ -155,7 +155,7 @@ class Toolbox:
         """Return where a file lies now, and its lines."""
         where = self._folder.locate(path)
         budget = self._config.open_tokens
-        shown = answers.page(self._folder, where, line, lines, budget, moved_from=path)
+        shown = render.page(self._folder, where, line, lines, budget, moved_from=path)
         return where, shown
 
     def _close(self, path: str) -> str:
