@@ -400,7 +400,9 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
                     for token in terms.tokens(caption)
                     if token not in terms.STOP
                 ]
-            flags = terms.flags(speech, said) | marks
+            flags = marks
+            if terms.ends_in_question(speech):
+                flags |= terms.IS_QUESTION
             # A fact tells its turns, a line of the profile its fact, one of a summary the lines that it stands for.
             if (
                 cites

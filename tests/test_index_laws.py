@@ -98,7 +98,8 @@ def said_by_files(folder: Folder) -> tuple[Postings, Facts]:
             for token in terms.tokens(passage.context):
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
-            flags = terms.flags(text) | terms.IS_DERIVED * retells(memory, passage.text)
+            flags = terms.IS_QUESTION * terms.ends_in_question(text)
+            flags |= terms.IS_DERIVED * retells(memory, passage.text)
             told = (
                 memory.passages[place - 1].context != passage.context
                 and memory.kind == "summaries"

@@ -60,7 +60,7 @@ def test_a_stem_is_never_empty_nor_longer_than_a_letter_more(token: str) -> None
     ],
 )
 def test_a_text_that_ends_in_a_question_is_marked(text: str, asks: bool) -> None:
-    assert bool(terms.flags(text) & terms.IS_QUESTION) is asks
+    assert terms.ends_in_question(text) is asks
 
 
 @given(st.text(alphabet="为店发起广告喝茶的了ア자然", max_size=20))

@@ -83,9 +83,7 @@ class Patterns:
 
 # -- terms ------------------------------------------------------------------------------------------------------------
 
-HAS_TIME_WORD = 2
 IS_QUESTION = 4
-FIRST_PERSON = 16
 APART, IS_DERIVED = 8, 128
 """No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
 a pause, or continues a long passage; other passages are told over again."""
@@ -114,14 +112,6 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 
-_TIME = frozenset(
-    [*_WORDS["time"], *map(str, range(1000, 3000))]
-)  # a year tells a time, too
-_OWN = frozenset(_WORDS["own"])
-_ZH_TIME = re.compile(
-    r"昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]"
-)
-_ZH_OWN = re.compile("[我咱]")
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 
 
@@ -218,25 +208,12 @@ def shorten_captions(text: str, wanted: Collection[str]) -> str:
     return _CAPTION.sub(shorter, text) if "[" in text else text
 
 
-def flags(text: str, found: Iterable[str] | None = None) -> int:
-    """Return what marks a text, as the sum of HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON.
-
-    Captions count for nothing. `found` are the tokens of what is said without
-    captions, where the caller has them.
-    """
-    speech = split_captions(text)[0] if found is None else text
-    said = tokens(speech) if found is None else found
-    is_ascii = speech.isascii()
-    bits = 0
-    if not _TIME.isdisjoint(said) or (not is_ascii and _ZH_TIME.search(speech)):
-        bits |= HAS_TIME_WORD
-    if not _OWN.isdisjoint(said) or (not is_ascii and _ZH_OWN.search(speech)):
-        bits |= FIRST_PERSON
-    ending = speech[-30:]
-    may_ask = "?" in ending if is_ascii else True
-    if may_ask and _QUESTION.search(ending):
-        bits |= IS_QUESTION
-    return bits
+def ends_in_question(text: str) -> bool:
+    """Say whether what is said, captions aside, ends in a question."""
+    ending = split_captions(text)[0][-30:]
+    if ending.isascii() and "?" not in ending:
+        return False
+    return _QUESTION.search(ending) is not None
 
 
 # -- word lists --------------------------------------------------------------------------------------------------
