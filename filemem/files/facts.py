@@ -1,107 +1,121 @@
-"""A fact's or lesson's file: its name, its text with no more front matter than it needs, the edits that the program makes."""
+"""A fact's file: its name, its text, and the edits that the program makes to it."""
 
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 
 from filemem.files.front import quoted, replaced
-from filemem.files.memory import Memory, encoding_of, slug
+from filemem.files.memory import Memory, slug
 from filemem.text.dates import mentioned
 from filemem.text.plain import LINK, printable
 from filemem.text.terms import CJK, LETTER, STOP, is_chinese
 
-SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
+MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
 
 
 def plain(text: str) -> str:
-    """The text without the brackets of its links."""
+    """Return the text without the brackets of its links."""
     return LINK.sub(lambda link: link[1], text)
 
 
 def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
-    """The path of a new memory: date and a few words of its first clause, the owner's name in front left out, then a day."""
-    whose = rf"^{re.escape(owner)}(?:'s\b|\s*的|(?<=[{CJK}])(?=\d)|(?!{LETTER}))\s*"
-    said = re.sub(whose, "", plain(text), flags=re.I) if owner else plain(text)
-    for one in mentioned(said, day)[:1]:
-        if not (one.start or one.relative) and one.span.start == one.span.end:
-            said = said[one.end :].strip(" .。") or said
-    first = _CLAUSE.split(said, maxsplit=1)[0].strip()
-    zh = is_chinese(first)
-    whole = len(first) >= 5 if zh else len(first.split()) >= 3
-    words = slug(first if whole else said, 24 if zh else 26).split("-")
+    """Return the path of a new memory: its day and a few words of its first clause.
+
+    The owner's name in front is left out, and a day after it.
+    """
+    said = plain(text)
+    if owner:
+        end = rf"(?:'s\b|\s*的|(?<=[{CJK}])(?=\d)|(?!{LETTER}))\s*"
+        said = re.sub(f"^{re.escape(owner)}{end}", "", said, flags=re.IGNORECASE)
+    for mention in mentioned(said, day)[:1]:
+        is_one_day = mention.span.start == mention.span.end
+        if mention.start == 0 and not mention.relative and is_one_day:
+            said = said[mention.end :].strip(" .。") or said
+    clause = _CLAUSE.split(said, maxsplit=1)[0].strip()
+    chinese = is_chinese(clause)
+    is_telling = len(clause) >= 5 if chinese else len(clause.split()) >= 3
+    words = slug(clause if is_telling else said, 24 if chinese else 26).split("-")
     while len(words) > 3 and words[-1] in STOP:
         words.pop()
     return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"
 
 
 def reference(paths: Iterable[str]) -> str:
-    """One or more `path:line` as a YAML value on one line."""
+    """Return one or more `path:line` as a YAML value on one line."""
     wanted = [quoted(path) for path in paths]
-    return wanted[0] if len(wanted) == 1 else f"[{', '.join(wanted)}]"
+    if len(wanted) == 1:
+        return wanted[0]
+    return f"[{', '.join(wanted)}]"
 
 
 def page(text: str, front: Mapping[str, str]) -> str:
-    """The file of a memory; `front` are YAML values on one line each, empty ones left out."""
+    """Return a memory's file; of `front`, YAML values of one line, empty ones go."""
     head = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
     body = printable(text)
-    return f"---\n{head}---\n\n{body}\n" if head else f"{body}\n"
+    if not head:
+        return f"{body}\n"
+    return f"---\n{head}---\n\n{body}\n"
 
 
 def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
-    """The file with a front matter key set to a YAML value on one line, every other byte kept; raises ValueError where that
-    cannot be done: the YAML is broken, or the file is no text."""
+    """Return the file with a key set to a YAML value of one line, all else kept.
+
+    Raises:
+        ValueError: the YAML is broken, or the file is no text in UTF-8.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise ValueError("not UTF-8") from None
     memory = Memory(path, data)
-    encoding = encoding_of(data)
-    text = data.decode(encoding) if encoding != "utf-16" and not memory.binary else ""
-    if text.encode(encoding) != data:
-        raise ValueError("not UTF-8")
-    newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
-    start, end = len(text) - len(text.removeprefix("\ufeff")), len(text)
-    if not memory.is_yaml and not memory.front_end:
-        if memory.lines and memory.lines[0].rstrip() == "---":
-            raise ValueError("the front matter is never closed")
-        fence = f"---{newline}"
-        return (
-            text[:start]
-            + fence
-            + replaced("", key, value, newline)
-            + fence
-            + text[start:]
-        ).encode(encoding)
+    if memory.binary:
+        raise ValueError("not a text file")
+    newline = "\n"
+    if text.count("\r\n") * 2 > text.count("\n"):
+        newline = "\r\n"
+    start = len(text) - len(text.removeprefix("\ufeff"))
+    end = len(text)
     if not memory.is_yaml:
+        if not memory.front_end:
+            if memory.lines and memory.lines[0].rstrip() == "---":
+                raise ValueError("the front matter is never closed")
+            fence = f"---{newline}"
+            head = fence + replaced("", key, value, newline) + fence
+            return (text[:start] + head + text[start:]).encode()
         lines = text.split("\n")
-        start, end = (
-            sum(len(line) + 1 for line in lines[:count])
-            for count in (1, memory.front_end - 1)
-        )
-    return (
-        text[:start] + replaced(text[start:end], key, value, newline) + text[end:]
-    ).encode(encoding)
+        start = len(lines[0]) + 1
+        end = sum(len(line) + 1 for line in lines[: memory.front_end - 1])
+    front = replaced(text[start:end], key, value, newline)
+    return (text[:start] + front + text[end:]).encode()
 
 
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
-    """The memory with further sources and another confidence, all else kept; raises ValueError where that cannot be done."""
+    """Return the memory with further sources, and a confidence at least as given.
+
+    Raises:
+        ValueError: that cannot be set.
+    """
     before = Memory(path, data).sources
-    after = list(dict.fromkeys([*before, *named]))[:SOURCES]
+    after = list(dict.fromkeys([*before, *named]))[:MAX_SOURCES]
     if after != before:
         data = set_front(path, data, "source", reference(after))
     given = Memory(path, data).particular("confidence")
-    return (
-        set_front(path, data, "confidence", f"{confidence:g}")
-        if given is not None and given < confidence
-        else data
-    )
+    if given is not None and given < confidence:
+        data = set_front(path, data, "confidence", f"{confidence:g}")
+    return data
 
 
 def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
-    """The memory with what replaced it and since when. Raises ValueError where that cannot be set."""
+    """Return the memory with what replaced it, and since when.
+
+    Raises:
+        ValueError: that cannot be set.
+    """
     memory = Memory(path, data)
     if memory.particular("superseded_by") != by:
         data = set_front(path, data, "superseded_by", reference([by]))
     ended = memory.particular("valid_until")
-    return (
-        data
-        if ended and ended <= until
-        else set_front(path, data, "valid_until", str(until))
-    )
+    if ended and ended <= until:
+        return data
+    return set_front(path, data, "valid_until", str(until))

@@ -1,4 +1,8 @@
-"""Which paths a glob means: `*` and `?` stay within a folder, `**` crosses folders, `[…]` and `{a,b}` as in a shell."""
+"""Which paths a glob means.
+
+`*` and `?` stay within a folder, `**` crosses folders, `[…]` and `{a,b}` are as in a
+shell. Matching takes time in proportion to the path and the glob.
+"""
 
 import fnmatch
 import re
@@ -7,55 +11,72 @@ from collections.abc import Callable, Sequence
 from filemem.errors import FilememError
 from filemem.text.plain import one_line
 
-MOST = 64  # alternatives that braces may spell out
+MAX_ALTERNATIVES = 64  # that braces may spell out
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_WILDCARD = re.compile(r"[*?\[]")
 
 
 def matcher(glob: str) -> Callable[[str], bool]:
-    """A test of paths. A path means that file, whatever its name holds; a name without wildcards all in that folder, too; a glob
-    without a slash names at any depth. Raises FilememError. Matching takes time in proportion to the path and the glob."""
-    globs = [named := glob.strip().removeprefix("./").rstrip("/")]
-    while braces := next(
-        (match for one in globs if (match := re.search(r"\{([^{}]*)\}", one))), None
-    ):
-        one = braces.string
-        globs += [
-            one[: braces.start()] + part + one[braces.end() :]
-            for part in braces[1].split(",")
-        ]
-        globs = [other for other in globs if other != one]
-        if len(globs) > MOST:
-            raise FilememError(
-                f"the glob {one_line(glob, 60)} stands for more than {MOST} others; name fewer of them."
-            )
-    tests = [_one(alternative) for alternative in globs]
+    """Return a test of paths.
+
+    A path means that file, whatever its name holds; a name without wildcards all in
+    that folder, too; a glob without a slash names at any depth.
+
+    Raises:
+        FilememError: the glob stands for too many others.
+    """
+    named = glob.strip().removeprefix("./").rstrip("/")
+    tests = [_test_of(alternative) for alternative in _spelt_out(named)]
     return lambda path: path == named or any(test(path) for test in tests)
 
 
-def _one(glob: str) -> Callable[[str], bool]:
-    if not re.search(r"[*?\[]", glob):
+def _spelt_out(glob: str) -> list[str]:
+    """Return the globs without braces that a glob stands for; raise FilememError."""
+    found = []
+    waiting = [glob]
+    while waiting:
+        one = waiting.pop()
+        braces = _BRACES.search(one)
+        if not braces:
+            found.append(one)
+            continue
+        for part in braces[1].split(","):
+            waiting.append(one[: braces.start()] + part + one[braces.end() :])
+        if len(found) + len(waiting) > MAX_ALTERNATIVES:
+            what = f"stands for more than {MAX_ALTERNATIVES} others"
+            raise FilememError(
+                f"the glob {one_line(glob, 60)} {what}; name fewer of them."
+            )
+    return found
+
+
+def _test_of(glob: str) -> Callable[[str], bool]:
+    """Return a test of paths for a glob without braces."""
+    if not _WILDCARD.search(glob):
         return lambda path: path == glob or path.startswith(glob + "/")
     if "/" not in glob and glob != "**":
         glob = f"**/{glob}"
-    parts = [
-        None if part == "**" else re.compile(fnmatch.translate(part))
-        for part in glob.split("/")
-    ]
-    return lambda path: _match(parts, path.split("/"))
+    parts: list[re.Pattern[str] | None] = []
+    for part in glob.split("/"):
+        is_any_depth = part == "**"
+        parts.append(None if is_any_depth else re.compile(fnmatch.translate(part)))
+    return lambda path: _matches(parts, path.split("/"))
 
 
-def _match(parts: Sequence[re.Pattern[str] | None], names: list[str]) -> bool:
-    """Do the folders' names match, with None for any number of them? Row by row, and the standard
-    library's patterns never backtrack, so that no glob takes long."""
-    row = [True] + [False] * len(
-        names
-    )  # row[n]: the parts so far match the first n names
+def _matches(parts: Sequence[re.Pattern[str] | None], names: list[str]) -> bool:
+    """Tell whether the folders' names match; a None stands for any number of them.
+
+    It goes row by row, and the standard library's patterns never backtrack, so that no
+    glob takes long.
+    """
+    # matched[n]: the parts so far match the first n names.
+    matched = [True] + [False] * len(names)
     for part in parts:
-        after = [part is None and row[0]]
+        after = [part is None and matched[0]]
         for n, name in enumerate(names):
-            after.append(
-                row[n + 1] or after[n]
-                if part is None
-                else row[n] and part.match(name) is not None
-            )
-        row = after
-    return row[-1]
+            if part is None:
+                after.append(matched[n + 1] or after[n])
+            else:
+                after.append(matched[n] and part.match(name) is not None)
+        matched = after
+    return matched[-1]
