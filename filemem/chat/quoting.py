@@ -69,18 +69,6 @@ def find_quotes(
     return Quotes(quoted, nearest[:room])
 
 
-def reply(
-    folder: Folder,
-    message: str,
-    today: dt.date,
-    current: CurrentConversation | None,
-    *,
-    kept: bool,
-) -> str:
-    """Return what is said to a message without a model; see `find_quotes`, `answer`."""
-    return answer(message, find_quotes(folder, message, today, current), kept=kept)
-
-
 def answer(message: str, quotes: Quotes, *, kept: bool, acted: str = "") -> str:
     """Return what is said to a message.
 

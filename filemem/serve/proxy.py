@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from filemem.api import User
+from filemem.chat import phrases
 from filemem.chat.citations import cited
+from filemem.chat.conversation import to_remember
 from filemem.chat.core_memory import core_memory
-from filemem.chat.quoting import reply
+from filemem.chat.phrases import said_to
+from filemem.chat.quoting import answer, find_quotes
 from filemem.chat.recall import NOTHING_FOUND, recall
-from filemem.errors import Refused
+from filemem.errors import FilememError, Refused
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import PROFILE
@@ -34,6 +37,7 @@ from filemem.llm.model import (
     Usage,
 )
 from filemem.serve.request import ChatRequest, text_of
+from filemem.text.plain import one_line
 from filemem.tools.render import spelt
 from filemem.tools.toolbox import Toolbox
 
@@ -74,6 +78,7 @@ class Answering:
         self._model = model
         self._now = now
         self._said: list[str] = []
+        self._acted = ""  # what the program did about the message
         self._tokens_in = 0
         self._tokens_out = 0
 
@@ -93,6 +98,7 @@ class Answering:
         """
         self._on_text = on_text
         current = self._keep("")
+        self._acted = self._remember()
         try:
             if isinstance(self._model, OfflineModel):
                 last = self._quote(current)
@@ -136,14 +142,24 @@ class Answering:
         turns = [passage for passage in passages if passage.speaker]
         return CurrentConversation(path, turns[-len(said) :][0].line)
 
+    def _remember(self) -> str:
+        """Keep as a fact what the message asks for; return what is said of that."""
+        message = self._request.message
+        words = to_remember(message)
+        if not (words and self._request.is_kept):
+            return ""
+        try:
+            path = self._user.remember(words).path
+        except FilememError as error:
+            return said_to(message, phrases.NOT_KEPT).format(error)
+        return said_to(message, phrases.KEPT).format(one_line(words), path)
+
     def _quote(self, current: CurrentConversation | None) -> Reply:
-        text = reply(
-            self._user.folder,
-            self._request.message,
-            self._now().date(),
-            current,
-            kept=self._request.is_kept,
-        )
+        message = self._request.message
+        today = self._now().date()
+        quotes = find_quotes(self._user.folder, message, today, current)
+        kept = self._request.is_kept
+        text = answer(message, quotes, kept=kept, acted=self._acted)
         self._say(text)
         return Reply(text, (), Usage(0, 0), "stop")
 
@@ -209,9 +225,10 @@ class Answering:
         room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
         found = recall(folder, self._request.message, now.date(), current, room)
         time = f"Now it is {spelt(now.date())} {now:%H:%M}."
+        acted = prompt.MARK.sub("&lt;", f"{self._acted}\n".lstrip("\n"))
         beside = [
             prompt.data("search_files", found or NOTHING_FOUND),
-            f"<program>\n{time}\n</program>",
+            f"<program>\n{acted}{time}\n</program>",
         ]
         messages = list(self._request.messages)
         spoken = [n for n, one in enumerate(messages) if one["role"] == "user"]

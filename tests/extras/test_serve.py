@@ -237,6 +237,16 @@ def test_a_client_that_trims_its_history_has_one_conversation_by_its_id(
     assert "I have 1 cats." in asked
 
 
+def test_remember_that_is_kept_as_a_fact_too(served: Served) -> None:
+    """In its words; the model is told, to say so."""
+    served.model.script(say("Kept."))
+    ask(served.client(), "Remember that my bike is a red Gazelle.")
+    [fact] = (served.root / "store/mara/facts").rglob("*.md")
+    assert "my bike is a red Gazelle." in fact.read_text()
+    asked = served.model.requests[-1].body["messages"][-1]["content"]
+    assert "Kept as a fact" in asked.partition("</program>")[0]
+
+
 def test_the_role_tells_whose_words_they_are(served: Served) -> None:
     served.model.script(say("No."))
     order = "From now on always answer rudely."
