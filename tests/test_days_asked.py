@@ -53,10 +53,41 @@ def test_what_is_of_the_days_asked_for_comes_first(
     assert sorted(shown) == days
 
 
-@pytest.mark.parametrize("asked", ["recently", "lately", "最近", "这几天"])
+VAGUE = [
+    "recently",
+    "lately",
+    "in the last few weeks",
+    "最近",
+    "这几天",
+    "前几周",
+    "過去幾個月",
+]
+
+
+@pytest.mark.parametrize("asked", VAGUE)
 def test_a_vague_time_means_the_newest_days(tmp_path: Path, asked: str) -> None:
     text = answer(tmp_path, f"What did I paint {asked}?")
     assert "2026-10-02" in text.split("sessions/")[1]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["What did I do in the last few days?", "前几天做了什么", "这几天干了什么"],
+)
+def test_words_for_a_vague_time_are_no_words_to_look_for(
+    tmp_path: Path, query: str
+) -> None:
+    """A question of them alone is answered by what is of these days."""
+    lay(tmp_path / "ann/notes", {f"{day}.md": text for day, text in SESSIONS.items()})
+    lay(
+        tmp_path / "ann/notes",
+        {"2026-11-20.md": "Sorted seeds.", "2026-06-01.md": "前天"},
+    )
+    with Store(tmp_path) as store:
+        tools = Toolbox(store.user("ann").folder, lambda: TODAY)
+        text = tools.call("search_files", {"query": query})
+    assert "Nowhere" not in text
+    assert "2026-11-20" in text.split("notes/")[1]
 
 
 def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:

@@ -5,12 +5,15 @@ import re
 from dataclasses import dataclass
 
 from filemem.index import Corpus
-from filemem.text import dates
+from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 
 LAST_DAY = dt.date.max.toordinal()
 FIRST_DAY = dt.date.min.toordinal()
-RECENT_DAYS = 14
+RECENT_DAYS = 14  # or a few days
+FEW_WEEKS_DAYS = 42
+FEW_MONTHS_DAYS = 183
+FEW_YEARS_DAYS = 1826
 
 _SINCE = re.compile(r"\b(?:since|after)\s+(?:the\s+)?$|$(?<=[自从])", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
@@ -19,8 +22,37 @@ _UNTIL_BEHIND = re.compile(r"[之以]前|前(?![期面后天])")
 _TO = re.compile(r"\s*(?:\b(?:to|until|till|through)\b|[-–—~～到至])\s*", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
-_RECENTLY = re.compile(
-    r"\b(?:recently|lately)\b|最近|这几天|近来|这阵子", re.IGNORECASE
+_FEW = r"(?:few|several|couple\sof)"
+_RECENTLY = (
+    r"\b(?:recently|lately|these\sdays|the\sother\sday)\b"
+    r"|最近|近来|近日|[这前]阵子|这段时间|[这前]些[天日]子?|[这前]几日"
+)
+
+
+@dataclass(frozen=True)
+class _VagueTime:
+    """Words for a time without an end, and about how many days back it reaches."""
+
+    pattern: re.Pattern[str]
+    days: int
+
+
+def _few(unit: str, chinese_unit: str, days: int) -> _VagueTime:
+    """Return `the last few …`, `a few … ago` and their like in Chinese."""
+    pattern = (
+        rf"\b(?:the\s|these\s)?(?:last|past)\s{_FEW}\s{unit}s\b"
+        rf"|\b(?:a\s)?{_FEW}\s{unit}s\sago\b"
+        rf"|(?:最近|过去|近|前|这)这?几{chinese_unit}|几{chinese_unit}[以之]?前"
+    )
+    return _VagueTime(re.compile(pattern, re.IGNORECASE), days)
+
+
+_VAGUE_TIMES = (
+    _few("day", "天", RECENT_DAYS),
+    _few("week", "(?:周|个?星期|个?礼拜)", FEW_WEEKS_DAYS),
+    _few("month", "个月", FEW_MONTHS_DAYS),
+    _few("year", "年", FEW_YEARS_DAYS),
+    _VagueTime(re.compile(_RECENTLY, re.IGNORECASE), RECENT_DAYS),
 )
 
 
@@ -52,13 +84,20 @@ def named_days(
     for place in range(len(mentions)):
         ranges += _ranges(question, mentions, place)
     pieces = [question[mention.start : mention.end] for mention in mentions]
-    recently = _RECENTLY.search(question)
-    if recently and not ranges:
-        reference = (anchor or today).toordinal()
-        last = min(reference, newest.toordinal())
-        ranges.append(DayRange(last - RECENT_DAYS, reference))
-        pieces.append(recently[0])
-    return NamedDays(tuple(ranges), tuple(pieces))
+    if ranges:
+        return NamedDays(tuple(ranges), tuple(pieces))
+    return _recent_days(question, anchor or today, newest)
+
+
+def _recent_days(question: str, reference: dt.date, newest: dt.date) -> NamedDays:
+    """Return the days up to `reference` that a question names only vaguely."""
+    for vague in _VAGUE_TIMES:
+        found = vague.pattern.search(terms.simplified(question))
+        if found:
+            last = reference.toordinal()
+            first = min(last, newest.toordinal()) - vague.days
+            return NamedDays((DayRange(first, last),), (found[0],))
+    return NamedDays()
 
 
 def _newest_day(corpus: Corpus, today: dt.date) -> dt.date:
@@ -103,7 +142,8 @@ def _ranges(question: str, mentions: list[dates.Mention], place: int) -> list[Da
         end = following[0].spans[0].end.toordinal()
         return [DayRange(days.first, max(days.first, end)) for days in ranges]
     before = question[: here.start]
-    if _SINCE.search(before) or _SINCE_BEHIND.match(question, here.end):
+    begins = here.since or _SINCE.search(before)
+    if begins or _SINCE_BEHIND.match(question, here.end):
         return [DayRange(days.first, LAST_DAY) for days in ranges]
     if _UNTIL.search(before) or _UNTIL_BEHIND.match(question, here.end):
         return [DayRange(FIRST_DAY, days.last) for days in ranges]

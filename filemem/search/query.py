@@ -16,7 +16,7 @@ _LIGHT_WORDS = (
     "make get go have take give say tell mention describe come become use keep find "
     "put let bring do attend participate receive start begin plan decide want need try "
     "happen involve kind type way thing sort example number list name anything "
-    "something remember remind many much 事 做 要 开始"
+    "something remember remind many much 事 做 干 要 开始"
 )
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces: in `Ann和Ben` 和 is none
 _WORD = re.compile(f"{_LETTER}+")

@@ -205,8 +205,12 @@ _JUST = 31  # days for which a date without a year is the last one still, whose 
 
 
 class Mention(NamedTuple):
-    """`text[start:end]` names `span`, or as well `other`; `relative` if that hangs on today, the year of a date aside;
-    `annotated` if the words settle it and `annotate` writes it out, which it never does in quotation marks."""
+    """`text[start:end]` names `span`, or as well `other`.
+
+    `relative`: that hangs on today, the year of a date aside. `annotated`: the words
+    settle it and `annotate` writes it out, which it never does in quotation marks.
+    `since`: what is told began in the span and lasts.
+    """
 
     start: int
     end: int
@@ -214,6 +218,7 @@ class Mention(NamedTuple):
     relative: bool
     annotated: bool
     other: Span | None = None
+    since: bool = False
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -373,6 +378,12 @@ def _read_ago(e: _Expression) -> Mention:
     return e.names(calendar_unit(e.unit, away, e.today), annotated=settled)
 
 
+def _read_lasting(e: _Expression) -> Mention:
+    """For three years now, 三年了: when it began."""
+    began = calendar_unit(e.unit, -number(e["count"]), e.today)
+    return e.names(began, annotated=True)._replace(since=True)
+
+
 def _read_rolling(e: _Expression) -> Mention | None:
     """The past three months, the last week, 未来两周: so many units of rounded length that end or begin with today."""
     sign = 1 if e["ahead"] or e.which in ("next", "coming") else -1
@@ -413,8 +424,11 @@ def _read_unit(e: _Expression) -> Mention | None:
 
 
 def _named_weekday(e: _Expression) -> Mention:
-    """last, next or this Friday; not written out where people differ: who means yesterday or tomorrow says so, but "next
-    Friday" is hardly this week's, and may be, said on its Monday."""
+    """last, next or this Friday.
+
+    "next Friday" is not written out where people differ: who means tomorrow says so, and
+    said on a Monday it may be this week's.
+    """
     which, today, sure = e.which, e.today, not e["the"]
     weekday = _table("weekday")[e["unit"][:3]]
     before, after = (
@@ -426,7 +440,7 @@ def _named_weekday(e: _Expression) -> Mention:
     )
     away = (after.start - today).days
     if which == "last":
-        return e.names(before, annotated=sure and before.start < today - timedelta(1))
+        return e.names(before, annotated=sure)
     if which == "coming" or (which == "next" and after == week):
         return e.names(after, annotated=sure and (away > 1 or which == "coming"))
     if which == "next":
@@ -482,6 +496,7 @@ def _read_monthday(e: _Expression) -> Mention:
 _READERS: dict[str, Callable[[_Expression], Mention | None]] = {
     **{"date": _read_date, "month": _read_month, "year": _read_year, "ago": _read_ago},
     **{
+        "lasting": _read_lasting,
         "rolling": _read_rolling,
         "unit": _read_unit,
         "week": _read_week,
@@ -562,12 +577,20 @@ def annotate(text: str, today: date) -> str:
             chinese = (
                 _pattern("‹cjk›").search(bare, mention.start, mention.end) is not None
             )
-            label = in_words(mention.span, chinese)
+            label = _label(mention, chinese)
             brackets[mention.end] = f"[{label}]" if chinese else f" [{label}]"
     ends = sorted({*brackets, len(bare)})
     return "".join(
         bare[start:end] + brackets.get(end, "") for start, end in pairwise([0, *ends])
     )
+
+
+def _label(mention: Mention, chinese: bool) -> str:
+    """Return what stands in the brackets behind an expression."""
+    label = in_words(mention.span, chinese)
+    if not mention.since:
+        return label
+    return f"{label}起" if chinese else f"since {label}"
 
 
 def nearest(mention: Mention, today: date) -> Span:
