@@ -68,6 +68,7 @@ def find_candidates(
     document_weights: dict[int, float],
     weights: Weights,
     max_files: int = MAX_FILES,
+    left_out: frozenset[int] = frozenset(),
 ) -> Candidates:
     """Find the files whose passages promise an answer.
 
@@ -75,8 +76,9 @@ def find_candidates(
         document_weights: by the first passage of each file what the file counts;
             one with 0 is left out.
         max_files: how many files are found, at most.
+        left_out: passages that the prompt has already, which count for nothing.
     """
-    occurrences = [_rarity(corpus, word) for word in query.words]
+    occurrences = [_rarity(corpus, word, left_out) for word in query.words]
     query_weight = sum(found.weight for found in occurrences if found.is_known)
     if not query_weight:
         query_weight = max((found.weight for found in occurrences), default=1.0)
@@ -89,13 +91,16 @@ def find_candidates(
         query_weight = max(query_weight, BARE_QUERY_WEIGHT)
     waiting: list[_Lookup] = []
     postings_read = 0
-    for lookup in _lookups(query, corpus, occurrences):
+    for lookup in _lookups(query, corpus, occurrences, left_out):
         fits = postings_read + lookup.frequency <= MAX_POSTINGS
         if postings_read and not fits:
             waiting.append(lookup)
             continue
         postings_read += lookup.frequency
         _count(corpus, lookup, occurrences[lookup.word], weights, None)
+    for found in occurrences:
+        for number in left_out & found.values.keys():
+            del found.values[number]
     files = _likely_files(
         query,
         corpus,
@@ -123,19 +128,28 @@ def idf(corpus: Corpus, frequency: int) -> float:
     return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _rarity(corpus: Corpus, word: QueryWord) -> Occurrences:
+def _rarity(corpus: Corpus, word: QueryWord, left_out: frozenset[int]) -> Occurrences:
     """Return what a word weighs, before it is known where it stands."""
-    tokens = corpus.concept(word.stem)
-    frequency = _frequency(corpus, tokens)
+    frequency = _frequency(corpus, corpus.concept(word.stem), left_out)
     return Occurrences(word.weight * idf(corpus, frequency), frequency > 0)
 
 
-def _frequency(corpus: Corpus, tokens: Iterable[str]) -> int:
-    return min(corpus.count, sum(corpus.frequency(token) for token in tokens))
+def _frequency(corpus: Corpus, tokens: Iterable[str], left_out: frozenset[int]) -> int:
+    """Return in about how many passages one of some tokens stands."""
+    count = 0
+    for token in tokens:
+        count += corpus.frequency(token)
+        if left_out:
+            for numbers, _ in corpus.postings(token):
+                count -= len(left_out.intersection(numbers))
+    return max(0, min(corpus.count, count))
 
 
 def _lookups(
-    query: Query, corpus: Corpus, occurrences: list[Occurrences]
+    query: Query,
+    corpus: Corpus,
+    occurrences: list[Occurrences],
+    left_out: frozenset[int],
 ) -> list[_Lookup]:
     """Return what to look up: the words themselves first, the rarest first."""
     found: list[_Lookup] = []
@@ -145,7 +159,7 @@ def _lookups(
             limit = occurrences[place].weight / word.weight
         for stem, share in ((word.stem, 1.0), *word.alternatives):
             tokens = corpus.concept(stem)
-            frequency = _frequency(corpus, tokens)
+            frequency = _frequency(corpus, tokens, left_out)
             if not frequency:
                 continue
             weight = word.weight * share * min(limit, idf(corpus, frequency))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from filemem.files.memory import ARCHIVE
 from filemem.index import Corpus
+from filemem.search.candidates import Candidates
 from filemem.search.filters import in_words
 from filemem.search.query import Query, QueryWord, is_light
 from filemem.search.results import Hit, names_days
@@ -29,6 +30,7 @@ _NOUN = re.compile(
 def search_notes(
     query: str,
     parsed: Query,
+    candidates: Candidates,
     corpus: Corpus,
     hits: list[Hit],
     given: Mapping[str, str | None],
@@ -43,7 +45,7 @@ def search_notes(
     for piece in parsed.date_pieces:
         query = query.replace(piece, " ")
     notes = [
-        _missing_words(query, parsed, corpus, names_all=not hits),
+        _missing_words(query, parsed, candidates, corpus, names_all=not hits),
         _undated(parsed, corpus, hits, newest),
     ]
     if not hits:
@@ -54,7 +56,12 @@ def search_notes(
 
 
 def _missing_words(
-    query: str, parsed: Query, corpus: Corpus, *, names_all: bool
+    query: str,
+    parsed: Query,
+    candidates: Candidates,
+    corpus: Corpus,
+    *,
+    names_all: bool,
 ) -> str:
     """Name the names, quoted words and nouns of a question that stand nowhere.
 
@@ -66,7 +73,9 @@ def _missing_words(
         named.update(terms.words(quoted))
     named.update(terms.fold(noun) for noun in _NOUN.findall(query))
     said: list[str] = []
-    for word in parsed.words:
+    for word, found in zip(parsed.words, candidates.occurrences, strict=True):
+        if found.is_known:
+            continue
         if (names_all or word.text in named) and _is_unknown(word, corpus):
             said.append(_with_near_spellings(word.text, corpus))
     for piece in _unknown_chinese(query, corpus):
@@ -77,12 +86,10 @@ def _missing_words(
 
 
 def _is_unknown(word: QueryWord, corpus: Corpus) -> bool:
-    """Say whether no form of a word, and nobody of that name, is in the memory."""
+    """Say whether a word that stands nowhere is one to name, and nobody's name."""
     if word.is_context or is_light(word.stem) or terms.is_cjk(word.text):
         return False
-    if any(word.text in name for name in corpus.speaker_names):
-        return False
-    return not corpus.concept(word.stem)
+    return not any(word.text in name for name in corpus.speaker_names)
 
 
 def _unknown_chinese(query: str, corpus: Corpus) -> list[str]:

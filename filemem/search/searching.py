@@ -88,7 +88,14 @@ def search_files(
     max_files = max(MAX_FILES, limit or 0)
     if speaker:
         parsed = replace(parsed, asks_assistant=True)
-    candidates = find_candidates(parsed, corpus, document_weights, weights, max_files)
+    candidates = find_candidates(
+        parsed,
+        corpus,
+        document_weights,
+        weights,
+        max_files,
+        passages_in_prompt(corpus, current),
+    )
     matches = rank(parsed, corpus, candidates, document_weights, asked, weights)
     reader = Reader(index, corpus, parsed, candidates, today, current, weights)
     strength = coverage(matches[0], parsed, candidates) if matches else 0.0
@@ -110,10 +117,28 @@ def search_files(
     ordered = put_current_first(matches, reader)
     choice = choose(ordered, reader, limit, len(matches))
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
-    notes = search_notes(query, parsed, corpus, choice.hits, given, newest_day(corpus))
+    notes = search_notes(
+        query, parsed, candidates, corpus, choice.hits, given, newest_day(corpus)
+    )
     if meant.note:
         notes.append(meant.note)
     return Found(choice.hits, files_searched(corpus, asked), notes, choice.left_out)
+
+
+def passages_in_prompt(
+    corpus: Corpus, current: CurrentConversation | None
+) -> frozenset[int]:
+    """Return the numbers of the passages that the conversation going on has shown."""
+    if current is None:
+        return frozenset()
+    for entry in corpus.entries():
+        if entry.path == current.path:
+            return frozenset(
+                number
+                for number in entry.numbers
+                if corpus.lines[number] >= current.line
+            )
+    return frozenset()
 
 
 def files_searched(corpus: Corpus, asked: Filters) -> int:
