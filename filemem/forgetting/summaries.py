@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from filemem.files import config, journal, safe, sections
-from filemem.files.folder import Folder, JobDone, Progress, no_progress
+from filemem.files.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import (
     LARGEST,
@@ -98,8 +98,11 @@ def apply(
     """
     made: list[dict[str, Any]] = []
     notes: list[str] = []
-    for done, (summary, sources) in enumerate(found.items()):
+    stayed: list[str] = []
+    for done, (summary, due) in enumerate(found.items()):
         progress(done, len(found))
+        sources = [one for one in due if one.memory.path not in folder.drafts]
+        stayed += [draft_stays(one.path) for one in due if one not in sources]
         if dry:
             made += [{"summary": summary, "source": one.path} for one in sources]
             continue
@@ -120,7 +123,7 @@ def apply(
         paths += [one["summary"], one["source"], archived(one["source"])]
     return JobDone(
         "compact",
-        [*said, *notes] or ["Nothing is due to be compacted."],
+        [*said, *stayed, *notes] or ["Nothing is due to be compacted."],
         {"summaries": made, "notes": notes},
         paths,
         f"Summarise {counted(len(made), 'old conversation')}",
