@@ -410,7 +410,7 @@ def test_the_slash_commands_are_filemems_own(
             ("I sold the punt.", "nothing of this is kept.\n"),
             ("/off", "From here on everything is kept again.\n"),  # by the last message
             ("/off I sold the raft.", "nothing of this is kept.\n"),
-            ("/forget", "My canoe leaks."),
+            ("/forget", "[y/N]: "),
             ("y", "Forgot sessions/"),
             ("/forget", "/forget WORDS deletes what holds them.\n"),
         ]

@@ -661,19 +661,16 @@ def test_a_read_only_store_is_checked(home: Path) -> None:
 def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(
     home: Path,
 ) -> None:
-    program, other = (
-        without_rights(),
-        "archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md",
-    )
-    (home / "memory_store/mara/profile.md").chmod(0o400)
-    assert shell(home, f"{program} forget Bergen --yes").returncode == 0
-    (home / "memory_store/mara" / other).chmod(0o400)
-    done = shell(home, f"{program} forget {FACT} --yes")
-    assert (
-        done.returncode == 1
-        and f"{other} stays as it is" in done.stdout
-        and "profile.md" not in done.stdout
-    )
+    program = without_rights()
+    other = home / "memory_store/mara/archive/facts/2025"
+    other.chmod(0o500)
+    bergen = shell(home, f"{program} forget Bergen --yes")
+    tea = shell(home, f"{program} forget {FACT} --yes")
+    other.chmod(0o700)
+    assert (bergen.returncode, "stays as it is" in bergen.stdout) == (0, False)
+    name = "archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"
+    assert tea.returncode == 1 and f"{name} stays as it is" in tea.stdout
+    assert "says it any more" not in tea.stdout
 
 
 def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> None:

@@ -59,10 +59,9 @@ def test_one_line_sets_up_and_runs_the_main_job(tmp_path: Path) -> None:
         done.stderr,
     ):
         pytest.skip("the package registry cannot be reached from here")
-    assert "facts/2026/2026-03-14-prefers-oolong-tea.md:9" in done.stdout, done.stderr
-    assert done.stdout.count("\n- ") == 1 and done.returncode == 0, (
-        "what she likes besides is no answer"
-    )
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.partition("\n- ")[2].partition("\n- ")[0]
+    assert "facts/2026/2026-03-14-prefers-oolong-tea.md:9" in first, done.stdout
 
 
 def test_the_agent_in_python_answers(tmp_path: Path) -> None:

@@ -139,6 +139,9 @@ ODD: dict[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
+SEARCHED = ("a text of 10.4 MB",)  # which nothing else is told of, but forget reads it
+
+
 @pytest.mark.parametrize("odd", ODD)
 def test_a_memory_out_of_measure_is_named_and_the_others_are_served(
     store: Path, odd: str
@@ -150,7 +153,9 @@ def test_a_memory_out_of_measure_is_named_and_the_others_are_served(
     assert said["users"][0] == 0 and "vera  1 memory" in said["users"][1]
     assert said["grep"][0] == said["search"][0] == said["list"][0] == 0
     assert "oolong" in said["grep"][1] and "oolong" in said["search"][1]
-    assert said["remember"][0] == said["maintain"][0] == said["forget"][0] == 0, said
+    assert said["remember"][0] == said["maintain"][0] == 0, said
+    # What cannot be searched might still say it, which forget does not pass over.
+    assert said["forget"][0] == (0 if odd in SEARCHED else 1), said
     assert not list((store / "mara").glob("sessions/*/*peanut*"))
     assert (
         "peanuts"

@@ -147,7 +147,7 @@ def test_filters_and_questions_go_by_the_day_of_the_turn(
             "sessions/2026/2026-11-20-0900-fog.md": "- **Ann** 09:00: Fog came in.\n",
         },
     )
-    asked = "What came by or rained or called, and what did I see?"
+    asked = "What came by or rained or called, was it fog, and what did I see?"
     for given_days, texts in (
         ({"before": "2026-11-20"}, {"It rained", "Fog came "}),
         ({"after": "2026-11-21", "before": "2026-11-22"}, {"I saw a h", "My sister"}),
