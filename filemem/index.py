@@ -445,7 +445,7 @@ class Corpus:
         self._concepts: dict[str, list[str]] = {}
         self._frequencies: dict[str, int] = {}
         self._postings: dict[str, list[tuple[array[int], bytes]]] = {}
-        self.ranking_cache: dict[tuple[int, int], tuple[int, int]] = {}
+        self.ranking_cache: dict[Any, dict[int, Any]] = {}
         self.lengths: Sequence[int] = snapshot.lengths
         self.flags = snapshot.flags
         self.lines: Sequence[int] = snapshot.lines

@@ -15,7 +15,7 @@ from filemem.index import Corpus, IndexedFile
 from filemem.search.query import Query, QueryWord, is_light
 from filemem.search.weights import Weights
 
-MAX_FILES = 60
+MAX_FILES = 45
 MAX_POSTINGS = 8_000  # of the rarer words, which are looked at to choose the files
 UNKNOWN_WORD_IDF = 9.0  # of a word that stands nowhere, for what may stand for it
 BARE_QUERY_WEIGHT = 2.0  # the least of a question of days and names alone

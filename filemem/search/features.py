@@ -142,15 +142,19 @@ def spread_to_neighbors(values: Values, corpus: Corpus, weights: Weights) -> Val
 
     The nearest place gives most of it; the rest is summed over all in reach.
     """
-    kernel = weights.neighbors
+    nearby = _Nearby(corpus, weights.neighbors)
     best: Values = {}
     total: Values = {}
     for number, value in values.items():
-        first, end = _reach(corpus, number, len(kernel))
-        for beside in range(first, end):
-            part = value * kernel[abs(beside - number)]
-            total[beside] = total.get(beside, 0.0) + part
-            if part > best.get(beside, 0.0):
+        first, shares = nearby.shares(number)
+        for beside, share in enumerate(shares, first):
+            part = value * share
+            if beside not in best:
+                best[beside] = part
+                total[beside] = part
+                continue
+            total[beside] += part
+            if part > best[beside]:
                 best[beside] = part
     repeated = weights.repeated
     return {
@@ -159,23 +163,40 @@ def spread_to_neighbors(values: Values, corpus: Corpus, weights: Weights) -> Val
     }
 
 
-def _reach(corpus: Corpus, number: int, distance: int) -> tuple[int, int]:
-    """Return the first passage within a distance, and the one behind the last.
+class _Nearby:
+    """The passages within reach of each passage, kept for the next question."""
 
-    A pause, or another file, ends the reach.
-    """
-    known = corpus.ranking_cache.get((distance, number))
-    if known is not None:
+    def __init__(self, corpus: Corpus, kernel: tuple[float, ...]) -> None:
+        self._corpus = corpus
+        self._distance = len(kernel) - 1
+        self._shares = (*kernel[:0:-1], *kernel)
+        self._known: dict[int, tuple[int, tuple[float, ...]]] = (
+            corpus.ranking_cache.setdefault(kernel, {})
+        )
+
+    def shares(self, number: int) -> tuple[int, tuple[float, ...]]:
+        """Return the first passage in reach, and what a word counts from there on.
+
+        A pause, or another file, ends the reach.
+        """
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = self._reach(number)
         return known
-    flags = corpus.flags
-    first = number
-    while number - first < distance - 1 and not flags[first] & terms.APART:
-        first -= 1
-    end = number + 1
-    while end - number < distance and end < len(flags) and not flags[end] & terms.APART:
-        end += 1
-    corpus.ranking_cache[distance, number] = (first, end)
-    return first, end
+
+    def _reach(self, number: int) -> tuple[int, tuple[float, ...]]:
+        flags = self._corpus.flags
+        distance = self._distance
+        first = number
+        while number - first < distance and not flags[first] & terms.APART:
+            first -= 1
+        end = number + 1
+        while end - number <= distance and end < len(flags):
+            if flags[end] & terms.APART:
+                break
+            end += 1
+        start = distance - (number - first)
+        return first, self._shares[start : start + end - first]
 
 
 def _session_shares(candidates: Candidates, weights: Weights) -> dict[int, float]:

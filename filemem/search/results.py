@@ -29,6 +29,7 @@ from filemem.text.dayrange import DayRange
 from filemem.text.plain import count_tokens
 
 MERGED_MATCHES = 100  # of the best, those that are compared with each other
+DATED_MATCHES = 60  # of the best, those whose text is searched for days
 COMPARED_MATCHES = 20  # of the best, those that are compared with the question
 SHOWN_WHOLE_CHARS = 500  # of a person's turn, however it is indexed
 MAX_EXCERPT_SOURCE_CHARS = 20_000  # of a turn in which sentences are looked for
@@ -313,7 +314,7 @@ def raise_named_days(matches: list[Ranked], reader: Reader) -> list[Ranked]:
     if not reader.query.days:
         return matches
     raised: list[Ranked] = []
-    for match in matches[:MERGED_MATCHES]:
+    for match in matches[:DATED_MATCHES]:
         passage = reader.passage(match)
         memory = reader.memory(match.entry)
         if passage is not None and memory is not None:
@@ -321,7 +322,7 @@ def raise_named_days(matches: list[Ranked], reader: Reader) -> list[Ranked]:
             if names_days(passage.text, said_on, reader.query):
                 match = with_named_day(match, reader.weights)
         raised.append(match)
-    raised += matches[MERGED_MATCHES:]
+    raised += matches[DATED_MATCHES:]
     return sorted(raised, key=lambda match: -match.score)
 
 

@@ -66,7 +66,7 @@ class Weights:
 
     answer_tokens: int = 1600
     """How many tokens an answer has at most, where its best passage holds all."""
-    weak_answer_tokens: int = 245
+    weak_answer_tokens: int = 230
     """The same where it holds nothing; between them in proportion."""
     talk_tokens: int = 980
     """The least room where a person talks with an assistant, in long turns."""
