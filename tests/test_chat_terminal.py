@@ -411,7 +411,7 @@ def test_the_slash_commands_are_filemems_own(
             ("/off", "From here on everything is kept again.\n"),  # by the last message
             ("/off I sold the raft.", "nothing of this is kept.\n"),
             ("/forget", "[y/N]: "),
-            ("y", "Forgot sessions/"),
+            ("y", "its name says it; rename, move or delete it"),
             ("/forget", "/forget WORDS deletes what holds them.\n"),
         ]
         for typed, answer in steps:
@@ -431,7 +431,7 @@ def test_the_slash_commands_are_filemems_own(
     ).read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
     assert not (user / "facts/hostile.md").exists()
     [path] = (user / "sessions").rglob("*.md")
-    assert not re.search("canoe|punt|raft", path.read_text() + path.name)
+    assert not re.search("canoe|punt|raft", path.read_text())
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.gate import Gate
-from filemem.files.memory import ASSISTANT, NO_ANSWER, PROFILE, Passage
+from filemem.files.memory import ASSISTANT, FORGOTTEN, NO_ANSWER, PROFILE, Passage
 from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
@@ -236,6 +236,8 @@ class Conversation:
         transcript = self._recorded or self.transcript
         exchange: list[str] = []
         for turn in reversed(transcript.turns()):
+            if turn.text == FORGOTTEN:
+                continue
             exchange.insert(0, f"{transcript.path}:{turn.line}")
             if turn.speaker != ASSISTANT:
                 return exchange

@@ -67,6 +67,7 @@ _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
 # -- the pieces of a file that a search returns: the turns of a transcript, each with its day, or paragraphs -----------------
 
+FORGOTTEN = "[forgotten]"  # stands where a text was
 NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
 _TURN = re.compile(

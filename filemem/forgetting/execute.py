@@ -18,9 +18,8 @@ from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused, in_words
 from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder, JobDone
-from filemem.files.memory import LARGEST, TURN_HEAD, Memory, live
+from filemem.files.memory import FORGOTTEN, LARGEST, TURN_HEAD, Memory, live
 from filemem.forgetting.matching import (
-    FORGOTTEN,
     Matcher,
     Occurrence,
     is_record_of_other_form,

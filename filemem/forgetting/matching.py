@@ -20,6 +20,7 @@ from filemem.files import safe
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import (
     DATED,
+    FORGOTTEN,
     NAMELESS,
     TURN_HEAD,
     Passage,
@@ -32,7 +33,6 @@ from filemem.files.memory import (
 from filemem.text import terms
 from filemem.text.plain import UNSEEN, one_line
 
-FORGOTTEN = "[forgotten]"  # stands where a text was
 SHORTEST_LINE_BYTES = 10  # from which on a line is told from small talk
 SHORTEST_CODE = 6  # letters and digits of a code that is known in another form
 SHORTEST_NUMBER = 7  # digits of a number that is

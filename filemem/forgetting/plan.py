@@ -26,6 +26,7 @@ from filemem.files.folder import (
 from filemem.files.memory import (
     ASSISTANT,
     DATED,
+    FORGOTTEN,
     LARGEST,
     NAMELESS,
     PROFILE,
@@ -37,7 +38,6 @@ from filemem.files.memory import (
     stem_of,
 )
 from filemem.forgetting.matching import (
-    FORGOTTEN,
     MARKS,
     Held,
     Matcher,

@@ -20,10 +20,9 @@ from typing import Any
 
 from filemem.errors import FilememError, missing_extra
 from filemem.files import safe
-from filemem.files.memory import live
+from filemem.files.memory import FORGOTTEN, live
 from filemem.forgetting.execute import version_without
 from filemem.forgetting.matching import (
-    FORGOTTEN,
     SHORTEST_LINE_BYTES,
     Matcher,
     folded,

@@ -18,6 +18,7 @@ from filemem.files import config, journal, safe, sections
 from filemem.files.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.files.journal import Compacted, PendingDeletion
 from filemem.files.memory import (
+    FORGOTTEN,
     LARGEST,
     Memory,
     archived,
@@ -27,7 +28,6 @@ from filemem.files.memory import (
 )
 from filemem.files.roles import Role
 from filemem.files.sections import DIGITS, Bullet
-from filemem.forgetting.matching import FORGOTTEN
 from filemem.forgetting.retelling import Source, retell
 from filemem.llm.model import Model
 from filemem.text import dates, redaction, terms

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory, Passage
-from filemem.forgetting.matching import FORGOTTEN
+from filemem.files.memory import FORGOTTEN, Memory, Passage
 from filemem.text.dates import Span, mentioned, nearest, one_day
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line

@@ -9,6 +9,7 @@ from filemem.errors import FilememError
 from filemem.files import journal
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import (
+    FORGOTTEN,
     PROFILE,
     SOURCE_MARK,
     FileDate,
@@ -140,7 +141,7 @@ class Reader:
         """Return a match as a hit; None if its passage is gone or empty."""
         passage = self.passage(match)
         memory = self.memory(match.entry)
-        if passage is None or memory is None or not passage.text:
+        if passage is None or memory is None or passage.text in ("", FORGOTTEN):
             return None
         entry = match.entry
         place, start, end = memory.windows[match.number - entry.first]
