@@ -87,6 +87,24 @@ NOTHING = (
             "Forget-me-nots",
             "Mon 2 November 2026",
         ),
+        (
+            "did i tell you that my sister Ida married Tom in Ghent?",
+            "whom did my sister ida marry",
+            "Ida married Tom",
+            "Mon 2 November 2026",
+        ),
+        (
+            "我妹妹还在根特读书呢。",
+            "我妹妹在哪里读书",
+            "根特",
+            "2026年11月2日 周一",
+        ),
+        (
+            "The rollback steps for prod are in deploy.md:12, ask Tom.",
+            "Where are the rollback steps for prod?",
+            "deploy.md:12",
+            "Mon 2 November 2026",
+        ),
     ],
 )
 def test_a_message_is_answered_by_dated_quotes_whatever_its_marks(

@@ -128,7 +128,6 @@ def test_a_question_finds_what_means_the_same_in_other_words(store: Path) -> Non
         ask(folder, "Welches Instrument, music?").hits, key=lambda hit: hit.score
     )
     assert best.text == "我在学大提琴。"
-    assert ask(folder).certainty == 0 and "strong" not in ask(folder).strength
     assert any("meaning" in hit.parts for hit in ask(folder).hits)
     assert found(folder, "Who baked the loaf?")[0] == "The loaf came out flat again."
     (store / "nadia/sessions/2026/2026-11-19-asked.md").write_text(
