@@ -21,7 +21,8 @@ MAX_NAME_BYTES = 255
 MAX_FOLDER_BYTES = 3000  # of the path of a folder that memories may lie in
 MAX_READ_BYTES = 100_000_000  # of any file that is read at once
 MAX_TRIES = 20  # of a change to a file that others keep changing
-SAVING_S = 0.05  # for which an editor may have emptied a file, or moved it aside
+SAVING_S = 0.05  # between two looks at a file that an editor emptied or moved aside
+SAVING_LOOKS = 6  # that are taken again
 ABANDONED_S = 60  # after which a temporary file was left by a write that was killed
 TEMPORARY = ".filemem-"  # every temporary file's name starts so, and so is hidden
 OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to write
@@ -311,10 +312,11 @@ def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
     """Open a file that an editor may be saving: some empty it, or move it aside.
 
     Raises:
-        NotFound, Refused: as `open_regular`, after one more look.
+        NotFound, Refused: as `open_regular`, after a few more looks.
     """
     mode = "rb" if flags == os.O_RDONLY else "r+b"
-    for is_last in (False, True):
+    for looks_left in range(SAVING_LOOKS, -1, -1):
+        is_last = not looks_left
         try:
             file: Any = open(open_regular(path, flags), mode, buffering=0)  # noqa: SIM115
         except NotFound:
