@@ -244,7 +244,7 @@ class User:
         path: str | os.PathLike[str] = "",
         *,
         about: str = "",
-        others: bool = False,
+        others: bool | None = None,
         wait: float = JOB_WAIT_SECONDS,
     ) -> "Forgotten":
         """Delete memories for good, with what they came from and what cites them.
@@ -254,7 +254,9 @@ class User:
         Args:
             path: a memory, or `path:line` of one.
             about: instead of a path: words, all of which stand together.
-            others: take along what says the same elsewhere or in another form.
+            others: take along what says the same elsewhere or in another form, such as
+                other case, accents, separators. None: yes for words, as nobody can be
+                asked here; no for a path.
             wait: seconds to wait for another job on these memories.
 
         Returns:
@@ -271,6 +273,8 @@ class User:
         with self.folder.job_lock(wait):
             finish_forgetting(self.folder, _moment(self.folder, None))
             named = os.fspath(path)
+            if others is None:
+                others = bool(about)
             plan = plan_for(self.folder, named, about=about, others=others)
             if not plan:
                 raise NotFound(
