@@ -374,11 +374,6 @@ def is_unknown(piece: str) -> bool:
     return is_cjk(piece) and len(segments(piece)) == len(piece) > 1
 
 
-def is_everyday(piece: str) -> bool:
-    """Is this a piece of Chinese that any question may have: everyday verbs of one character (去买), how many (几辆)?"""
-    return is_cjk(piece) and _dictionary()[2].issuperset(segments(piece))
-
-
 def chinese_content(run: str) -> list[str]:
     """The pieces of a run between the words that only join others."""
     pieces = itertools.groupby(segments(run), _dictionary()[1].__contains__)
