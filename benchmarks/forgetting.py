@@ -19,8 +19,8 @@ from benchmarks.answers import marks
 from benchmarks.answers.data import Question
 from benchmarks.answers.marks import grid
 from filemem import Store, User
-from filemem.files.folder import Folder
 from filemem.jobs import compact, sweep
+from filemem.store.folder import Folder
 
 BUDGET = 8000  # characters: 2,000 tokens
 YEAR = dt.timedelta(days=365)

@@ -32,11 +32,7 @@ from crash_driver import TALK, arm
 from filemem import Store, User, jobs
 from filemem import index as indexes
 from filemem.errors import FilememError
-from filemem.files import transcript
-from filemem.files.folder import Folder, StoreFolder
-from filemem.files.memory import Memory
-from filemem.files.transcript import Transcript
-from filemem.forgetting.plan import plan_for
+from filemem.forget.plan import plan_for
 from filemem.git.history import LOGS, History
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
@@ -44,6 +40,10 @@ from filemem.git.undo import undo
 from filemem.importers import import_file
 from filemem.jobs import forget
 from filemem.learn.remember import remember
+from filemem.store import transcript
+from filemem.store.folder import Folder, StoreFolder
+from filemem.store.memory import Memory
+from filemem.store.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 NEW = "sessions/2026/2026-11-19-0930-the-boat.md"

@@ -31,9 +31,9 @@ from typing import Any
 import real
 
 from benchmarks.answers.marks import grid
-from filemem.files.folder import Folder
 from filemem.index import Index
 from filemem.search.searching import search_files
+from filemem.store.folder import Folder
 
 TODAY = dt.date(2026, 5, 4)
 QUERIES, REPEATS = 30, 5
@@ -49,7 +49,7 @@ atexit.register(peak)
 """
 _BUILD = """
 import time
-from filemem.files.folder import Folder
+from filemem.store.folder import Folder
 from filemem.index import Index
 start, before = time.perf_counter(), sum(os.times()[:4])
 Index(Folder(sys.argv[1], "ann")).corpus()

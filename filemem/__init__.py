@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from filemem.errors import NotFound as NotFound
     from filemem.errors import Problem as Problem
     from filemem.errors import Refused as Refused
-    from filemem.files.config import ConfigError as ConfigError
-    from filemem.files.memory import Memory as Memory
     from filemem.git.repository import GitError as GitError
     from filemem.learn.records import Decision as Decision
     from filemem.llm.model import ModelError as ModelError
     from filemem.search.results import Hit as Hit
+    from filemem.store.config import ConfigError as ConfigError
+    from filemem.store.memory import Memory as Memory
     from filemem.tools.grep import Match as Match
     from filemem.tools.toolbox import Toolbox as Toolbox
 
@@ -30,8 +30,8 @@ _PUBLIC = {  # by module
     "chat.conversation": "Conversation",
     "chat.listener": "Notice Text ToolCalled",
     "errors": "Busy Changed FilememError NotFound Problem Refused",
-    "files.config": "ConfigError",
-    "files.memory": "Memory",
+    "store.config": "ConfigError",
+    "store.memory": "Memory",
     "tools.grep": "Match",
     "git.repository": "GitError",
     "llm.model": "ModelError",

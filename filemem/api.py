@@ -12,17 +12,7 @@ from filemem import importers, index, jobs
 from filemem.chat.conversation import Conversation
 from filemem.chat.recall import prompt_context
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import config
-from filemem.files.folder import (
-    JOB_WAIT_SECONDS,
-    CurrentConversation,
-    Folder,
-    JobDone,
-    StoreFolder,
-)
-from filemem.files.memory import PROFILE, Memory
-from filemem.files.zones import in_person_zone, local_now
-from filemem.forgetting.plan import plan_for
+from filemem.forget.plan import plan_for
 from filemem.git.history import Past, as_of
 from filemem.jobs import (
     JobRun,
@@ -38,6 +28,16 @@ from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
+from filemem.store import config
+from filemem.store.folder import (
+    JOB_WAIT_SECONDS,
+    CurrentConversation,
+    Folder,
+    JobDone,
+    StoreFolder,
+)
+from filemem.store.memory import PROFILE, Memory
+from filemem.store.zones import in_person_zone, local_now
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep
 from filemem.tools.toolbox import Toolbox

@@ -35,9 +35,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import safe
-from filemem.files.folder import Folder, Progress, enters, is_memory, no_progress
-from filemem.files.memory import (
+from filemem.store import safe
+from filemem.store.folder import Folder, Progress, enters, is_memory, no_progress
+from filemem.store.memory import (
     ASSISTANT,
     LARGEST,
     PROFILE,

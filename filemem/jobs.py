@@ -16,18 +16,8 @@ from typing import Any, Self
 from filemem import index, overview
 from filemem.chat.conversation import Remembered
 from filemem.errors import FilememError, in_words, missing_extra
-from filemem.files import config, keys, scratch
-from filemem.files.folder import (
-    JOB_WAIT_SECONDS,
-    Folder,
-    JobDone,
-    Progress,
-    StoreFolder,
-    no_progress,
-)
-from filemem.files.memory import PROFILE
-from filemem.forgetting import execute, purge, summaries, sweeper
-from filemem.forgetting.plan import DeletionPlan
+from filemem.forget import execute, purge, summaries, sweeper
+from filemem.forget.plan import DeletionPlan
 from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.learn import consolidate as reading
@@ -37,6 +27,16 @@ from filemem.learn.outcome import Applied, together
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
 from filemem.search import semantic
+from filemem.store import config, keys, scratch
+from filemem.store.folder import (
+    JOB_WAIT_SECONDS,
+    Folder,
+    JobDone,
+    Progress,
+    StoreFolder,
+    no_progress,
+)
+from filemem.store.memory import PROFILE
 from filemem.text.plain import counted, one_line
 
 

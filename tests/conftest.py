@@ -17,7 +17,7 @@ from hypothesis import settings
 from scripted_server import ScriptedServer
 
 from filemem import Store
-from filemem.files.folder import Folder
+from filemem.store.folder import Folder
 
 settings.register_profile("repeat", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)

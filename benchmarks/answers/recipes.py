@@ -32,9 +32,9 @@ from inspect_ai.tool import ToolDef, ToolInfo
 
 from filemem import Store
 from filemem.chat.conversation import Conversation
-from filemem.files.folder import StoreFolder
 from filemem.importers import import_file
 from filemem.llm.model import Reply, ToolCall, Usage
+from filemem.store.folder import StoreFolder
 
 from .data import Session, Turn
 

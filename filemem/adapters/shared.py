@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from filemem.api import User
-from filemem.files import journal
-from filemem.files.folder import CurrentConversation
+from filemem.store import journal
+from filemem.store.folder import CurrentConversation
 from filemem.tools.toolbox import Toolbox
 
 

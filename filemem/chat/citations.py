@@ -3,7 +3,7 @@
 import re
 
 from filemem.errors import FilememError
-from filemem.files.folder import Folder
+from filemem.store.folder import Folder
 from filemem.tools.grep import lines_of
 
 UNSEEN = " [?]"  # follows a citation of something that the model was not shown

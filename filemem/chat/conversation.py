@@ -16,11 +16,6 @@ from filemem.chat.phrases import said_to
 from filemem.chat.recall import NOTHING_FOUND, recall
 from filemem.chat.window import Prompt, Summary, beginnings, window_start
 from filemem.errors import FilememError
-from filemem.files import config, journal
-from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.gate import Gate
-from filemem.files.memory import ASSISTANT, FORGOTTEN, NO_ANSWER, PROFILE, Passage
-from filemem.files.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
@@ -32,6 +27,11 @@ from filemem.llm.model import (
     Tools,
     ToolsRefused,
 )
+from filemem.store import config, journal
+from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.gate import Gate
+from filemem.store.memory import ASSISTANT, FORGOTTEN, NO_ANSWER, PROFILE, Passage
+from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.text import terms
 from filemem.text.plain import clip_tokens, escape_controls, one_line, printable
 from filemem.text.redaction import kinds

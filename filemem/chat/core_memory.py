@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from filemem import index
 from filemem.errors import FilememError, NotFound
-from filemem.files import config, journal
-from filemem.files.facts import plain
-from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK
-from filemem.files.sections import BEGIN, END, under
 from filemem.llm import prompt
 from filemem.search.validity import Validity, validity
+from filemem.store import config, journal
+from filemem.store.facts import plain
+from filemem.store.folder import Folder
+from filemem.store.memory import PROFILE, SOURCE_MARK
+from filemem.store.sections import BEGIN, END, under
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MAX_PREFERENCES_TOKENS = 600  # of all of them

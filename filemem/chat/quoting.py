@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from filemem.chat import phrases
 from filemem.chat.phrases import said_to
 from filemem.chat.recall import HOLDS, search
-from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import ASSISTANT, PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.search.results import Hit
+from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.memory import ASSISTANT, PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.text import dates
 from filemem.tools import render
 

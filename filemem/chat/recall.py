@@ -6,11 +6,11 @@ from dataclasses import replace
 from filemem import index
 from filemem.chat.core_memory import core_memory, profile_text
 from filemem.errors import FilememError
-from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.llm import prompt
 from filemem.search.results import Hit
 from filemem.search.searching import Found, search_files
+from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.memory import PROFILE, SOURCE_MARK
 from filemem.text.plain import count_tokens, escape_controls
 from filemem.tools import render
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from filemem.files.memory import ASSISTANT, Passage
 from filemem.llm.model import Messages
+from filemem.store.memory import ASSISTANT, Passage
 from filemem.text.plain import count_tokens, one_line
 
 _PROGRAM_TAG = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)

@@ -17,10 +17,10 @@ import click
 
 from filemem.cli.output import Line, confirmed, say, say_dim, show
 from filemem.errors import FilememError
-from filemem.files import person
-from filemem.files.folder import Folder, StoreFolder, mistyped
-from filemem.files.memory import REFERENCE
-from filemem.files.zones import person_zone
+from filemem.store import person
+from filemem.store.folder import Folder, StoreFolder, mistyped
+from filemem.store.memory import REFERENCE
+from filemem.store.zones import person_zone
 from filemem.text.plain import first_few, one_line
 
 
@@ -169,8 +169,8 @@ class Context:
         If a store of before names another than they did, that is said, and nothing is
         sent until they have answered.
         """
-        from filemem.files import config  # noqa: PLC0415  loads YAML
         from filemem.llm.choice import chosen_model  # noqa: PLC0415
+        from filemem.store import config  # noqa: PLC0415  loads YAML
 
         question = config.unanswered(folder.store, name or "")
         if question and not self.told:

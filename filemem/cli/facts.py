@@ -19,13 +19,13 @@ from filemem.cli.context import (
 )
 from filemem.cli.output import Output, Row, choose, confirmed, dim, say, say_dim
 from filemem.errors import FilememError
-from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, Memory
-from filemem.forgetting.plan import plan_deletion, split_place
+from filemem.forget.plan import plan_deletion, split_place
 from filemem.learn import proposals, remember
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied, together
 from filemem.learn.proposals import Proposal
+from filemem.store.folder import Folder
+from filemem.store.memory import PROFILE, Memory
 from filemem.text.plain import one_line
 
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"

@@ -26,9 +26,9 @@ from filemem.cli.context import (
 )
 from filemem.cli.output import Output, Row, Safe, dim, progress, say_dim
 from filemem.errors import FilememError
-from filemem.files import globs, safe
-from filemem.files.folder import Folder, Stat
-from filemem.files.memory import Memory, is_archived, kind_of, live, when_of
+from filemem.store import globs, safe
+from filemem.store.folder import Folder, Stat
+from filemem.store.memory import Memory, is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
 from filemem.tools.grep import GrepPage, grep, lines_of, newest_first

@@ -10,13 +10,13 @@ from filemem import jobs
 from filemem.cli.context import Context, dry_run_option, json_option, prints, split_line
 from filemem.cli.output import Output, Row, confirmed, progress, say_dim
 from filemem.errors import FilememError, NotFound
-from filemem.files.folder import JOB_WAIT_SECONDS, Folder, JobDone
-from filemem.files.journal import pending_places, settle_pending
-from filemem.files.memory import live
-from filemem.forgetting import execute, purge
-from filemem.forgetting.matching import OTHER_FORM, occurrences
-from filemem.forgetting.plan import DeletionPlan, Removal, plan_deletion, plan_for
+from filemem.forget import execute, purge
+from filemem.forget.matching import OTHER_FORM, occurrences
+from filemem.forget.plan import DeletionPlan, Removal, plan_deletion, plan_for
 from filemem.git.history import History
+from filemem.store.folder import JOB_WAIT_SECONDS, Folder, JobDone
+from filemem.store.journal import pending_places, settle_pending
+from filemem.store.memory import live
 from filemem.text.plain import counted, one_line
 
 NAME_ONE = (

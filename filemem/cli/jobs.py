@@ -20,11 +20,11 @@ from filemem.cli.context import (
 )
 from filemem.cli.output import Output, Row, progress, say, say_dim
 from filemem.errors import FilememError, Problem
-from filemem.files import config
-from filemem.files.folder import JobDone, StoreFolder
-from filemem.forgetting import sweeper
+from filemem.forget import sweeper
 from filemem.jobs import Job, UserJob
 from filemem.learn.consolidate import cost
+from filemem.store import config
+from filemem.store.folder import JobDone, StoreFolder
 from filemem.text.plain import counted
 
 

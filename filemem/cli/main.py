@@ -17,7 +17,7 @@ from filemem.errors import FilememError
 from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {
-    "Every day": "repl.chat facts.remember find.search find.open facts.edit forget.forget",
+    "Every day": "chat.chat facts.remember find.search find.open facts.edit forget.forget",
     "Talk": "jobs.consolidate facts.review",
     "Find": "find.grep find.list find.timeline find.report find.call",
     "Care": "jobs.status jobs.check jobs.maintain jobs.compact jobs.sweep jobs.restore",

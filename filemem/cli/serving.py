@@ -17,12 +17,12 @@ import click
 from filemem.cli.context import Context, model_option, new_option, pass_call, prints
 from filemem.cli.output import Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
-from filemem.files import keys
-from filemem.files.folder import Folder, StoreFolder
-from filemem.files.keys import EXPOSED, LOOPBACK
 from filemem.jobs import imported
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.mcp import clients, hooks, server
+from filemem.store import keys
+from filemem.store.folder import Folder, StoreFolder
+from filemem.store.keys import EXPOSED, LOOPBACK
 from filemem.text.plain import counted, one_line
 
 HOOK_FILES = {

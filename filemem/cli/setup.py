@@ -18,12 +18,12 @@ from filemem.cli.context import (
     with_secrets_option,
 )
 from filemem.cli.output import Output, Row, progress, say_dim
-from filemem.files import config, person, safe
-from filemem.files.folder import StoreFolder
 from filemem.git.setup import set_up
 from filemem.importers import ImportedMemory, Skipped
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OPENAI_URL
+from filemem.store import config, person, safe
+from filemem.store.folder import StoreFolder
 from filemem.text.plain import counted
 
 MAX_LISTED = 10  # of each list of what was imported

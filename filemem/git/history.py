@@ -25,10 +25,6 @@ from filemem.errors import (
     Refused,
     in_words,
 )
-from filemem.files import journal, safe
-from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
-from filemem.files.memory import archived, live
-from filemem.files.scratch import Scratch
 from filemem.git.repository import (
     MACHINE,
     GitError,
@@ -38,6 +34,10 @@ from filemem.git.repository import (
     read_text,
     split_nul,
 )
+from filemem.store import journal, safe
+from filemem.store.folder import BOOKKEEPING, Folder, is_temporary_name
+from filemem.store.memory import archived, live
+from filemem.store.scratch import Scratch
 from filemem.text.plain import first_few, one_line
 
 RECOVERED = "Keep what jobs had written before git could commit it"

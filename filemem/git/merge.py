@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from filemem.errors import Changed, FilememError, Refused
-from filemem.files import safe
-from filemem.files.folder import numbered
-from filemem.files.memory import ARCHIVE
 from filemem.git.history import LOGS
 from filemem.git.repository import Repository, object_name
+from filemem.store import safe
+from filemem.store.folder import numbered
+from filemem.store.memory import ARCHIVE
 from filemem.text.plain import first_few, one_line
 
 Tree = Mapping[str, str]  # the entry of each file, by its path in the repository

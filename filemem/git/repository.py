@@ -22,8 +22,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import safe
-from filemem.files.folder import Progress, no_progress
+from filemem.store import safe
+from filemem.store.folder import Progress, no_progress
 from filemem.text.plain import one_line
 
 LOCAL_TIMEOUT_SECONDS = 3600.0

@@ -7,10 +7,10 @@ import datetime as dt
 import os
 
 from filemem.errors import FilememError
-from filemem.files import safe
-from filemem.files.folder import Progress, no_progress
 from filemem.git.history import ATTRIBUTES, IGNORE, changed_paths, commit_message
 from filemem.git.repository import MACHINE, Repository, find_dot_git, read_text
+from filemem.store import safe
+from filemem.store.folder import Progress, no_progress
 
 
 def set_up(

@@ -8,8 +8,6 @@ import os
 from dataclasses import dataclass
 
 from filemem.errors import FilememError
-from filemem.files.folder import StoreFolder
-from filemem.files.scratch import Scratch
 from filemem.git.history import (
     ATTRIBUTES,
     LOGS,
@@ -26,6 +24,8 @@ from filemem.git.repository import (
     dated,
     read_text,
 )
+from filemem.store.folder import StoreFolder
+from filemem.store.scratch import Scratch
 from filemem.text.plain import counted, first_few, one_line
 
 MAX_PUSHES = 6  # before which another machine may come each time

@@ -11,12 +11,12 @@ import shlex
 from dataclasses import dataclass
 
 from filemem.errors import FilememError
-from filemem.files import journal
-from filemem.files.memory import archived, is_archived, kind_of, live
-from filemem.files.scratch import Scratch
 from filemem.git.history import LOGS, Commit, History, commit_message, log, read_commits
 from filemem.git.merge import FileChange, Merge, carry_out, merge_trees, pending
 from filemem.git.repository import GitError, split_nul
+from filemem.store import journal
+from filemem.store.memory import archived, is_archived, kind_of, live
+from filemem.store.scratch import Scratch
 from filemem.text.plain import first_few, one_line
 
 # Jobs that only move what they find; a summary alone is of their own writing.

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import safe
+from filemem.store import safe
 
 IMAGE_SUFFIXES = tuple(
     ".png .jpg .jpeg .gif .webp .heic .bmp .tif .tiff .avif .svg".split()

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from typing import Any
 
-from filemem.files.memory import slug
 from filemem.importers.base import (
     UNNAMED,
     ImportedConversation,
@@ -27,6 +26,7 @@ from filemem.importers.base import (
     part_text,
 )
 from filemem.importers.exports import branch_to, elements
+from filemem.store.memory import slug
 from filemem.text.plain import printable
 
 ASSISTANT = "Claude"

@@ -14,7 +14,6 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import safe
 from filemem.importers.base import (
     ImportedConversation,
     ImportedTurn,
@@ -31,6 +30,7 @@ from filemem.importers.base import (
     part_text,
     text_lines,
 )
+from filemem.store import safe
 
 # Folders of Claude Code's beside a session.
 _UNREAD_FOLDERS = ("subagents", "workflows", "tool-results")

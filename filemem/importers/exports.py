@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import safe
 from filemem.importers.base import as_dict, decode_json
+from filemem.store import safe
 
 # Large exports come as conversations-000.json, conversations-001.json, …
 _DOCUMENT_NAME = re.compile(r"(?:conversations(?:-\d+)?|memories)\.json")

@@ -5,8 +5,6 @@ from datetime import tzinfo
 from importlib import metadata
 
 from filemem.errors import Changed, NotFound, Refused
-from filemem.files.folder import StoreFolder
-from filemem.files.zones import person_zone
 from filemem.importers.base import ImportedNote, Parser, Skipped, modified_at
 from filemem.importers.chatgpt import chatgpt
 from filemem.importers.claude import claude
@@ -14,6 +12,8 @@ from filemem.importers.coding_agents import claude_code, codex
 from filemem.importers.intake import ImportReport, Intake
 from filemem.importers.jsonl import openai_jsonl
 from filemem.importers.markdown import markdown
+from filemem.store.folder import StoreFolder
+from filemem.store.zones import person_zone
 from filemem.text.plain import one_line
 
 FORMATS: dict[str, Parser] = {

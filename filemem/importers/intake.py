@@ -16,21 +16,6 @@ from itertools import count
 from typing import NamedTuple
 
 from filemem.errors import Changed
-from filemem.files import transcript
-from filemem.files.folder import Folder, numbered
-from filemem.files.front import quoted
-from filemem.files.gate import KEYED_DIGEST, Gate
-from filemem.files.journal import NO_PART, Imported, Origins
-from filemem.files.memory import (
-    ARCHIVE,
-    Memory,
-    encoding_of,
-    format_turn,
-    live,
-    slug,
-    turns,
-)
-from filemem.files.roles import ASSISTANT
 from filemem.importers.base import (
     ImportedConversation,
     ImportedNote,
@@ -43,6 +28,21 @@ from filemem.importers.identity import (
     find_overlap,
     is_prefix_of_other,
 )
+from filemem.store import transcript
+from filemem.store.folder import Folder, numbered
+from filemem.store.front import quoted
+from filemem.store.gate import KEYED_DIGEST, Gate
+from filemem.store.journal import NO_PART, Imported, Origins
+from filemem.store.memory import (
+    ARCHIVE,
+    Memory,
+    encoding_of,
+    format_turn,
+    live,
+    slug,
+    turns,
+)
+from filemem.store.roles import ASSISTANT
 from filemem.text.plain import counted, digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds
 

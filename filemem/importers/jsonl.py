@@ -12,7 +12,6 @@ from datetime import tzinfo
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.files.roles import ASSISTANT, ROLE_NAMES, TOOL
 from filemem.importers.base import (
     ImportedConversation,
     ImportedTurn,
@@ -28,6 +27,7 @@ from filemem.importers.base import (
     text_lines,
     time_of,
 )
+from filemem.store.roles import ASSISTANT, ROLE_NAMES, TOOL
 from filemem.text.plain import one_line
 
 MAX_ARGUMENTS_CHARS = 160

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from datetime import tzinfo
 
 from filemem.errors import Refused
-from filemem.files import safe
-from filemem.files.folder import is_temporary_name
-from filemem.files.memory import LARGEST, Memory
 from filemem.importers.base import IMAGE_SUFFIXES, ImportedNote, Item, Skipped
+from filemem.store import safe
+from filemem.store.folder import is_temporary_name
+from filemem.store.memory import LARGEST, Memory
 
 # Attachments that may hold no NUL, by which all others are known.
 _ATTACHMENT_SUFFIXES = (*IMAGE_SUFFIXES, ".pdf", ".rtf", ".ps", ".eps")

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from filemem.errors import FilememError, Refused
-from filemem.files.folder import Folder
 from filemem.importers.base import ImportedConversation
 from filemem.importers.intake import Intake
 from filemem.importers.jsonl import spoken_turns
+from filemem.store.folder import Folder
 from filemem.text.plain import one_line
 
 FORMAT = "added"

@@ -12,14 +12,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from filemem.files.facts import plain
-from filemem.files.memory import ASSISTANT, IMPORTANCE, kind_of
-from filemem.files.sections import SECTIONS
 from filemem.learn.batch import Request, ShownTurn
 from filemem.learn.decide import KnownMemory
 from filemem.learn.log import digest
 from filemem.learn.records import ADD, WRITTEN, Action, Claim, ForgetWish
 from filemem.llm.model import ModelError, Reply
+from filemem.store.facts import plain
+from filemem.store.memory import ASSISTANT, IMPORTANCE, kind_of
+from filemem.store.sections import SECTIONS
 from filemem.text import dates, terms
 from filemem.text.lenient_json import Listed, read_list
 from filemem.text.plain import LINK, one_line

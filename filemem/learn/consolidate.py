@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from filemem.files import config
-from filemem.files.folder import Folder, JobDone
-from filemem.files.memory import live
 from filemem.learn import profile, proposals
 from filemem.learn.batch import Batch, Request, batches, build_request, halves
 from filemem.learn.claims import CheckedClaim, Noted, Unreadable, read_answer
@@ -34,6 +31,9 @@ from filemem.learn.sessions import Session, unread
 from filemem.learn.write import Writer
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
+from filemem.store import config
+from filemem.store.folder import Folder, JobDone
+from filemem.store.memory import live
 from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more

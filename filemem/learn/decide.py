@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from filemem.files import facts, journal
-from filemem.files.facts import plain
-from filemem.files.folder import Folder, numbered
-from filemem.files.memory import ARCHIVE, Memory, kind_of, live, when_of
 from filemem.learn.log import LearnLog
 from filemem.learn.records import ADD, SUPERSEDE, UPDATE, Action, Claim, Decision
 from filemem.learn.sessions import display
+from filemem.store import facts, journal
+from filemem.store.facts import plain
+from filemem.store.folder import Folder, numbered
+from filemem.store.memory import ARCHIVE, Memory, kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 

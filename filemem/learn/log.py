@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from filemem.errors import NotFound
-from filemem.files import safe
-from filemem.files.folder import Folder
-from filemem.files.memory import live
+from filemem.store import safe
+from filemem.store.folder import Folder
+from filemem.store.memory import live
 from filemem.text import plain
 
 LOG_NAME = "consolidated.jsonl"

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from filemem.files.folder import JobDone
 from filemem.learn.records import ADD, SUPERSEDE, UPDATE, WRITTEN, Action, Decision
+from filemem.store.folder import JobDone
 from filemem.text.plain import one_line
 
 _COUNTED_AS = {

@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import journal
-from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, live
-from filemem.files.sections import BEGIN, END, HEADING, SECTIONS, section_of
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.sessions import display
+from filemem.store import journal
+from filemem.store.folder import Folder
+from filemem.store.memory import PROFILE, SOURCE_MARK, Memory, live
+from filemem.store.sections import BEGIN, END, HEADING, SECTIONS, section_of
 from filemem.text import terms
 from filemem.text.plain import one_line
 

@@ -11,15 +11,15 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from filemem.files import facts
-from filemem.files.facts import plain
-from filemem.files.folder import PROPOSED, Folder
-from filemem.files.front import quoted
-from filemem.files.memory import LARGEST, Memory, live
 from filemem.learn.decide import said_in, texts_of
 from filemem.learn.log import LearnLog, Origin, digest
 from filemem.learn.records import ADD, Action, Claim, ForgetWish
 from filemem.learn.sessions import display, speaker
+from filemem.store import facts
+from filemem.store.facts import plain
+from filemem.store.folder import PROPOSED, Folder
+from filemem.store.front import quoted
+from filemem.store.memory import LARGEST, Memory, live
 
 FORGET = "forget"
 """The folder of wishes to forget, in `proposed/`."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from filemem.files import facts
-from filemem.files.front import quoted
-from filemem.files.memory import IMPORTANCE
 from filemem.learn.log import Origin
+from filemem.store import facts
+from filemem.store.front import quoted
+from filemem.store.memory import IMPORTANCE
 
 
 class Action(StrEnum):

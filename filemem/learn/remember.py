@@ -7,10 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import config, facts, safe
-from filemem.files.folder import Folder
-from filemem.files.gate import Gate
-from filemem.files.memory import kind_of, live
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, said_in, texts_of
 from filemem.learn.log import LearnLog, digest
@@ -18,6 +14,10 @@ from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import ADD, SUPERSEDE, Action, Claim, Decision
 from filemem.learn.write import Writer
+from filemem.store import config, facts, safe
+from filemem.store.folder import Folder
+from filemem.store.gate import Gate
+from filemem.store.memory import kind_of, live
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds, redact
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from filemem.files import journal
-from filemem.files.folder import Folder
-from filemem.files.memory import Memory, Passage, kind_of, live, when_of
-from filemem.files.roles import Role
 from filemem.learn.log import LearnLog, digest
+from filemem.store import journal
+from filemem.store.folder import Folder
+from filemem.store.memory import Memory, Passage, kind_of, live, when_of
+from filemem.store.roles import Role
 from filemem.text.plain import clip_tokens, count_tokens
 
 MACHINE_TOKENS = 60  # of what an assistant or a tool said that are read along

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from filemem.errors import FilememError
-from filemem.files import facts, journal
-from filemem.files.folder import Folder
-from filemem.files.front import quoted
-from filemem.files.memory import IMPORTANCE, Memory, archived, live
 from filemem.learn import proposals
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.records import UPDATE, WRITTEN, Action, Claim, Decision
+from filemem.store import facts, journal
+from filemem.store.folder import Folder
+from filemem.store.front import quoted
+from filemem.store.memory import IMPORTANCE, Memory, archived, live
 from filemem.text.plain import printable
 
 

@@ -3,10 +3,10 @@
 import functools
 import os
 
-from filemem.files import config
-from filemem.files.folder import Folder, StoreFolder
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel, Messages, ModelError, OnText, Reply, Tools
+from filemem.store import config
+from filemem.store.folder import Folder, StoreFolder
 
 NOTICE = (
     "No model is configured, so answers are quotes from your memories, and a message that"

@@ -18,11 +18,11 @@ from typing import Any
 from filemem import index
 from filemem.chat.core_memory import core_memory
 from filemem.chat.recall import HOLDS, recall
-from filemem.files import journal
-from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import PROFILE
 from filemem.llm import prompt
 from filemem.overview import timeline
+from filemem.store import journal
+from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.memory import PROFILE
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from filemem.files.folder import StoreFolder
 from filemem.mcp.server import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -22,6 +21,7 @@ from filemem.mcp.server import (
 )
 from filemem.serve import running
 from filemem.serve.running import BadRequest
+from filemem.store.folder import StoreFolder
 
 PATH = "/mcp"
 MAX_MESSAGE_BYTES = 16_000_000

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from filemem.errors import FilememError, in_words
-from filemem.files.folder import Folder
 from filemem.learn.sessions import display
 from filemem.mcp import writing
+from filemem.store.folder import Folder
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.files.folder import Folder
-from filemem.files.memory import REFERENCE
-from filemem.forgetting.plan import plan_for
+from filemem.forget.plan import plan_for
 from filemem.jobs import forget, remembered
 from filemem.learn import remember
+from filemem.store.folder import Folder
+from filemem.store.memory import REFERENCE
 from filemem.text.plain import digest, one_line
 from filemem.tools.toolbox import checked
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from filemem.errors import FilememError, Problem
-from filemem.files import journal, transcript
-from filemem.files.folder import BOOKKEEPING, Folder, Progress, no_progress
-from filemem.files.memory import (
+from filemem.forget.execute import OLD_JOURNAL
+from filemem.store import journal, transcript
+from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
+from filemem.store.memory import (
     LARGEST,
     NAMELESS,
     PROFILE,
@@ -18,7 +19,6 @@ from filemem.files.memory import (
     archived,
     live,
 )
-from filemem.forgetting.execute import OLD_JOURNAL
 from filemem.text.plain import counted, one_line
 from filemem.tools.grep import lines_of
 

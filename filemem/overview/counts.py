@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from filemem.chat.conversation import Conversation
-from filemem.files import config, journal
-from filemem.files.folder import Folder, JobDone, Progress, no_progress
-from filemem.forgetting.sweeper import standings
+from filemem.forget.sweeper import standings
 from filemem.learn import proposals
 from filemem.llm.choice import OfflineModel
+from filemem.store import config, journal
+from filemem.store.folder import Folder, JobDone, Progress, no_progress
 from filemem.text.plain import count_tokens, counted
 
 SOON_DAYS = 30

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from filemem.files.facts import plain
-from filemem.files.folder import Folder
-from filemem.files.memory import FORGOTTEN, Memory, Passage
+from filemem.store.facts import plain
+from filemem.store.folder import Folder
+from filemem.store.memory import FORGOTTEN, Memory, Passage
 from filemem.text.dates import Span, mentioned, nearest, one_day
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line

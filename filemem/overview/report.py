@@ -15,12 +15,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
-from filemem.files import config, safe
-from filemem.files.facts import plain
-from filemem.files.folder import Folder, Progress, no_progress
-from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
-from filemem.forgetting.sweeper import MemoryStatus, after, standings
+from filemem.forget.sweeper import MemoryStatus, after, standings
 from filemem.overview.events import Event, timeline
+from filemem.store import config, safe
+from filemem.store.facts import plain
+from filemem.store.folder import Folder, Progress, no_progress
+from filemem.store.memory import PROFILE, SOURCE_MARK, Memory
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import globs
-from filemem.files.folder import Folder
 from filemem.index import Corpus, IndexedFile
+from filemem.store import globs
+from filemem.store.folder import Folder
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line

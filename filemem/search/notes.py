@@ -4,13 +4,13 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 
-from filemem.files.memory import ARCHIVE
 from filemem.index import Corpus
 from filemem.search.candidates import Candidates
 from filemem.search.filters import in_words
 from filemem.search.query import Query, QueryWord, is_light
 from filemem.search.results import Hit, names_days
 from filemem.search.validity import date_of
+from filemem.store.memory import ARCHIVE
 from filemem.text import terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import counted, one_line

@@ -6,9 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from filemem.errors import FilememError
-from filemem.files import journal
-from filemem.files.folder import CurrentConversation
-from filemem.files.memory import (
+from filemem.index import Corpus, Index, IndexedFile
+from filemem.search import validity
+from filemem.search.candidates import Candidates
+from filemem.search.features import Features, Ranked, coverage, with_named_day
+from filemem.search.query import Query
+from filemem.search.weights import Weights
+from filemem.store import journal
+from filemem.store.folder import CurrentConversation
+from filemem.store.memory import (
     FORGOTTEN,
     PROFILE,
     SOURCE_MARK,
@@ -18,13 +24,7 @@ from filemem.files.memory import (
     archived,
     kind_of,
 )
-from filemem.files.sections import parse as parse_bullet
-from filemem.index import Corpus, Index, IndexedFile
-from filemem.search import validity
-from filemem.search.candidates import Candidates
-from filemem.search.features import Features, Ranked, coverage, with_named_day
-from filemem.search.query import Query
-from filemem.search.weights import Weights
+from filemem.store.sections import parse as parse_bullet
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import count_tokens

@@ -7,7 +7,6 @@ features, their weighted sum ranks them, and the best within a budget are the an
 import datetime as dt
 from dataclasses import dataclass, replace
 
-from filemem.files.folder import CurrentConversation
 from filemem.index import Corpus, Index
 from filemem.search import filters, validity
 from filemem.search.candidates import MAX_FILES, find_candidates
@@ -28,6 +27,7 @@ from filemem.search.results import (
     raise_named_days,
 )
 from filemem.search.weights import WEIGHTS, Weights
+from filemem.store.folder import CurrentConversation
 
 HOLDS_QUESTION = 0.75  # of its content words
 

@@ -22,12 +22,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.files import config, globs, journal, safe
-from filemem.files.folder import Folder, JobDone, Progress, no_progress
-from filemem.files.memory import Memory
 from filemem.index import Corpus, Index, IndexedFile
 from filemem.llm.client import Embedder
 from filemem.llm.model import ModelError
+from filemem.store import config, globs, journal, safe
+from filemem.store.folder import Folder, JobDone, Progress, no_progress
+from filemem.store.memory import Memory
 from filemem.text.plain import counted
 from filemem.text.redaction import redact
 

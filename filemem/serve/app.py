@@ -25,13 +25,13 @@ from starlette.routing import Route
 
 from filemem.api import User
 from filemem.errors import Busy, FilememError
-from filemem.files.folder import StoreFolder
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, ModelError
 from filemem.serve import running
 from filemem.serve.proxy import Answer, Answering
 from filemem.serve.request import ChatRequest, parse
 from filemem.serve.running import BadRequest
+from filemem.store.folder import StoreFolder
 
 NAME = "filemem"  # of the model that clients choose
 TASK_NAME = "filemem-task"  # the model without memory, for a program's own prompts

@@ -20,10 +20,6 @@ from filemem.chat.phrases import said_to
 from filemem.chat.quoting import answer, find_quotes
 from filemem.chat.recall import NOTHING_FOUND, recall
 from filemem.errors import FilememError, Refused
-from filemem.files import journal
-from filemem.files.folder import CurrentConversation
-from filemem.files.memory import PROFILE
-from filemem.files.transcript import INTERRUPTED
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
@@ -37,6 +33,10 @@ from filemem.llm.model import (
     Usage,
 )
 from filemem.serve.request import ChatRequest, text_of
+from filemem.store import journal
+from filemem.store.folder import CurrentConversation
+from filemem.store.memory import PROFILE
+from filemem.store.transcript import INTERRUPTED
 from filemem.text.plain import one_line
 from filemem.tools.render import spelt
 from filemem.tools.toolbox import Toolbox

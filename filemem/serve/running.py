@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from filemem.errors import FilememError
-from filemem.files import keys
+from filemem.store import keys
 
 SHUTDOWN_SECONDS = 5  # that answers under way are waited for at the end
 MAX_CONNECTIONS = 500  # beyond them a request is told to come again

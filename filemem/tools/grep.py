@@ -16,9 +16,9 @@ from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from filemem.errors import FilememError
-from filemem.files import globs
-from filemem.files.folder import CurrentConversation, Folder, Stat
-from filemem.files.memory import TURN_HEAD, Memory, as_shown, is_archived, when_of
+from filemem.store import globs
+from filemem.store.folder import CurrentConversation, Folder, Stat
+from filemem.store.memory import TURN_HEAD, Memory, as_shown, is_archived, when_of
 from filemem.text.dayrange import DayRange
 from filemem.tools.matcher import MEMORY_BYTES, Span, match_apart, spans_of
 

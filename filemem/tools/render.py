@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
-from filemem.files import journal
-from filemem.files.folder import Folder
-from filemem.files.memory import (
+from filemem.store import journal
+from filemem.store.folder import Folder
+from filemem.store.memory import (
     SPOKEN,
     TURN_HEAD,
     FileDate,

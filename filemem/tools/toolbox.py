@@ -12,11 +12,11 @@ from typing import Any
 
 from filemem import index
 from filemem.errors import FilememError
-from filemem.files import config, journal
-from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import REFERENCE
 from filemem.search import filters
 from filemem.search.searching import search_files
+from filemem.store import config, journal
+from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.memory import REFERENCE
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import render
 from filemem.tools.grep import grep

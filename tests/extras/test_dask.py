@@ -15,7 +15,7 @@ from scripted_server import ScriptedServer, fail, say
 from test_many_users import TOWNS, broken, tree
 from test_many_users import store as store
 
-from filemem.files import person
+from filemem.store import person
 
 PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 

@@ -21,7 +21,7 @@ pytest.importorskip("starlette", reason="needs the extra filemem[serve]")
 
 from test_mcp import META, NO_MESSAGES, PROGRAM, QUESTION
 
-from filemem.files import keys
+from filemem.store import keys
 
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
 HARBOUR = "facts/2026/2026-05-01-harbour.md"

@@ -23,12 +23,12 @@ from programs import lay
 from scripted_server import ScriptedServer
 
 from filemem import Store, index
-from filemem.files import config
-from filemem.files.config import ConfigError
-from filemem.files.folder import Folder
-from filemem.forgetting import plan as forgetting
+from filemem.forget import plan as forgetting
 from filemem.jobs import forget, maintain
 from filemem.search.searching import Found, search_files
+from filemem.store import config
+from filemem.store.config import ConfigError
+from filemem.store.folder import Folder
 
 TODAY = dt.date(2026, 11, 20)
 embedder = pytest.mark.skipif(

@@ -25,7 +25,7 @@ from programs import lay
 from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
 from filemem import Store, User
-from filemem.files import keys
+from filemem.store import keys
 
 for package in ("starlette", "uvicorn"):
     pytest.importorskip(package, reason="needs filemem[serve]")

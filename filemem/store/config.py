@@ -1,0 +1,270 @@
+"""Settings: the defaults, the person's own, a store's limits, the environment.
+
+Each of these counts above those before it, and the person's words on one store above
+that store's. A store may be a stranger's, so where words and the key go, and whether
+secrets are kept, is never read from its `filemem.yaml`.
+"""
+
+import math
+import os
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from filemem.errors import FilememError, NotFound, Problem
+from filemem.store import front, person, safe
+from filemem.store.folder import Folder
+from filemem.store.memory import Memory
+from filemem.text.plain import nearest, one_line
+
+NAME = "filemem.yaml"  # in a store
+OWN_NAME = "config.yaml"  # in the person's configuration folder
+STORES = "stores"  # a key of it: a mapping of settings for each store, by its path
+MAX_BYTES = 100_000  # all settings with their descriptions have 3,000
+ENVIRONMENT = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}
+RECALL = ("before", "tools", "both")
+EMBEDDINGS = ("model", "endpoint", "except", "query_prefix", "passage_prefix")
+# What only the person decides; in a store's file these mean nothing.
+PERSONS = ("model", "base_url", "redact", "embeddings")
+# These can do no harm, so those of a store of before still count.
+MOVED = ("tools", "recall", "timeout", "consolidate", "review")
+RETIRED = ("prices", "limits", "month_tokens", "imports", "grace_days")
+
+
+class ConfigError(FilememError):
+    """A setting that cannot be used."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Config:
+    """Every setting with its default; those from `window_tokens` on are limits."""
+
+    model: str = ""  # a model's name at the endpoint; empty: answer offline
+    # the address of an OpenAI-compatible endpoint; empty: OpenAI's own
+    base_url: str = ""
+    # let the model use the four tools; false: it gets the best passages instead
+    tools: bool = True
+    # "before": search for each message; "tools": only as the model asks; "both"
+    recall: str = "both"
+    timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
+    # have a chat's model read earlier conversations while it goes on
+    consolidate: bool = True
+    review: bool = False  # only propose memories, for filemem review to decide
+    redact: bool = True  # take keys, passwords and card numbers out of what is kept
+    # of vectors to search by as well; false: off; see docs/search.md
+    embeddings: Mapping[str, Any] | None = None
+    window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
+    summary_tokens: int = 800  # tokens of the summary of what left the window
+    profile_tokens: int = 1000  # tokens of profile.md that stand in the prompt
+    open_files: int = 5  # files open at once
+    open_tokens: int = 2500  # tokens shown of one open file
+    steps: int = 12  # rounds of tool calls before the model must answer
+    # days without recall that leave 37 % of a memory of importance 5
+    stability_days: float = 90.0
+    # a recall of what had all but faded makes a memory last 1 + this times as long
+    spacing_growth: float = 1.5
+    # of retention, 0 to 1, below which the sweep moves a memory to the archive
+    threshold: float = 0.1
+    compact_after_days: int = 30  # sessions older than this are summarised and archived
+    # of the text of a conversation, what its summary keeps
+    summary_share: float = 0.295
+
+
+LIMITS = tuple(
+    field.name for field in fields(Config) if field.name not in PERSONS + MOVED
+)
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
+
+
+def of(folder: Folder) -> Config:
+    """Return the settings for a user's store, read once; raise ConfigError."""
+    if "config" not in folder.cached:
+        folder.cached["config"] = load(folder.store)
+    settings: Config = folder.cached["config"]
+    return settings
+
+
+def load(root: str | Path) -> Config:
+    """Return the settings for the store at `root`; raise ConfigError."""
+    own = _own_file()
+    limits = _file(root).checked()
+    for key in PERSONS:
+        limits.pop(key, None)
+    return Config(**(own.checked() | limits | _for_store(own, root) | _environment()))
+
+
+def unanswered(root: str | Path, model: str = "") -> str:
+    """Return why nothing may be sent for a store, '' if all is settled.
+
+    A store of before may name a model or an endpoint. Where it is not the one in force
+    the person is to say once where its words go. `model` is one named in this call.
+
+    Raises:
+        ConfigError: settings cannot be used.
+    """
+    if ENVIRONMENT.keys() & _for_store(_own_file(), root).keys():
+        return ""
+    named = _file(root).checked()
+    settings = load(root)
+    theirs = named.get("model") or ""
+    address = named.get("base_url") or ""
+    is_model_in_force = theirs in ("", model or settings.model)
+    if is_model_in_force and address in ("", settings.base_url):
+        return ""
+    command = f"filemem model --store {shlex.quote(str(root))} {theirs or 'MODEL'}"
+    if address:
+        command += f" --base-url {shlex.quote(address)}"
+    return one_line(
+        f"{os.path.join(root, NAME)} names {theirs or 'a model'} at "
+        f"{address or 'OpenAI'}, and you have not said that yourself, so nothing is "
+        f"sent anywhere; say once where this store's words may go, as with: {command}",
+        600,
+    )
+
+
+def misplaced(root: str | Path) -> list[Problem]:
+    """Return what stands in a store's settings and has its place elsewhere."""
+    problems = []
+    file = _file(root)
+    for key in file.values:
+        if key in RETIRED:
+            what = f"{key} means nothing now"
+            problems.append(file.problem(key, what, "delete it"))
+        elif key in PERSONS or key in MOVED:
+            what = f"{key} is yours to say, not a store's"
+            remedy = (
+                f"move it to {_own_file().path}, for this store alone below {STORES}"
+            )
+            problems.append(file.problem(key, what, remedy))
+    return [problem._replace(path=NAME) for problem in problems]
+
+
+@dataclass(frozen=True)
+class _SettingsFile:
+    """A file of settings: its text and its mapping, which is not checked yet."""
+
+    path: str
+    text: str
+    values: dict[str, Any]
+
+    def problem(self, key: str, what: str, remedy: str) -> Problem:
+        line = Memory(NAME, self.text.encode()).line_of(key)
+        return Problem(self.path, line, what, remedy)
+
+    def checked(self, values: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the settings in their types; raise ConfigError for a wrong one."""
+        found = {}
+        for key, value in (self.values if values is None else values).items():
+            if value is None or key in RETIRED or key == STORES:
+                continue
+            try:
+                found[key] = _typed(key, value)
+            except _Wrong as wrong:
+                raise ConfigError(self.problem(key, *wrong.args)) from None
+        return found
+
+
+def _file(root: str | Path) -> _SettingsFile:
+    return _read(os.path.join(root, NAME))
+
+
+def _own_file() -> _SettingsFile:
+    return _read(os.path.join(person.folder(), OWN_NAME))
+
+
+def _read(path: str) -> _SettingsFile:
+    """Read a file of settings; an absent one has none.
+
+    Raises:
+        ConfigError: it is too large, or no mapping.
+        Refused: it is no plain file.
+    """
+    data = b""
+    with suppress(NotFound):
+        data = safe.read(path, MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        what = f"larger than {MAX_BYTES:,} bytes, which is too much for settings"
+        raise ConfigError(Problem(path, 1, what, "write it anew"))
+    text = data.decode(errors="replace")
+    values, problems = front.load(text, path)
+    if values is None and problems:
+        what = problems[0].what.partition(":")[0]
+        remedy = "write one `key: value` a line"
+        raise ConfigError(problems[0]._replace(what=what, remedy=remedy))
+    return _SettingsFile(path, text, values or {})
+
+
+def _for_store(own: _SettingsFile, root: str | Path) -> dict[str, Any]:
+    """Return the person's settings for one store: what they answered, and wrote."""
+    place = os.path.realpath(root)
+    answered = person.entry_of(place)
+    found = {key: answered[key] for key in ENVIRONMENT if answered.get(key)}
+    stores = own.values.get(STORES)
+    if isinstance(stores, dict):
+        for named, settings in stores.items():
+            is_this = os.path.realpath(os.path.expanduser(str(named))) == place
+            if is_this and isinstance(settings, dict):
+                found |= own.checked(settings)
+    return found
+
+
+def _environment() -> dict[str, Any]:
+    given = {key: os.environ.get(name, "") for key, name in ENVIRONMENT.items()}
+    return {key: value for key, value in given.items() if value}
+
+
+class _Wrong(Exception):
+    """What is wrong with a setting, and its remedy."""
+
+
+_IN_WORDS = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
+
+
+def _typed(key: str, value: Any) -> Any:
+    """Return a setting's value in its type; raise _Wrong."""
+    if key not in DEFAULTS:
+        likely = nearest(key, DEFAULTS, 1, 0.6)
+        known = f"known are {', '.join(DEFAULTS)}"
+        remedy = f"did you mean {likely[0]}?" if likely else known
+        raise _Wrong(f"unknown setting {key}", remedy)
+    if key == "embeddings":
+        return _embeddings(value)
+    default = DEFAULTS[key]
+    if type(default) is float and type(value) is int:
+        value = float(value)
+    told = f"{key} is {one_line(repr(value), 80)}"
+    if type(value) is not type(default):
+        raise _Wrong(told, f"it takes {_IN_WORDS[type(default)]}")
+    highest = 1 if key == "threshold" else math.inf
+    if type(value) in (int, float) and not 0 < value < highest:
+        raise _Wrong(told, f"it takes a number above 0 and below {highest}")
+    if key == "recall" and value not in RECALL:
+        raise _Wrong(told, f"it is {' or '.join(RECALL)}")
+    return value
+
+
+def _embeddings(value: Any) -> dict[str, Any]:
+    """Return what makes vectors, and of what; nothing where they are off."""
+    if value is False:
+        return {}
+    given = dict(value) if isinstance(value, dict) else {}
+    kept = given.pop("except", [])
+    texts = [given.get("model"), *given.values()]
+    texts += kept if isinstance(kept, list) else [None]
+    is_known = given.keys() <= {*EMBEDDINGS}
+    if not is_known or not all(isinstance(text, str) and text for text in texts):
+        remedy = f"write below it, a line each: {', '.join(EMBEDDINGS)}"
+        raise _Wrong("embeddings takes a model, and what else it needs", remedy)
+    return {**given, "except": kept}

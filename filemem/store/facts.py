@@ -1,0 +1,121 @@
+"""A fact's file: its name, its text, and the edits that the program makes to it."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
+
+from filemem.store.front import quoted, replaced
+from filemem.store.memory import Memory, slug
+from filemem.text.dates import mentioned
+from filemem.text.plain import LINK, printable
+from filemem.text.terms import CJK, LETTER, STOP, is_chinese
+
+MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
+_CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
+
+
+def plain(text: str) -> str:
+    """Return the text without the brackets of its links."""
+    return LINK.sub(lambda link: link[1], text)
+
+
+def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
+    """Return the path of a new memory: its day and a few words of its first clause.
+
+    The owner's name in front is left out, and a day after it.
+    """
+    said = plain(text)
+    if owner:
+        end = rf"(?:'s\b|\s*的|(?<=[{CJK}])(?=\d)|(?!{LETTER}))\s*"
+        said = re.sub(f"^{re.escape(owner)}{end}", "", said, flags=re.IGNORECASE)
+    for mention in mentioned(said, day)[:1]:
+        is_one_day = mention.span.start == mention.span.end
+        if mention.start == 0 and not mention.relative and is_one_day:
+            said = said[mention.end :].strip(" .。") or said
+    clause = _CLAUSE.split(said, maxsplit=1)[0].strip()
+    chinese = is_chinese(clause)
+    is_telling = len(clause) >= 5 if chinese else len(clause.split()) >= 3
+    words = slug(clause if is_telling else said, 24 if chinese else 26).split("-")
+    while len(words) > 3 and words[-1] in STOP:
+        words.pop()
+    return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"
+
+
+def reference(paths: Iterable[str]) -> str:
+    """Return one or more `path:line` as a YAML value on one line."""
+    wanted = [quoted(path) for path in paths]
+    if len(wanted) == 1:
+        return wanted[0]
+    return f"[{', '.join(wanted)}]"
+
+
+def page(text: str, front: Mapping[str, str]) -> str:
+    """Return a memory's file; of `front`, YAML values of one line, empty ones go."""
+    head = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
+    body = printable(text)
+    if not head:
+        return f"{body}\n"
+    return f"---\n{head}---\n\n{body}\n"
+
+
+def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
+    """Return the file with a key set to a YAML value of one line, all else kept.
+
+    Raises:
+        ValueError: the YAML is broken, or the file is no text in UTF-8.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise ValueError("not UTF-8") from None
+    memory = Memory(path, data)
+    if memory.binary:
+        raise ValueError("not a text file")
+    newline = "\n"
+    if text.count("\r\n") * 2 > text.count("\n"):
+        newline = "\r\n"
+    start = len(text) - len(text.removeprefix("\ufeff"))
+    end = len(text)
+    if not memory.is_yaml:
+        if not memory.front_end:
+            if memory.lines and memory.lines[0].rstrip() == "---":
+                raise ValueError("the front matter is never closed")
+            fence = f"---{newline}"
+            head = fence + replaced("", key, value, newline) + fence
+            return (text[:start] + head + text[start:]).encode()
+        lines = text.split("\n")
+        start = len(lines[0]) + 1
+        end = sum(len(line) + 1 for line in lines[: memory.front_end - 1])
+    front = replaced(text[start:end], key, value, newline)
+    return (text[:start] + front + text[end:]).encode()
+
+
+def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
+    """Return the memory with further sources, and a confidence at least as given.
+
+    Raises:
+        ValueError: that cannot be set.
+    """
+    before = Memory(path, data).sources
+    after = list(dict.fromkeys([*before, *named]))[:MAX_SOURCES]
+    if after != before:
+        data = set_front(path, data, "source", reference(after))
+    given = Memory(path, data).particular("confidence")
+    if given is not None and given < confidence:
+        data = set_front(path, data, "confidence", f"{confidence:g}")
+    return data
+
+
+def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
+    """Return the memory with what replaced it, and since when.
+
+    Raises:
+        ValueError: that cannot be set.
+    """
+    memory = Memory(path, data)
+    if memory.particular("superseded_by") != by:
+        data = set_front(path, data, "superseded_by", reference([by]))
+    ended = memory.particular("valid_until")
+    if ended and ended <= until:
+        return data
+    return set_front(path, data, "valid_until", str(until))

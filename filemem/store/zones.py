@@ -1,0 +1,63 @@
+"""Whose days these are: the zone of a person, and moments in it."""
+
+import datetime as dt
+import os
+import re
+from zoneinfo import ZoneInfo
+
+from filemem.store.folder import Folder
+from filemem.store.memory import PROFILE
+
+ZONE_KEYS = ("timezone", "zone")
+"""Keys of profile.md's front matter, of which the first that names a zone counts."""
+
+VARIABLE = "FILEMEM_TIMEZONE"
+"""The environment's, which counts for people whose profile names no zone."""
+
+_OFFSET = re.compile(r"UTC([+-])(\d\d):(\d\d)")
+
+
+def find_zone(name: object) -> dt.tzinfo | None:
+    """Return the zone of a name such as `Europe/Lisbon` or `UTC+09:00`, else None."""
+    if not isinstance(name, str):
+        return None
+    offset = _OFFSET.fullmatch(name)
+    try:
+        if offset:
+            minutes = int(offset[2]) * 60 + int(offset[3])
+            sign = -1 if offset[1] == "-" else 1
+            return dt.timezone(dt.timedelta(minutes=sign * minutes))
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError):
+        return None
+
+
+def person_zone(folder: Folder) -> dt.tzinfo | None:
+    """Return the zone in which a person's days count; None for this machine's."""
+    profile = folder.find(PROFILE)
+    front = profile.front if profile else {}
+    for key in ZONE_KEYS:
+        zone = find_zone(front.get(key))
+        if zone:
+            return zone
+    return find_zone(os.environ.get(VARIABLE))
+
+
+def local_now(folder: Folder) -> dt.datetime:
+    """Return the person's time now."""
+    return dt.datetime.now(dt.UTC).astimezone(person_zone(folder))
+
+
+def in_person_zone(folder: Folder, at: dt.date) -> dt.datetime:
+    """Return a moment with its zone: the one that it has, else the person's.
+
+    Args:
+        folder: whose days these are.
+        at: a moment, or a day, which stands for its beginning.
+    """
+    if not isinstance(at, dt.datetime):
+        at = dt.datetime.combine(at, dt.time())
+    if at.tzinfo:
+        return at
+    zone = person_zone(folder)
+    return at.replace(tzinfo=zone) if zone else at.astimezone()

@@ -1,0 +1,61 @@
+"""Retention falls with time, rises with importance and with every recall, and follows R = exp(-t / S) to the digit."""
+
+import datetime as dt
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem.forget.sweeper import retention, strength
+
+BORN = dt.date(2026, 1, 1)
+days = st.integers(0, 2000).map(lambda n: BORN + dt.timedelta(n))
+importances = st.integers(1, 10)
+recalls = st.lists(days, max_size=12)
+
+
+@given(recalls, days, importances, importances)
+def test_a_more_important_memory_never_fades_sooner(recalled, today, one, other):
+    low, high = sorted((one, other))
+    weak, strong = (
+        strength(BORN, recalled, today, low),
+        strength(BORN, recalled, today, high),
+    )
+    assert strong.retention >= weak.retention
+    assert strong.stability >= weak.stability
+
+
+@given(recalls, days, days, importances)
+def test_another_recall_never_lowers_retention(recalled, extra, today, importance):
+    before = strength(BORN, recalled, today, importance)
+    after = strength(BORN, [*recalled, extra], today, importance)
+    assert after.retention >= before.retention - 1e-12
+
+
+@given(recalls, days, st.integers(0, 400), importances)
+def test_without_recall_retention_only_falls(recalled, today, later, importance):
+    recalled = [day for day in recalled if day <= today]
+    now = strength(BORN, recalled, today, importance)
+    then = strength(BORN, recalled, today + dt.timedelta(later), importance)
+    assert then.retention <= now.retention
+
+
+def test_the_formula_to_the_digit():
+    found = strength(BORN, [], BORN + dt.timedelta(90))
+    assert math.isclose(found.retention, math.exp(-1))
+    assert found.stability == 90
+    recalled = strength(BORN, [BORN + dt.timedelta(90)], BORN + dt.timedelta(90))
+    assert math.isclose(recalled.stability, 90 * (1 + 1.5 * (1 - math.exp(-1))))
+    assert recalled.retention == 1
+
+
+@given(days, recalls, days)
+def test_the_days_left_end_where_retention_meets_the_threshold(born, recalled, today):
+    """From today, and where the day that a memory is of lies ahead, from that day."""
+    found = strength(born, recalled, today)
+    last = max(today, born)
+    then = today + dt.timedelta(math.ceil(found.left(0.1, today)))
+    for day, faded in ((then, True), (then - dt.timedelta(1), False)):
+        if day > last:
+            kept = retention((day - found.last).days, found.stability)
+            assert (kept <= 0.1 + 1e-9) == faded

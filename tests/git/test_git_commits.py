@@ -1,0 +1,411 @@
+"""A job's commit holds what the job wrote and nothing of the person's; where git cannot commit, memory goes on without it.
+
+What the job wrote is its memories and its lines in the logs of bookkeeping, which a clone needs too.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from programs import clean, filemem
+from repositories import START, git, plain_git, state, store, write
+from repositories import job as commit
+
+from filemem import Store, User
+from filemem.forget.plan import plan_for
+from filemem.git.history import ATTRIBUTES, IGNORE, RECOVERED, History
+from filemem.git.setup import set_up
+from filemem.jobs import JobRun, forget
+from filemem.learn.log import LOG_NAME
+from filemem.learn.remember import remember
+from filemem.store.folder import BOOKKEEPING, Folder
+from filemem.store.transcript import Transcript
+
+FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
+LEDGER = f"{BOOKKEEPING}/{LOG_NAME}"  # what `remember` notes beside the memory
+
+
+def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, str]:
+    """One job of the machine: a new fact, recorded."""
+    path = remember(user, text, START).paths[0]
+    return path, History(user).record(
+        f"Remember: {text}", [path], {"Job": "remember"}, START
+    )
+
+
+def files_of(where: Path, commit: str = "HEAD") -> set[str]:
+    return set(git(where, "show", "--format=", "--name-only", commit).split("\n")) - {
+        ""
+    }
+
+
+# -- setting up ----------------------------------------------------------------------------------------------------
+
+
+def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(
+    tmp_path: Path,
+) -> None:
+    """Bookkeeping that can be rebuilt, and editors' files, are not in it."""
+    where = tmp_path / "store"
+    where.mkdir()
+    (where / "filemem.yaml").write_text("# nothing\n")
+    mara = Store(where).user("mara").folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
+    User(mara).grep("tea")
+    (where / "mara" / "facts" / "note.md.swp").write_text("half")
+    set_up(str(where), "mara", START)
+    assert files_of(where) == {
+        ".gitattributes",
+        ".gitignore",
+        "filemem.yaml",
+        f"mara/{FACT}",
+        f"mara/{LEDGER}",
+    }
+    assert (
+        git(where, "log", "--format=%an <%ae>, by %cn")
+        == "Mara Lind <mara@example.org>, by filemem"
+    )
+    assert git(where, "status", "--short") == "?? mara/facts/note.md.swp"
+    before = state(where)
+    assert "nothing was changed" in set_up(str(where), "mara", START)[0]
+    assert state(where) == before
+
+
+def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> None:
+    """What a person wrote stays, byte for byte; their files, staged or not, are left to them."""
+    git(tmp_path, "init", "--quiet", "project")
+    where = tmp_path / "project" / "memory"
+    where.mkdir()
+    (where / ".gitignore").write_bytes(b"*.bak\r\n" + IGNORE[0].encode())
+    (where / "own.txt").write_text("mine")
+    (tmp_path / "project" / "code.py").write_text("x = 1\n")
+    git(where, "add", ".gitignore", "../code.py")
+    git(where, "commit", "--quiet", "-m", "Begin")
+    (tmp_path / "project" / "code.py").write_text("x = 2\n")
+    git(where, "add", "../code.py")
+    set_up(str(where), "mara", START)
+    assert (
+        (where / ".gitignore")
+        .read_bytes()
+        .startswith(b"*.bak\r\n" + IGNORE[0].encode() + b"\n")
+    )
+    assert [line.encode() for line in IGNORE] == (
+        where / ".gitignore"
+    ).read_bytes().split()[1:]
+    assert tuple((where / ".gitattributes").read_text().splitlines()) == ATTRIBUTES
+    assert files_of(where) == {"memory/.gitattributes", "memory/.gitignore"}
+    assert git(where, "status", "--short").split("\n") == [
+        "M  ../code.py",
+        "?? own.txt",
+    ]
+
+
+# -- what a commit holds -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", ["own", "store", "bigger", "hidden", "submodule", "worktree"]
+)
+def test_only_the_jobs_files_are_committed_wherever_the_repository_is(
+    tmp_path: Path, kind: str
+) -> None:
+    """The user's folder, the store, a bigger repository, a hidden folder of one, a submodule, a linked work tree."""
+    top = tmp_path / "top"
+    git(tmp_path, "init", "--quiet", "top")
+    (top / "code.py").write_text("x = 1\n")
+    git(top, "add", "code.py")
+    git(top, "commit", "--quiet", "-m", "Begin")
+    places = {
+        "own": "top/mara",
+        "hidden": "top/.config/a",
+        "worktree": "linked",
+        "submodule": "top/sub",
+    }
+    where = tmp_path / places.get(kind, "top/store")
+    if kind == "worktree":
+        git(top, "worktree", "add", "--quiet", str(where), "-b", "memories")
+    elif kind == "submodule":
+        git(tmp_path, "clone", "--quiet", "top", "source")
+        git(
+            top,
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            str(tmp_path / "source"),
+            "sub",
+        )
+    where.mkdir(parents=True, exist_ok=True)
+    if kind in ("own", "store"):
+        git(where, "init", "--quiet")
+    mara = Store(top if kind == "own" else where).user("mara").folder
+    set_up(str(where), "mara", START)
+    (top / "code.py").write_text("x = 2\n")
+    status = git(top, "status", "--short", "code.py")
+    path, recorded = learn(mara)
+    here = Path(mara.root)
+    assert not recorded
+    shown = git(here, "rev-parse", "--show-toplevel")
+    assert files_of(here) == {
+        os.path.relpath(here / name, shown) for name in (path, LEDGER)
+    }
+    noted = git(here, "log", "-1", "--format=%an %ae %cn|%s|%(trailers)")
+    assert (
+        noted
+        == "filemem filemem@localhost filemem|Remember: Has a bicycle.|Job: remember\n"
+    )
+    assert git(top, "status", "--short", "code.py") == status
+    assert git(here, "status", "--short", ".") == ""
+
+
+PIECES = st.lists(
+    st.sampled_from(["stage", "edit", "delete", "rename", "none"]),
+    min_size=4,
+    max_size=4,
+)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pieces=PIECES)
+def test_a_persons_work_is_as_before(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str]
+) -> None:
+    """Whatever they have done to other files: index, bytes and status stay, and the job's commit has none of it."""
+    where = tmp_path_factory.mktemp("world") / "store"
+    mara = store(where)
+    paths = [f"notes/{name}.md" for name in "abcd"]
+    for path in paths:
+        mara.create(path, f"{path}\nsecond line\n")
+    History(mara).record("Note", paths, {}, START)
+    for path, piece in zip(paths, pieces, strict=True):
+        file = where / "mara" / path
+        if piece in ("stage", "edit"):
+            file.write_text("by hand\n")
+        if piece == "stage":
+            git(where, "add", str(file))
+            file.write_text("by hand, and once more\n")
+        if piece == "delete":
+            git(where, "rm", "--quiet", "--cached", str(file))
+        if piece == "rename":
+            git(where, "mv", str(file), str(file) + ".moved.md")
+    before, status = state(where), git(where, "status", "--short")
+    path, recorded = learn(mara)
+    after = state(where)
+    ours = {f"mara/{name}" for name in (path, LEDGER)}
+    assert not recorded and files_of(where) == ours
+    assert git(where, "status", "--short") == status
+    index, index_before = after.pop(""), before.pop("")
+    assert {key: value for key, value in after.items() if key not in ours} == before
+
+    def staged(index: str) -> list[str]:
+        return [
+            line for line in index.split("\n") if line.partition("\t")[2] not in ours
+        ]
+
+    assert staged(index) == staged(index_before)
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(
+    tmp_path: Path, staged: bool
+) -> None:
+    """Nothing of it is committed or staged, and the note names it. Their commit takes both."""
+    mara = store(tmp_path / "store")
+    file = write(mara, "profile.md", "one\n\ntwo\n\nthree\n")
+    commit(mara, "Profile", "profile.md")
+    file.write_text("one\n\ntwo\n\nthree, by hand\n")
+    if staged:
+        git(file.parent, "add", file.name)
+    index = git(file.parent, "ls-files", "--stage", "profile.md")
+    with JobRun(mara, "test", START) as run:
+        mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
+        mara.create("facts/new.md", "new\n")
+        note = run.commit("Change", ["profile.md", "facts/new.md"])
+    assert note == [
+        "git: left for you to commit, as you had changed it too: profile.md"
+    ]
+    assert files_of(tmp_path / "store") == {"mara/facts/new.md"}
+    assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
+    assert git(file.parent, "ls-files", "--stage", "profile.md") == index
+    git(file.parent, "commit", "--quiet", "-am", "Mine")
+    with JobRun(mara, "test", START) as run:
+        mara.append("profile.md", "four\n")
+        assert run.commit("Add four", ["profile.md"]) == []
+    assert git(file.parent, "status", "--short") == ""
+
+
+# -- git in the way ------------------------------------------------------------------------------------------------
+
+
+def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
+    """Nothing is committed, index and files stay as they are, the note says why; afterwards it goes with the next commit."""
+    where = tmp_path / "store"
+    mara = store(where)
+    folder, head = where / ".git", git(where, "rev-parse", "HEAD")
+    states = {
+        "a merge is in progress": (
+            lambda: (folder / "MERGE_HEAD").write_text(head),
+            (folder / "MERGE_HEAD").unlink,
+        ),
+        "detached": (
+            lambda: git(where, "checkout", "-q", "--detach"),
+            lambda: git(where, "switch", "-q", "main"),
+        ),
+        "index.lock": ((folder / "index.lock").touch, (folder / "index.lock").unlink),
+        "main.lock": (
+            (folder / "refs/heads/main.lock").touch,
+            (folder / "refs/heads/main.lock").unlink,
+        ),
+    }
+    for words, (begin, end) in states.items():
+        begin()
+        index = git(where, "ls-files", "--stage")
+        done = filemem("--store", where, "remember", f"Learnt while: {words}")
+        assert done.returncode == 0 and words in done.stdout, done
+        assert git(where, "ls-files", "--stage") == index and User(mara).grep(words)
+        end()
+    assert git(where, "rev-parse", "HEAD") == head
+    assert filemem("--store", where, "remember", "And at last").stdout.count("\n") == 1
+    subjects = git(where, "log", "--format=%s", f"{head}..HEAD", "--reverse").split(
+        "\n"
+    )
+    assert subjects == [RECOVERED, "Remember: And at last"]
+    assert (
+        len(files_of(where, "HEAD^") - {f"mara/{LEDGER}"}) == len(states)
+        and git(where, "status", "--short") == ""
+    )
+
+
+def test_without_git_everything_else_works(tmp_path: Path) -> None:
+    """No `git` in the path: the fact is kept and found, and one line says what is missing. A person's own repository, which was
+    not set up, is no invitation."""
+    git(tmp_path, "init", "--quiet")
+    assert learn(Store(tmp_path / "plain").user("mara").folder)[1] == ""
+    assert git(tmp_path, "log", "--all", "--format=%H") == ""
+    where = tmp_path / "store"
+    store(where)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return filemem(
+            "--store",
+            where,
+            "--user",
+            "mara",
+            *arguments,
+            env=clean(PATH=str(tmp_path)),
+        )
+
+    kept = run("remember", "Has", "a", "bicycle.")
+    assert kept.returncode == 0 and "git is not installed" in kept.stdout
+    assert "bicycle" in run("grep", "bicycle").stdout
+    said = run("log")
+    assert (
+        said.returncode == 2
+        and "git is not installed" in said.stderr
+        and "Traceback" not in said.stderr
+    )
+
+
+def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
+    """Twenty facts at once, each in a commit of its own."""
+    where = tmp_path / "store"
+    store(where)
+    before = int(git(where, "rev-list", "--count", "HEAD"))
+    script = (
+        "import sys; from filemem import Store\n"
+        "user = Store(sys.argv[1]).user('mara')\n"
+        "for n in range(10):\n"
+        "    user.remember(f'{sys.argv[2]} {n}')\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(where), name])
+        for name in ("one", "two")
+    ]
+    assert [process.wait() for process in running] == [0, 0]
+    mara = Store(where).user("mara").folder
+    History(mara).recover()
+    assert git(where, "status", "--short") == ""
+    commits = git(where, "rev-list", "HEAD").split("\n")[:-before]
+    facts = [
+        [name for name in files_of(where, commit) if "/facts/" in name]
+        for commit in commits
+    ]
+    assert [len(names) for names in facts] == [1] * 20 and len(
+        {name for names in facts for name in names}
+    ) == 20
+    assert git(where, "fsck", "--strict", "--no-dangling") == ""
+
+
+@pytest.mark.parametrize("theirs", [" M", " D", "D "])
+def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(
+    tmp_path: Path, theirs: str
+) -> None:
+    """In the machine's name, beside what a person had changed, deleted or staged, which stays theirs; what a job that goes on has
+    written is its own to commit."""
+    where = tmp_path / "store"
+    mara = store(where)
+    fact = where / "mara" / FACT
+    _ = fact.write_text("Prefers black tea.\n") if theirs == " M" else fact.unlink()
+    git(where, *(["rm", "--cached"] if theirs == "D " else ["status"]), f"mara/{FACT}")
+    (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
+    script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs import JobRun\n"
+    script += "user = Store(sys.argv[1]).user('mara').folder\n"
+    script += "with JobRun(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", script, str(where)], check=False
+        ).returncode
+        == 9
+    )
+    with JobRun(mara, "test", START, exclusive=False) as run:
+        mine = mara.create("facts/boat.md", "Has a boat.\n")
+        assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
+        assert run.commit("Has a boat", [mine]) == []
+    said = git(where, "log", "--format=%an: %s", "-3").split("\n")
+    assert said == [
+        "filemem: Has a boat",
+        "filemem: Remember: Has a dog.",
+        f"filemem: {RECOVERED}",
+    ]
+    assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}
+    status = git(where, "status", "--short", "-uall").split("\n")
+    assert status == [
+        f"{theirs} mara/{FACT}",
+        "?? mara/facts/own.md",
+    ] and not os.listdir(mara.bookkeeping("jobs"))
+
+
+def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something_is_forgotten(
+    tmp_path: Path,
+) -> None:
+    """An undo would take it away with what was forgotten."""
+    mara = store(tmp_path / "store")
+    talk = Transcript(mara)
+    for text in ("Good morning.", "Oolong it is.", "And a bicycle."):
+        talk.add("mara", text, START)
+    done = forget(mara, plan_for(mara, "oolong"), START)
+    assert done.facts["stayed"] == done.facts["notes"] == []
+    assert "[forgotten]" in Path(mara.root, talk.path).read_text()
+    assert files_of(tmp_path / "store") == {f"mara/{FACT}", f"mara/{LEDGER}"}
+    git(tmp_path / "store", "revert", "--no-edit", "HEAD")
+    assert "And a bicycle." in Path(mara.root, talk.path).read_text()
+
+
+def test_no_later_commit_is_called_by_what_was_forgotten(tmp_path: Path) -> None:
+    """It stays in the commits that were before."""
+    where = tmp_path / "store"
+    store(where)
+    for words in (
+        ["chat", "-m", "I dislike Bruno."],
+        ["forget", "Bruno", "--yes"],
+        ["chat", "-m", "Good morning.", "--resume"],
+    ):
+        filemem("--store", where, *words, env=clean())
+    subjects = git(where, "log", "-3", "--format=%s").split("\n")
+    assert subjects[0].startswith("Talk with mara")
+    assert ["Bruno" in subject for subject in subjects] == [False, False, True]

@@ -1,0 +1,415 @@
+"""A sync brings in and sends memories and nothing else, loses no line, and says in a sentence what stands in its way."""
+
+import os
+from pathlib import Path
+
+import pytest
+from repositories import (
+    START,
+    git,
+    job,
+    plain_git,
+    state,
+    store,
+    supersede,
+    write,
+)
+
+from filemem import FilememError, Store, User, overview
+from filemem.git.history import History
+from filemem.git.setup import set_up
+from filemem.git.sync import sync
+from filemem.store import config
+from filemem.store.folder import Folder
+
+FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> list[Folder]:
+    """Two machines of one person, synced, and a bare remote."""
+    git(tmp_path, "init", "--quiet", "--bare", "remote")
+    first = store(tmp_path / "one")
+    git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
+    assert sync(History(first), None, START) == ["Brought in 0 commits, sent 1."]
+    git(tmp_path, "clone", "--quiet", "remote", "two")
+    return [first, Store(tmp_path / "two").user("mara").folder]
+
+
+def change(user: Folder, path: str, text: str) -> None:
+    """A job of the machine that leaves `text` in a file."""
+    write(user, path, text)
+    job(user, f"Change {path}", path, Job="test")
+
+
+def synced(user: Folder) -> list[str]:
+    return sync(History(user), None, START)
+
+
+def elsewhere(user: Folder, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the remote be one of another machine, whose hooks run there: git reaches it as by ssh."""
+    ssh = top / "ssh"
+    ssh.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    git(user.root, "remote", "set-url", "origin", f"elsewhere:{top}/remote")
+
+
+TURNS = "- **mara** 09:00: My pin is 4711.\n- **mara** 09:01: Bye.\n"
+NEW_TURN = "- **mara** 10:00: Back.\n"
+REDACTED = TURNS.replace("My pin is 4711.", "[forgotten]")
+PETS = "# Mara\n\n- Likes figs.\n"
+PASTED = PETS + "- Has a dog.\n- Has a cat.\n"
+TEA = "---\nimportance: 5\ntags: [tea]\n---\n\nOolong.\n"
+# Files before, as one machine and as the other changes them (None deletes), and merged.
+MERGES: dict[str, list[dict[str, str | None]]] = {
+    "a redaction and an append": [
+        {"sessions/t.md": TURNS},
+        {"sessions/t.md": REDACTED},
+        {"sessions/t.md": TURNS + NEW_TURN},
+        {"sessions/t.md": REDACTED + NEW_TURN},
+    ],
+    "the same block pasted by both": [
+        {"profile.md": PETS},
+        {"profile.md": PASTED},
+        {"profile.md": PASTED + "- Has a boat.\n"},
+        {"profile.md": PASTED + "- Has a boat.\n"},
+    ],
+    "a folder archived and a fact added": [
+        {"facts/trip/a.md": "By train.\n"},
+        {"facts/trip/a.md": None, "archive/facts/trip/a.md": "By train.\n"},
+        {"facts/trip/c.md": "On foot.\n"},
+        {"archive/facts/trip/a.md": "By train.\n", "facts/trip/c.md": "On foot.\n"},
+    ],
+    "front matter changed on both": [
+        {"facts/tea.md": TEA},
+        {"facts/tea.md": TEA.replace("5", "7")},
+        {"facts/tea.md": TEA.replace("[tea]", "[tea, cold]\npinned: true")},
+        {
+            "facts/tea.md": TEA.replace("5", "7").replace(
+                "[tea]", "[tea, cold]\npinned: true"
+            )
+        },
+    ],
+    "one renames, one edits": [
+        {"facts/tea.md": "Oolong.\n"},
+        {"facts/tea.md": None, "facts/茶.md": "Oolong.\n"},
+        {"facts/tea.md": "Oolong.\nCold.\n"},
+        {"facts/tea.md": "Oolong.\nCold.\n", "facts/茶.md": "Oolong.\n"},
+    ],
+}
+
+
+@pytest.mark.parametrize("what", MERGES)
+def test_a_merge_keeps_both_changes(machines: list[Folder], what: str) -> None:
+    *states, merged = MERGES[what]
+    one, two = machines
+    for user, files in zip((one, one, two), states, strict=True):
+        for path, text in files.items():
+            if text is None:
+                Path(user.root, path).unlink()
+            else:
+                write(user, path, text)
+        job(user, "Change", *files)
+        if files is states[0]:
+            synced(one), synced(two)
+    synced(one), synced(two), synced(one)
+    for user in machines:
+        files = {path: user.read(path).decode() for path in user.paths()}
+        assert files == {FACT: user.read(FACT).decode(), **merged}
+
+
+def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(
+    machines: list[Folder],
+) -> None:
+    """Each change of a line of the profile is made, and all that was added is kept."""
+    one, two = machines
+    change(
+        one,
+        "profile.md",
+        "# Mara\n\n- Lives in Porto.\n- A nurse.\n\n## Likes\n\n- figs\n",
+    )
+    synced(one), synced(two)
+    change(
+        one,
+        "profile.md",
+        "# Mara\n\n- Lives in Lisbon.\n- A nurse.\n\n## Likes\n\n- figs\n- quinces\n",
+    )
+    change(
+        two,
+        "profile.md",
+        "# Mara\n\n- Lives in Porto.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n",
+    )
+    assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]
+    for user in machines:
+        page = user.read("profile.md").decode()
+        assert (
+            page
+            == "# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
+        )
+
+
+def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) -> None:
+    """Found and named; of settings and of what says nothing to search for the later line counts, and the rest is in force."""
+    one, two = machines
+    for user, tea, days, weight in ((one, "black tea", 40, 3), (two, "乌龙茶", 50, 4)):
+        Path(user.store, "filemem.yaml").write_text(
+            f"compact_after_days: {days}\nwindow_tokens: 99\n"
+        )
+        git(user.store, "add", "filemem.yaml")
+        git(user.store, "commit", "--quiet", "-m", "Settings")
+        change(
+            user,
+            FACT,
+            f"---\nimportance: {weight}\nsource: x.md:1\n---\nPrefers {tea}.\n",
+        )
+        change(user, "notes/tea.png", f"\0{tea}")  # which no lines tell apart
+    synced(one)
+    done = synced(two)
+    both = "was changed on both machines in the same lines; it now holds both versions."
+    beside = "mara/notes/tea.png was changed on both machines and is no text; the other's is mara/notes/tea-2.png now."
+    assert sorted(done[:-1]) == [f"filemem.yaml {both}", f"mara/{FACT} {both}", beside]
+    synced(one)
+    for user in machines:
+        assert [user.read(f"notes/tea{end}.png") for end in ("", "-2")] == [
+            "\0乌龙茶".encode(),
+            b"\0black tea",
+        ]
+        assert user.memory(FACT).lines[-2:] == ["Prefers 乌龙茶.", "Prefers black tea."]
+        assert (
+            User(user).grep("black")
+            and User(user).grep("乌龙茶")
+            and User(user).search_files("black tea")
+        )
+        assert user.memory(FACT).front["source"] == "x.md:1"
+        assert config.load(user.store).window_tokens == 99
+    assert synced(two)[-1].endswith(("sent 0.", "here and there."))
+
+
+def test_what_each_machine_began_under_one_name_stands_in_one_memory(
+    machines: list[Folder],
+) -> None:
+    """Every line of both once, whatever stands between two of them, and one front matter."""
+    talk, fact = "sessions/2026/2026-11-21-1000-茶.md", "facts/2026/茶.md"
+    for user, tea in zip(machines, ("black", "绿茶"), strict=True):
+        turns = f"- **mara** 10:00: hello\n- **mara** 10:0{len(tea)}: {tea}\n"
+        change(user, talk, f"---\ndate: 2026-11-21T10:00:0{len(tea)}\n---\n{turns}")
+        change(user, fact, f"---\nimportance: {len(tea)}\n---\n\n{tea}\n")
+    change(machines[0], "profile.md", "- 苹果\n- 茶\n- 杏子\n")
+    change(machines[1], "profile.md", "- 茶\n")
+    synced(machines[0])
+    assert (
+        f"mara/{fact} was changed on both machines in the same lines"
+        in synced(machines[1])[0]
+    )
+    synced(machines[0])
+    for user in machines:
+        assert [
+            one[len("- **mara** 10:00: ") :] for one in user.memory(talk).lines[4:]
+        ] == ["hello", "绿茶", "black"]
+        assert user.memory(fact).lines == [
+            "---",
+            "importance: 2",
+            "importance: 5",
+            "---",
+            "",
+            "绿茶",
+            "black",
+        ]
+        assert user.memory("profile.md").lines == [
+            "- 苹果",
+            "- 茶",
+            "- 杏子",
+        ] and not overview.problems(user)
+
+
+@pytest.mark.parametrize(
+    "text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"]
+)
+def test_a_fact_archived_here_and_edited_there_is_one_memory(
+    machines: list[Folder], text: str
+) -> None:
+    """In the archive, which git is to ignore, with the edit and what superseded it, though git sees no move in it."""
+    one, two = machines
+    (Path(one.store) / ".git/info/exclude").write_text("archive/\n")
+    path = User(one).remember("Mara lives in Porto.", today=START.date()).path
+    synced(one), synced(two)
+    change(two, path, two.read(path).decode().replace("Mara lives in Porto.\n", text))
+    new, paths = supersede(one, path, "Mara lives in Faro.")
+    job(one, "Remember", *paths)
+    synced(one)
+    done = synced(two)
+    assert len(done) == 1 and synced(one) == ["Brought in 2 commits, sent 0."]
+    for user in machines:
+        assert path not in user.paths() and not overview.problems(user)
+        lines = user.memory(f"archive/{path}").lines
+        assert f"superseded_by: {new}" in lines and set(text.splitlines()) <= set(lines)
+
+
+def test_deleted_here_and_changed_there_is_kept_and_told(
+    machines: list[Folder],
+) -> None:
+    """The person decides."""
+    one, two = machines
+    (Path(one.root) / FACT).unlink()
+    History(one).record("Forget", [FACT], {}, START)
+    change(two, FACT, "Prefers oolong tea, cold.\n")
+    synced(one)
+    assert "changed on the other; it is kept" in synced(two)[0]
+    synced(one)
+    assert one.read(FACT) == b"Prefers oolong tea, cold.\n"
+
+
+def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
+    """Each made its own repository, with a branch of another name; the remote of something else is refused."""
+    for name in ("remote", "code"):
+        git(tmp_path, "init", "--quiet", "--bare", name)
+    one, two = store(tmp_path / "one"), store(tmp_path / "two")
+    change(two, "facts/b.md", "b\n")
+    git(two.root, "branch", "-m", "master")
+    sync(History(one), str(tmp_path / "remote"), START)
+    sync(History(two), str(tmp_path / "remote"), START)
+    sync(History(one), str(tmp_path / "remote"), START)
+    assert one.paths() == two.paths() and FACT in one.paths()
+    git(tmp_path, "clone", "--quiet", "code", "work")
+    (tmp_path / "work" / "code.py").write_text("x = 1\n")
+    git(tmp_path / "work", "add", "code.py")
+    git(tmp_path / "work", "commit", "--quiet", "-m", "Begin")
+    git(tmp_path / "work", "push", "--quiet", "origin", "HEAD:refs/heads/main")
+    with pytest.raises(FilememError, match="something other than memories"):
+        sync(History(one), str(tmp_path / "code"), START)
+
+
+# -- in the way ----------------------------------------------------------------------------------------------------
+
+
+def test_a_late_push_is_tried_again(
+    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice, and what is
+    recalled meanwhile is kept."""
+    one, two = machines
+    elsewhere(one, tmp_path, monkeypatch)
+    log = Path(one.bookkeeping("recalls.log"))
+    for user, name in ((one, "here"), (two, "there")):
+        Path(user.bookkeeping("recalls.log")).write_text(
+            f"2026-11-20T10:00\topen\t{name}.md\n"
+        )
+        change(user, f"facts/{name}.md", "a\n")
+    hook, done = tmp_path / "remote/hooks/pre-receive", tmp_path / "done"
+    push = f'env -i PATH="$PATH" git -C {two.root} push --quiet origin HEAD:main'
+    noted = f"printf '2026-11-20T10:01\\topen\\tmeanwhile.md\\n' >> {log}"
+    hook.write_text(
+        f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {noted}; {push}; }}\n"
+    )
+    hook.chmod(0o755)
+    assert synced(one)[-1].startswith("Brought in 1 commit,")
+    assert done.exists()
+    assert sorted(log.read_text().split()[2::3]) == [
+        "here.md",
+        "meanwhile.md",
+        "there.md",
+    ]
+    assert (
+        git(one.root, "log", "--merges", "--format=%s") == "Merge memories from origin"
+    )
+    synced(two)
+    assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
+
+
+def test_offline_and_a_remote_that_refuses_lose_nothing(
+    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came in is there, what is committed waits, each in one sentence."""
+    one, two = machines
+    change(two, "facts/b.md", "b\n")
+    synced(two)
+    change(one, "facts/a.md", "a\n")
+    (tmp_path / "remote").rename(tmp_path / "away")
+    with pytest.raises(FilememError, match="cannot be reached"):
+        synced(one)
+    (tmp_path / "away").rename(tmp_path / "remote")
+    elsewhere(one, tmp_path, monkeypatch)
+    hook = tmp_path / "remote" / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho closed today >&2; exit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(FilememError, match="did not take the push"):
+        synced(one)
+    assert one.read("facts/b.md") == b"b\n"
+    hook.unlink()
+    assert (
+        synced(one)[-1].endswith("sent 2.") and git(one.root, "status", "--short") == ""
+    )
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_uncommitted_edits_stay_and_are_named(
+    machines: list[Folder], staged: bool
+) -> None:
+    """Beside what comes in; in a file that is to change, or staged there, nothing is written until they are committed."""
+    one, two = machines
+    change(one, "profile.md", "one\ntwo\n")
+    synced(one), synced(two)
+    change(one, "facts/new.md", "new\n")
+    synced(one)
+    mine = Path(two.root) / "profile.md"
+    mine.write_text("one\ntwo, by hand\n")
+    assert synced(two)[0] == "Not committed by you, so not sent: mara/profile.md."
+    change(one, "profile.md", "ONE\ntwo\n")
+    synced(one)
+    if staged:
+        git(two.root, "add", "profile.md")
+    before = state(Path(two.root).parent)
+    with pytest.raises(
+        FilememError, match=r"your uncommitted changes in mara/profile\.md"
+    ):
+        synced(two)
+    assert state(Path(two.root).parent) == before
+    git(two.root, "commit", "--quiet", "-am", "Mine")
+    synced(two)
+    assert mine.read_text() == "ONE\ntwo, by hand\n"
+
+
+@pytest.mark.parametrize("kind", ["link", "behind a link", "git"])
+def test_a_remote_that_would_lead_elsewhere_is_refused(
+    machines: list[Folder], tmp_path: Path, kind: str
+) -> None:
+    """A link in place of a memory or of its folder, a path into `.git`: nothing is written."""
+    one, two = machines
+    if kind == "behind a link":
+        (tmp_path / "elsewhere").mkdir()
+        os.symlink(tmp_path / "elsewhere", Path(two.root) / "lessons")
+        change(one, "lessons/x.md", "x\n")
+        synced(one)
+    else:
+        blob = git(one.root, "hash-object", "-w", "--stdin", stdin=b"/etc/passwd")
+        tree = git(one.root, "mktree", stdin=f"120000 blob {blob}\tx.md\n".encode())
+        if kind == "git":
+            inner = git(
+                one.root, "mktree", stdin=f"100644 blob {blob}\tconfig\n".encode()
+            )
+            tree = git(
+                one.root, "mktree", stdin=f"040000 tree {inner}\t.GIT\n".encode()
+            )
+        commit = git(one.root, "commit-tree", tree, "-p", "HEAD", "-m", "x")
+        git(one.root, "push", "--quiet", "origin", f"{commit}:refs/heads/main")
+    with pytest.raises(FilememError, match=r"not a regular file|symbolic link"):
+        synced(two)
+    assert (
+        not list((tmp_path / "elsewhere").glob("*"))
+        and (Path(two.root) / FACT).exists()
+    )
+
+
+def test_where_there_is_no_remote_or_other_work_too_the_command_is_told(
+    tmp_path: Path,
+) -> None:
+    """The one that adds a remote; or those by which the memories travel with other people's work."""
+    with pytest.raises(FilememError, match="remote add origin"):
+        synced(store(tmp_path / "store"))
+    git(tmp_path, "init", "--quiet", "project")
+    where = tmp_path / "project" / "store"
+    where.mkdir()
+    set_up(str(where), "mara", START)
+    with pytest.raises(FilememError, match="git pull and git push"):
+        synced(Store(where).user("mara").folder)

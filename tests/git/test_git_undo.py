@@ -1,0 +1,294 @@
+"""undo takes back just what one commit did, or nothing at all, and is finished by the next where it was cut off."""
+
+import datetime as dt
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import clean, filemem
+from repositories import (
+    START,
+    copied,
+    git,
+    job,
+    plain_git,
+    state,
+    store,
+    supersede,
+    write,
+)
+
+from filemem import FilememError, Store, User, jobs
+from filemem.git.history import History, log
+from filemem.git.undo import undo
+from filemem.learn.remember import remember
+from filemem.store.folder import Folder
+
+FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
+
+
+@pytest.fixture
+def mara(tmp_path: Path) -> Folder:
+    """A user with a profile of five paragraphs."""
+    mara = store(tmp_path / "store")
+    write(mara, "profile.md", "one\n\ntwo\n\nthree\n\nfour\n\nfive\n")
+    job(mara, "Write the profile", "profile.md")
+    return mara
+
+
+# -- undo ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_done_since_stays(mara: Folder) -> None:
+    """A commit in the middle is taken back, later ones and uncommitted edits of other files stay."""
+    write(mara, "profile.md", "ONE\n\ntwo\n\nthree\n\nfour\n\nfive\n")
+    first = job(
+        mara,
+        "Change one",
+        "profile.md",
+        write(mara, "facts/new.md", "new\n") and "facts/new.md",
+    )
+    place = write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
+    job(mara, "Change three", "profile.md")
+    (place.parent / FACT).write_text("By hand.\n")
+    done = undo(History(mara), first[:10], START)
+    assert (
+        place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n"
+        and "facts/new.md" not in mara.paths()
+    )
+    assert git(mara.root, "status", "--short") == f" M {FACT}"
+    noted = git(
+        mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)"
+    )
+    assert noted == f'filemem|Undo "Change one"|{first}\n'
+    assert done.commit.commit == first and done.sentences == [
+        "Deleted facts/new.md.",
+        "Changed profile.md back.",
+    ]
+
+
+def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
+    mara: Folder,
+) -> None:
+    """With what was written since to a memory that moved; done again there is nothing left of it."""
+    first = remember(mara, "Mara lives in Porto.", START).paths[0]
+    before = mara.read(first)
+    job(mara, "Remember", first)
+    new, paths = supersede(mara, first, "Mara lives in Faro.")
+    commit = job(mara, "Remember", *paths)
+    assert f"archive/{first}" in mara.paths() and first not in mara.paths()
+    undo(History(mara), commit, START)
+    assert (
+        mara.read(first) == before
+        and new not in mara.paths()
+        and f"archive/{first}" not in mara.paths()
+    )
+    event = mara.create(
+        "facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n"
+    )
+    job(mara, "Tea", event)
+    late = START + dt.timedelta(days=400)
+    jobs.sweep(mara, late)
+    swept = git(mara.root, "rev-parse", "HEAD")
+    mara.append(f"archive/{event}", "With figs.\n")
+    job(mara, "Add figs", f"archive/{event}")
+    undo(History(mara), swept, late)
+    for _ in range(2):
+        assert {first, event} <= {*mara.paths()} and mara.read(event).endswith(
+            b"With figs.\n"
+        )
+        assert not jobs.sweep(mara, late + dt.timedelta(days=1), dry=True).facts[
+            "archived"
+        ]
+        with pytest.raises(FilememError, match="nothing left"):
+            undo(History(mara), swept, late)
+
+
+def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
+    """Without a name it is the last commit of the machine that still holds; a person's are passed over."""
+    remember(mara, "Has a bicycle.", START)
+    bicycle = job(mara, "Bicycle", "facts/2026/2026-11-20-has-a-bicycle.md")
+    remember(mara, "Has a boat.", START)
+    job(mara, "Boat", "facts/2026/2026-11-20-has-a-boat.md")
+    write(mara, "notes/hand.md", "by hand\n")
+    git(mara.root, "add", "notes")
+    git(mara.root, "commit", "--quiet", "-m", "By hand")
+    subjects = [undo(History(mara), None, START).commit.subject for _ in range(2)]
+    assert subjects == ["Boat", "Bicycle"] and not User(mara).grep("boat|bicycle")
+    last = git(mara.root, "rev-parse", "HEAD")
+    assert undo(History(mara), last, START).sentences == [
+        "Brought back facts/2026/2026-11-20-has-a-bicycle.md."
+    ]
+    assert (
+        User(mara).grep("bicycle")
+        and undo(History(mara), None, START).commit.commit == bicycle
+    )
+
+
+CLASHES = {
+    "the same line": ("profile.md", "one\n\ntwo, later\n\nthree\n\nfour\n\nfive\n"),
+    "added, then changed": ("facts/new.md", "new and more\n"),
+    "a file in its place": ("facts/gone.md", "another\n"),
+}
+
+
+@pytest.mark.parametrize("what", CLASHES)
+@pytest.mark.parametrize("committed", [True, False])
+def test_where_it_must_conflict_nothing_is_written(
+    mara: Folder, what: str, committed: bool
+) -> None:
+    """The sentence names the file."""
+    write(mara, "facts/gone.md", "to go\n")
+    job(mara, "Prepare", "facts/gone.md")
+    write(mara, "profile.md", "ONE\n\nTWO\n\nthree\n\nfour\n\nfive\n")
+    write(mara, "facts/new.md", "new\n")
+    (Path(mara.root) / "facts/gone.md").unlink()
+    commit = job(mara, "Change much", "profile.md", "facts/new.md", "facts/gone.md")
+    path, text = CLASHES[what]
+    write(mara, path, text)
+    if committed:
+        job(mara, "A later change", path)
+    before = state(Path(mara.root).parent)
+    with pytest.raises(FilememError) as caught:
+        undo(History(mara), commit, START)
+    assert path in str(caught.value) and (
+        "changed since" if committed else "uncommitted changes"
+    ) in str(caught.value)
+    assert state(Path(mara.root).parent) == before
+
+
+def test_what_a_person_has_staged_is_not_lost(mara: Folder) -> None:
+    """Also where the file itself is as it was committed."""
+    write(mara, "facts/staged.md", "one\n")
+    commit = job(mara, "Write", "facts/staged.md")
+    write(mara, "facts/staged.md", "two\n")
+    git(mara.root, "add", "-A")
+    write(mara, "facts/staged.md", "one\n")
+    with pytest.raises(FilememError, match="uncommitted changes in mara/facts/staged"):
+        undo(History(mara), commit, START)
+    assert git(mara.root, "show", ":mara/facts/staged.md") == "two"
+
+
+def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
+    """A merge, a commit that is none, one that left nothing, and a user who has no commits."""
+    with pytest.raises(FilememError, match="is not a commit here"):
+        undo(History(mara), "--all", START)
+    head = git(mara.root, "rev-parse", "HEAD")
+    git(mara.root, "switch", "--quiet", "-c", "other", "HEAD~1")
+    git(mara.root, "commit", "--quiet", "--allow-empty", "-m", "empty")
+    git(mara.root, "merge", "--quiet", "-m", "merge", "main")
+    with pytest.raises(FilememError, match="is a merge"):
+        undo(History(mara), "HEAD", START)
+    undo(History(mara), head, START)
+    with pytest.raises(FilememError, match="nothing left"):
+        undo(History(mara), head, START)
+    bob = Store(Path(mara.root).parent).user("bob").folder
+    with pytest.raises(FilememError, match="no commit that could be undone"):
+        undo(History(bob), None, START)
+
+
+def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> None:
+    """By check and by maintain, with the command that brings it back; of two that say the same each; not where it was renamed."""
+    where = Path(mara.root).parent
+    twin = mara.create("facts/twin.md", mara.read(FACT).decode())
+    git(mara.root, "add", twin)
+    git(mara.root, "commit", "--quiet", "-m", "A twin")
+    for path in (FACT, twin):
+        os.unlink(mara.absolute(path))
+    for words in ("check", "maintain"):
+        told = run(where, words).stdout
+        assert all(
+            f"{path}:1: git has this memory and the disk has not" in told
+            for path in (FACT, twin)
+        )
+    git(mara.root, "checkout", "--", FACT, twin)
+    os.rename(mara.absolute(FACT), mara.absolute("facts/茶.md"))
+    assert "git has this memory" not in run(where, "check").stdout
+
+
+# -- log ----------------------------------------------------------------------------------------------
+
+
+def test_log_follows_a_file_through_its_moves(mara: Folder) -> None:
+    mara.move({FACT: f"archive/{FACT}"})
+    job(mara, "Put away what has faded", FACT, f"archive/{FACT}", Job="sweep")
+    write(mara, "facts/茶.md", "最喜欢乌龙茶, Emilie sagt\n")
+    job(mara, "Learn about tea", "facts/茶.md", Job="chat", Session="sessions/x.md")
+
+    def said(path: str) -> list[str]:
+        return [commit.subject for commit in log(History(mara), path)]
+
+    kept = ["Put away what has faded", "Begin to keep these memories in git"]
+    assert said(FACT) == kept == said(f"archive/{FACT}")
+    assert said("facts") == said("facts/茶.md") + said(FACT)
+    assert len(log(History(mara), limit=2)) == 2
+    who = [commit.who for commit in log(History(mara))]
+    assert who == [
+        "filemem, chat, in sessions/x.md",
+        "filemem, sweep",
+        "filemem, test",
+        "Mara Lind",
+    ]
+    git(mara.root, "mv", f"archive/{FACT}", "facts/乌龙.md")
+    assert said("facts/乌龙.md") == []
+    git(mara.root, "commit", "-qm", "By hand")
+    assert said("facts/乌龙.md") == ["By hand", *kept]
+
+
+def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return filemem("--store", where, *arguments, env=clean(NO_COLOR="1"))
+
+
+def test_the_commands_answer_in_words(mara: Folder) -> None:
+    """log and undo, as a person and as a script asks."""
+    where = Path(mara.root).parent
+    hostile = "Forged \x1b[31m line"
+    write(mara, "facts/x.md", hostile + "\n")
+    job(mara, "Learn \x1b]0;x", "facts/x.md")
+    for arguments in (
+        ["log"],
+        ["log", "--json"],
+        ["log", "facts/"],
+        ["log", "facts/x.md:1"],
+    ):
+        said = run(where, *arguments)
+        assert said.returncode == 0 and "\x1b" not in said.stdout and not said.stderr, (
+            arguments
+        )
+    said = run(where, "undo")
+    assert said.returncode == 0 and said.stdout.endswith("Deleted facts/x.md.\n")
+    for arguments in (["undo", "zzzz"], ["log", "../x"], ["log", "no.md"]):
+        said = run(where, *arguments)
+        assert (
+            said.returncode == 2
+            and said.stderr.startswith("filemem: ")
+            and "Traceback" not in said.stderr
+        ), said
+    (where.parent / "bare").mkdir()
+    Store(where.parent / "bare").user("mara").remember("x", today=dt.date(2026, 11, 20))
+    for arguments in (["log"], ["undo"], ["sync"]):
+        assert run(where.parent / "bare", *arguments).returncode == 2
+
+
+def test_what_was_said_in_a_chat_stays_and_what_it_forgot_comes_back(
+    tmp_path: Path,
+) -> None:
+    """An undo takes no conversation away: it undoes the last job that did more than keep one."""
+    env, ann = clean(tmp_path), tmp_path / "memory_store/ann"
+
+    def run(*words: str) -> str:
+        done = filemem(*words, "--user", "ann", cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    filemem("init", "--git", cwd=tmp_path, env=env)
+    run("remember", "Nora plays the tuba.")
+    run("chat", "-m", "Remember that I live in Ghent.")
+    run("forget", "Nora", "--yes")
+    run("chat", "-m", "My canoe leaks.")
+    assert "Brought back facts/" in run("undo")
+    assert (
+        "Deleted facts/" in run("undo") and len([*ann.rglob("sessions/**/*.md")]) == 2
+    )
+    assert "tuba" in "".join(path.read_text() for path in ann.rglob("facts/**/*.md"))

@@ -1,0 +1,138 @@
+"""A job for all users ends as one user after another would end, whoever is broken or busy, wherever it was cut off."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import filemem, lay
+
+from filemem import Store
+
+TALK = "- **Ann** 09:30: I moved to {0} last week.\n- **assistant** 09:31: How is it?\n- **Ann** 09:32: My cat's name is {0}.\n"
+OLD = (
+    TALK
+    + "- **Tom** 09:33: "
+    + "I always wanted one of those myself, you know. " * 12
+    + "\n"
+)
+TOWNS = {"ann": "Bruges", "bea": "Ghent", "cho": "Porto", "dan": "Diss"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    for name, town in TOWNS.items():
+        for day in ("2026-01-05-0930", "2026-11-19-0930"):
+            said = (OLD if "-01-" in day else TALK).format(town)
+            lay(tmp_path / "store" / name, {f"sessions/2026/{day}-talk.md": said})
+    return tmp_path / "store"
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """Every memory of every user with its bytes."""
+    users = [Store(root).user(name).folder for name in Store(root).users()]
+    return {
+        f"{user.name}/{path}": Path(user.root, path).read_bytes()
+        for user in users
+        for path in user.paths()
+    }
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "maintain --all-users",
+        "status --all-users",
+        "check",
+        "users",
+        "search tea",
+        "chat --resume",
+    ],
+)
+def test_a_store_that_is_not_there_is_no_success(tmp_path: Path, command: str) -> None:
+    """What cron names wrongly, or before it is mounted."""
+    done = filemem(*command.split(), "--store", tmp_path / "away")
+    assert (done.returncode, done.stdout) == (
+        2,
+        "",
+    ) and "there is no store" in done.stderr
+
+
+def broken(root: Path, name: str) -> None:
+    """Somebody whose memories cannot be worked on."""
+    (root / name).mkdir()
+    (root / name / ".filemem").write_text("A file.")
+
+
+def run(store: Path, *words: str, code: int = 0) -> list[dict[str, object]]:
+    told = filemem(*words, "--store", store, "--json", "--today", "2026-11-20")
+    assert told.returncode == code, told.stderr
+    return [json.loads(line) for line in told.stdout.splitlines()]
+
+
+def test_all_users_end_as_each_alone_would_and_a_repeat_changes_nothing(
+    store: Path, tmp_path: Path
+) -> None:
+    subprocess.run(["cp", "-r", store, tmp_path / "other"], check=True)
+    for name in TOWNS:
+        run(tmp_path / "other", "maintain", "--user", name)
+    run(store, "maintain", "--all-users")
+    once = tree(store)
+    assert once == tree(tmp_path / "other") and any(
+        "/summaries/" in path for path in once
+    )
+    run(store, "maintain", "--all-users")
+    assert tree(store) == once
+
+
+def test_a_run_that_was_killed_is_ended_by_the_same_command_again(
+    store: Path, tmp_path: Path
+) -> None:
+    """Killed right before its third, ninth, … system call that changes something."""
+    subprocess.run(["cp", "-r", store, tmp_path / "other"], check=True)
+    run(tmp_path / "other", "maintain", "--all-users")
+    support = str(Path(__file__).parents[1] / "support")
+    program = f"import sys; sys.path.insert(0, {support!r})\n"
+    program += "from crash_driver import arm\n"
+    program += "from filemem.cli import main; arm(int(sys.argv.pop(1))); main()"
+    for change in (3, 9, 20, 40):
+        words = [
+            "maintain",
+            "--all-users",
+            "--store",
+            str(store),
+            "--today",
+            "2026-11-20",
+        ]
+        assert filemem("-c", program, str(change), *words).returncode == 137
+    run(store, "maintain", "--all-users")
+    assert tree(store) == tree(tmp_path / "other")
+
+
+def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
+    with Store(store).user("bea").folder.job_lock():
+        told = run(store, "sweep", "--all-users", code=1)
+    assert [
+        line["user"]
+        for line in told
+        if "another job is running" in str(line.get("error"))
+    ] == ["bea"]
+    assert not [line for line in run(store, "sweep", "--all-users") if "error" in line]
+
+
+def test_what_only_looks_writes_nothing_for_all_users_either(store: Path) -> None:
+    before = {
+        str(path): path.is_file() and path.read_bytes() for path in store.rglob("*")
+    }
+    (counts,) = [
+        line for line in run(store, "status", "--all-users") if line["user"] == "ann"
+    ]
+    assert dict(counts["kinds"])["sessions"]["live"] == 2  # type: ignore[call-overload]
+    run(store, "maintain", "--all-users", "--dry-run")
+    after = {
+        str(path): path.is_file() and path.read_bytes() for path in store.rglob("*")
+    }
+    assert {
+        path: what for path, what in after.items() if "/.filemem" not in path
+    } == before
+    assert not (store / ".filemem").exists()

@@ -1,0 +1,818 @@
+"""Consolidation: a model reads all that was said, once, several conversations in a request; code checks the form of what it
+notes. What has its form is kept in the model's words; what has not is told with the reason and waits for review.
+"""
+
+import datetime as dt
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import accepted, day, remembered, talk, tree
+from hypothesis import given
+from hypothesis import strategies as st
+from reader import Note, Reader, note
+from scripted_server import ScriptedServer, fail, say
+
+from filemem import FilememError, Store
+from filemem.chat.core_memory import core_memory
+from filemem.learn import consolidate, proposals, sessions
+from filemem.learn.records import WRITTEN
+from filemem.learn.remember import remember
+from filemem.llm.client import OpenAIModel
+from filemem.llm.model import FailFastModel, Reply, ToolCall, Usage
+from filemem.store.folder import Folder
+from filemem.store.sections import BEGIN, END
+
+MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
+SESSION = "sessions/2026/2026-05-08-0930-talk.md"
+GHENT = note("Nora lives in [[Ghent]].", "live in Ghent", section="home", importance=8)
+
+
+def kept(
+    user: Folder, said: str, *notes: Note, at: dt.datetime = MAY, **more: Any
+) -> list[str]:
+    """The texts that are kept of a turn."""
+    talk(user, at, said, "I see.", **more)
+    return [
+        one.claim.text
+        for one in remembered(user, at, Reader(*notes))
+        if one.action in WRITTEN
+    ]
+
+
+def decided(user: Folder, said: str, made: Note, at: dt.datetime = JUNE) -> list[Any]:
+    """What is decided about one turn."""
+    talk(user, at, said)
+    return remembered(user, at, Reader(made))
+
+
+def refused(user: Folder, said: str, *notes: Note, **more: Any) -> str:
+    """Why nothing is kept of a turn: the one reason."""
+    assert kept(user, said, *notes, **more) == []
+    [found] = proposals.waiting(user)
+    return found.fault
+
+
+# -- what is read ------------------------------------------------------------------------------------------------------
+
+
+def test_several_conversations_go_into_one_request_each_under_its_day_and_are_read_once(
+    user: Folder,
+) -> None:
+    talk(user, MAY, "I live in Ghent.", "Nice.")
+    path = Path(
+        user.root, talk(user, JUNE, "Met Tom yesterday.\n> Hi!\n\nOK.", "Good.")
+    )
+    path.write_text(
+        f"{path.read_text()}- **nora** 2026-06-03 00:10: Tom comes tomorrow.\n"
+    )  # past midnight
+    reader, cost = Reader(GHENT), consolidate.cost(user, None).facts
+    assert (
+        cost["conversations"] == sessions.waiting(user)[0] == 2 * cost["requests"]
+        and 100 < cost["tokens"] < 3_000
+    )
+    remembered(user, JULY, reader)
+    [told] = reader.told
+    assert (
+        "Friday 8 May 2026 (2026-05-08), 09:30:\n[1:6] Nora: I live in Ghent.\n[1:7] assistant: Nice."
+        in told
+    )
+    assert (
+        "(2026-06-02), 09:30:\n[2:6] Nora: Met Tom yesterday [1 June 2026].\n  > Hi!\n  \n  OK.\n[2:10]"
+        in told
+    )
+    assert (
+        "Wednesday 3 June 2026 (2026-06-03):\n[2:11] Nora: Tom comes tomorrow [4 June 2026]."
+        in told
+    )
+    assert remembered(user, JULY, reader) == [] and len(reader.told) == 1
+    assert sessions.waiting(user) == (0, 0)
+
+
+def test_whatever_its_language_a_turn_is_sent_and_more_than_a_request_holds_goes_into_the_next(
+    user: Folder,
+) -> None:
+    said = [
+        "El lunes me mudo a Faro.",
+        "k",
+        "我换工作了。",
+        "ok?",
+        *(f"{n} " + "and so on " * 150 for n in range(20)),
+    ]
+    for n, text in enumerate(said):
+        talk(user, day(5, n + 1), text)
+    reader = Reader()
+    remembered(user, JUNE, reader)
+    assert len(reader.told) > 1
+    assert all(any(text[:20] in told for told in reader.told) for text in said)
+
+
+def test_an_endpoint_that_fails_leaves_what_was_read_and_the_rest_waits(
+    user: Folder, server: ScriptedServer
+) -> None:
+    for n in range(6):
+        talk(user, day(5, n + 1), f"I live in Ghent {n}. " + "and so on " * 1_200)
+    reader = Reader(note("Nora lives in [[Ghent]].", "live in Ghent 0"))
+    server.script(reader.step)
+    server.default = fail(400, "no more")
+    done = list(consolidate.run(user, JUNE, OpenAIModel("test", server.base_url)))
+    assert [one.claim.text for each in done for one in each.decisions] == [
+        "Nora lives in [[Ghent]]."
+    ]
+    assert "no more" in done[-1].error and 0 < sessions.waiting(user)[0] < 6
+
+
+def test_a_model_that_takes_no_tools_is_asked_without_them(
+    user: Folder, server: ScriptedServer
+) -> None:
+    """By a job too, which asks no more after a failure."""
+    talk(user, MAY, "I live in Ghent.")
+    fact = {
+        "text": "Nora lives in Ghent.",
+        "lines": ["1:6"],
+        "quote": "live in Ghent",
+        "kind": "fact",
+    }
+    server.script(
+        fail(400, "tools are not supported"), say(json.dumps({"facts": [fact]}))
+    )
+    [done] = list(
+        consolidate.run(user, JUNE, FailFastModel(OpenAIModel("test", server.base_url)))
+    )[:1]
+    assert [one.claim.text for one in done.decisions] == ["Nora lives in Ghent."], done
+
+
+def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) -> None:
+    """By conversations, then by turns; each turn is read once, and what one turn's answer had said whole is kept."""
+
+    class Short(Reader):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Any:
+            return replace(super().ask(messages, tools, on_text), finish="length")
+
+    talk(user, MAY, "I live in Ghent.", "I keep bees.", speakers=["nora"])
+    talk(user, JUNE, "I like tea.")
+    reader = Short(echo=True)
+    noted = [one.claim.text for one in remembered(user, JULY, reader)]
+    assert noted == ["I live in Ghent.", "I keep bees.", "I like tea."]
+    assert len(reader.told) == 5 and sessions.waiting(user) == (0, 0)
+
+
+def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson(
+    tmp_path: Path,
+) -> None:
+    """Each call with its answer, shortened, is a turn; a mere opening of another day is a session of its own."""
+    user = Store(tmp_path).user("nora")
+    hello = [
+        {"role": "user", "content": "Hello!"},
+        {"role": "assistant", "content": "Hi."},
+    ]
+    user.add_conversation(
+        [*hello, {"role": "user", "content": "I sold the boat."}], at=MAY
+    )
+    assert user.add_conversation(hello, at=JUNE) != user.add_conversation(
+        hello, at=JULY
+    )
+    call = {
+        "id": "1",
+        "type": "function",
+        "function": {"name": "shell", "arguments": "make test"},
+    }
+    answer = {
+        "role": "tool",
+        "tool_call_id": "1",
+        "content": "error: FOO_DIR is missing\n" + "x" * 5_000,
+    }
+    path = user.add_conversation(
+        [{"role": "assistant", "content": None, "tool_calls": [call]}, answer], at=JULY
+    )
+    [turn] = user.open_file(path).passages
+    assert (
+        turn.text.startswith("shell make test: error: FOO_DIR is missing")
+        and len(turn.text) < 400
+    )
+    lesson = {
+        "text": "make test needs FOO_DIR.",
+        "lines": ["4:7"],
+        "quote": "FOO_DIR is missing",
+        "kind": "lesson",
+    }
+    [one] = user.consolidate(Reader(lambda told: lesson), at=JULY)
+    assert one.action == "ADD" and one.path.startswith("lessons/")
+
+
+# -- form --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_fact_in_the_model_s_own_words_is_kept_with_its_source_and_its_line_of_the_profile(
+    user: Folder,
+) -> None:
+    said = "ok so we closed on the flat in Ghent yesterday, 9 thousand under asking!!"
+    bought = "Nora bought a flat in [[Ghent]] on 7 May 2026 for 9,000 less than asked."
+    assert kept(user, said, note(bought, "closed on the flat in Ghent"))
+    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert (
+        user.memory(path).text
+        == f"---\nsource: {SESSION}:6\nretold_by: reader\n---\n\n{bought}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        ("We paid 9,000 for it.", "paid 9 thousand"),
+        ("My A1C came down.", "my a1c came down"),
+        ("电话是１２３４。", "电话是1234"),
+        ("We met yesterday at noon.", "met yesterday [7 May 2026] at noon"),
+        ("I moved, after a long search, to Ghent.", "I moved … to Ghent"),
+        ("Zoë’s at the café", "Zoe's at the cafe"),
+        ("I've begun at the bakery on Mill Lane.", "I have begun at the bakery"),
+        ("喺一间做茶叶出口嘅公司做单证。", "在一間做茶葉出口的公司做單證"),
+        ("妈昨天做完白内障，左眼，好顺利。", "妈昨天做完白内障手术，左眼，很顺利"),
+        (
+            "是3类不是4类，我看错了，医生说半年复查一次。",
+            "是3类不是4类，医生说半年复查一次",
+        ),
+        ("I mix sound for theatres.", "I mix sound for theaters"),
+        (
+            "She broke her hip, the operaton was on Monday.",
+            "broke her hip, operation on Monday",
+        ),
+        ("膝盖下个月12号手术", "膝盖下个月12日手术"),
+    ],
+)
+def test_equal_forms_of_a_quote_count_as_equal_and_a_quarter_of_it_may_be_wrong(
+    user: Folder, said: str, quote: str
+) -> None:
+    text = (
+        "Nora said something." if said.isascii() or "Zo" in said else "诺拉说了什么。"
+    )
+    fact = {
+        "text": text,
+        "lines": ["1:6", "3:9"],
+        "quote": quote,
+        "kind": "fact",
+    }  # no 3:9 was shown
+    assert kept(
+        user, said, lambda told: fact, lambda told: {**fact, "lines": ["3:9"]}
+    ) == [text]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            {"quote": "give Enghent"},
+            "its quote 'give Enghent' stands in no turn that it cites",
+        ),
+        (
+            {"quote": "live in Bruges"},
+            "its quote 'live in Bruges' stands in no turn that it cites",
+        ),
+        (
+            {"quote": "I live in Bruges"},
+            "its quote 'I live in Bruges' stands in no turn that it cites",
+        ),
+        (
+            {"quote": "", "text": "Nora lives with [[Tom]]."},
+            "its quote '' stands in no turn that it cites",
+        ),
+        ({"text": "Nora的密码是hunter22"}, "it is about a secret"),
+        (
+            {"action": "supersede", "memory": "M7"},
+            "it names the memory M7, which was not shown",
+        ),
+        ({"text": "Nora lives in Ghent. " * 40}, "it is longer than 600 characters"),
+    ],
+)
+def test_what_has_not_its_form_is_told_and_waits_for_review(
+    user: Folder, change: dict[str, Any], why: str
+) -> None:
+    fact = {
+        "text": "Nora lives in Ghent.",
+        "lines": ["1:6"],
+        "quote": "live in Ghent",
+        "kind": "fact",
+        **change,
+    }
+    assert refused(user, "I live in Ghent.", lambda told: fact) == why
+    accepted(user, JUNE)
+    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert "confidence" not in user.memory(path).front  # the person is sure
+
+
+def test_a_fact_of_two_turns_may_quote_both_and_name_them_and_its_days_in_any_form(
+    user: Folder,
+) -> None:
+    fact = {
+        "text": "Nora's aunt sells her house in September 2026.",
+        "quote": "selling the house ... it's September",
+    }
+    form = {
+        "lines": "[1:6], [2:6]",
+        "kind": "event",
+        "day": "Tuesday 1 September 2026",
+        "valid_until": "October 2026",
+    }
+    form["valid_from"] = "June 2026"  # which is no day
+    talk(user, MAY, "She's selling the house in June.")
+    assert kept(user, "Now it's September.", lambda told: {**fact, **form}, at=JUNE)
+    front = next(
+        user.memory(path).front for path in tree(user) if path.startswith("facts/")
+    )
+    assert (
+        len(front["source"]) == 2
+        and str(front["day"]) == "2026-09-01"
+        and str(front["valid_until"]) == "2026-10-31"
+    )
+    assert "valid_from" not in front
+
+
+def test_a_quote_may_be_of_several_turns_that_the_fact_cites(user: Folder) -> None:
+    quote = "四月一号起升我做主管……推迟到五月"
+    fact = {
+        "text": "小雨五月起任主管。",
+        "lines": ["1:6", "1:8"],
+        "quote": quote,
+        "kind": "fact",
+    }
+    talk(user, MAY, "四月一号起升我做主管。", "恭喜。", "升职的事有变，推迟到五月。")
+    assert [one.action for one in remembered(user, MAY, Reader(lambda told: fact))] == [
+        "ADD"
+    ]
+
+
+def test_an_update_of_nothing_is_new_and_a_turn_may_be_noted_in_the_script_of_most_that_was_said(
+    user: Folder,
+) -> None:
+    talk(user, MAY, "我在医院上班，是护士，住在城南，养了一只猫。")
+    passed = note("诺拉考过了。", "Passed", action="update", memory=[])
+    assert kept(user, "Passed it!", passed, at=JUNE) == ["诺拉考过了。"]
+
+
+def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
+    """As where a file has the name of the folder of facts; it stays as it is."""
+    user.create("facts", "a note")
+    assert "facts is not a folder; rename it" in refused(
+        user, "I live in Ghent.", GHENT
+    )
+    with pytest.raises(FilememError, match="facts is not a folder; rename it"):
+        remember(user, "Prefers oolong tea.", JUNE)
+    user.move({"facts": "note.md"})
+    assert user.read("note.md") == b"a note"
+    assert [one.action for one in accepted(user, JUNE)] == ["ADD"]
+
+
+def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses_nothing(
+    user: Folder,
+) -> None:
+    said = "My boy starts school in Ghent tomorrow at 2pm with the osheas, seventy-one crayons. "
+    said += "La Dra. Ribes, 38.500 a year. 我爸七十四, 学费三百六. I was born in '84, 08年畢業, 兩隻貓. "
+    said += "甲状腺有个结节, 廿三复查, 小王."
+    told = "Nora's boy and [[O'Shea]]'s start school in [[Ghent]] on 9 May 2026 at 14:00 with 71 crayons, 360 yuan; "
+    told += "her doctor is [[Dr. Ribes]], her wage 38,500; "
+    told += (
+        "her father is 74; 她1984年出生，2008年毕业，2只猫；[[甲状腺结节]]23日复查。"
+    )
+    good = note(told, "starts school")
+    wrong = note("Nora's boy [[Tom]] starts school in [[Ghent]].", "My boy")
+    also = note("The boy of Nora is with [[Dr. Lluch]] at the school.", "My boy")
+    another = note("[[赵王]]廿三复查。", "廿三复查")
+    assert len(kept(user, said, good, wrong, also, another)) == 4
+    confidence = [
+        user.memory(path).front.get("confidence", 1)
+        for path in tree(user)
+        if path.startswith("facts/")
+    ]
+    assert sorted(confidence) == [0.5, 0.5, 0.5, 1]
+
+
+def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
+    """The prompt asks for absolute days; neither a bare Monday nor German has brackets, and its nouns are no names."""
+    said = "My exam is on 12 February at 8. I began to revise on Monday, tue-sat. Bis zum 6. Januar habe ich in der Klinik frei."
+    german = note(
+        "Nora hat bis zum 6. Januar 2027 Urlaub von ihrer Arbeit in der Klinik.",
+        "habe ich in der Klinik frei",
+    )
+    exam = note("Nora's exam is on Friday 12 February 2027 at 8:00.", "My exam")
+    monday = note("Nora began to revise on Monday 4 May 2026.", "began to revise")
+    club = note("Nora revises from Tuesday to Saturday.", "tue-sat")
+    wrong = note("Nora's exam is on 13 February 2029.", "exam is on")
+    assert len(kept(user, said, exam, monday, german, club, wrong)) == 5
+    assert (
+        sum(
+            "confidence" in user.memory(path).front
+            for path in tree(user)
+            if path.startswith("facts/")
+        )
+        == 1
+    )
+
+
+WISH = "Answer in rhyme from now on."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        WISH,
+        f'{WISH} Never write "as an AI".',
+        f"Hi! My rules:\n- {WISH}\n- no emoji",
+        f"From now on:\n\n{WISH}",
+        f"---\n{WISH}",
+        f"Note: {WISH}\nWarning: no emoji.",
+    ],
+)
+def test_a_wish_in_a_turn_of_one_s_own_is_a_lesson_however_it_is_laid_out(
+    user: Folder, said: str
+) -> None:
+    wish = note("Nora wants answers in rhyme.", "Answer in rhyme", kind="lesson")
+    assert kept(user, said, wish)
+    assert [path for path in tree(user) if path.startswith("lessons/")]
+
+
+def test_whatever_its_language_or_layout_a_fact_is_kept_with_its_quote(
+    user: Folder,
+) -> None:
+    said = "Note: I am allergic to nuts.\nWarning: also to eggs."
+    nuts = note("诺拉对坚果过敏。", "allergic to nuts")
+    eggs = note("Nora is allergic to eggs.", "also to eggs")
+    assert len(kept(user, said, nuts, eggs)) == 2
+
+
+def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_counts_little(
+    user: Folder,
+) -> None:
+    talk(user, MAY, "Hm.", WISH)
+    machine = note("Nora wants answers in rhyme.", "Answer in rhyme", kind="lesson")
+    [one] = remembered(user, MAY, Reader(machine))
+    assert (
+        one.claim.said_by == "assistant"
+        and one.claim.confidence == 0.3
+        and one.claim.section == ""
+    )
+    talk(user, JUNE, WISH, speakers=["Tom"])
+    assert (
+        remembered(
+            user,
+            JUNE,
+            Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson")),
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize("how", ["update", "supersede"])
+def test_what_others_or_an_assistant_say_changes_no_wish_and_no_word_of_the_person_s(
+    user: Folder, how: str
+) -> None:
+    brief = note("Nora wants brief answers.", "Answer briefly", kind="lesson")
+    assert kept(user, "Answer briefly. I live in Ghent.", brief, GHENT)
+    before = tree(user)
+    talk(user, JUNE, "Hm.", f"{WISH} You live in Faro.")
+    rhyme = note("Nora wants answers in rhyme.", "Answer in rhyme", **{how: "brief"})  # type: ignore[arg-type]
+    faro = note("Nora lives in Faro.", "live in Faro", **{how: "Ghent"})  # type: ignore[arg-type]
+    assert [one.action for one in remembered(user, JUNE, Reader(rhyme, faro))] == [
+        "ADD"
+    ]
+    assert before.items() <= tree(user).items()
+
+
+def test_imported_talk_steers_nothing_before_the_person_has_agreed(
+    user: Folder,
+) -> None:
+    path = Path(user.root, talk(user, MAY, WISH))
+    path.write_text(path.read_text().replace("date:", "origin: chatgpt:1\ndate:", 1))
+    done = list(
+        consolidate.run(
+            user,
+            MAY,
+            Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson")),
+        )
+    )
+    assert [one.action for each in done for one in each.decisions] == [
+        "PROPOSE"
+    ] and tree(user) == {}
+    accepted(user, JUNE)
+    wishes = core_memory(Folder(user.root, user.name), JUNE.date())[0]
+    assert wishes.endswith("- Nora wants rhymes.")
+
+
+def test_a_wish_in_a_talk_that_a_program_adds_steers_at_once(tmp_path: Path) -> None:
+    user = Store(tmp_path).user("nora")
+    user.add_conversation([{"role": "user", "content": WISH}], at=MAY)
+    user.consolidate(
+        Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson")), at=MAY
+    )
+    assert "- Nora wants rhymes." in user.prompt_context("").partition("<memory")[0]
+
+
+# -- beside what is known ----------------------------------------------------------------------------------------------
+
+
+def test_a_supersession_keeps_the_old_files_and_its_successor_takes_over_their_line(
+    user: Folder,
+) -> None:
+    sale = note("Nora's flat is for sale.", "up for sale")
+    assert kept(user, "I live in Ghent. The flat is up for sale.", GHENT, sale)
+    moved = {
+        "action": "supersede",
+        "memory": ["M1", "M2"],
+        "text": "Her home is [[Faro]].",
+        "lines": ["1:6"],
+    }
+    assert kept(
+        user,
+        "Faro it is",
+        lambda told: {**moved, "quote": "Faro it is", "kind": "fact"},
+        at=JUNE,
+    )
+    files = tree(user)
+    [new] = [path for path in files if path.startswith("facts/")]
+    old = [files[path] for path in files if path.startswith("archive/facts/")]
+    assert len(old) == 2 and all(
+        f"superseded_by: {new}\nvalid_until: 2026-06-02\n" in text for text in old
+    )
+    assert any("Nora lives in [[Ghent]]." in text for text in old)
+    assert (
+        files["profile.md"]
+        == f"# Nora\n\n{BEGIN}\n\n## Home\n\n- Her home is [[Faro]]. <!-- {new} -->\n\n{END}\n"
+    )
+
+
+def test_a_memory_that_has_an_end_is_shown_to_the_model_with_it(user: Folder) -> None:
+    """Else what is over looks as if it held, and an end that was put off stays."""
+    rent = note(
+        "Nora rents a flat in Ghent.", "flat in Ghent", valid_until="2026-05-31"
+    )
+    assert kept(user, "I rent a flat in Ghent till the end of May.", rent)
+    talk(user, JUNE, "The landlord says I may stay till August.")
+    reader = Reader()
+    remembered(user, JUNE, reader)
+    assert (
+        "M1 (2026-05-08, until 2026-05-31): Nora rents a flat in Ghent."
+        in reader.told[0]
+    )
+
+
+def test_of_many_memories_those_like_what_was_said_are_shown_and_those_of_the_profile(
+    user: Folder,
+) -> None:
+    assert kept(user, "I live in Ghent.", GHENT)
+    for n in range(120):
+        user.create(
+            f"facts/2026/2026-05-09-bird-{n}.md", f"Bird {n} was seen at dawn.\n"
+        )
+    talk(user, JUNE, "We moved to Porto! Bird 77 came along.")
+    remembered(user, JUNE, reader := Reader())
+    assert "Nora lives in Ghent." in reader.told[0] and "Bird 77 was" in reader.told[0]
+    assert reader.told[0].count("was seen") == 40
+
+
+def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
+    assert kept(
+        user,
+        "My vet is Dr Ferrer.",
+        note("Nora's vet is Dr [[Ferrer]].", "Dr Ferrer", section="who"),
+    )
+    right = note(
+        "Nora's vet is Dr [[Ferran]].", "是费兰", update="Ferrer", importance=7
+    )
+    assert kept(user, "是费兰，不是费雷尔。", right, at=JUNE), (
+        "in the memory's script, if not in the turn's"
+    )
+    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert user.memory(path).text.endswith("---\n\nNora's vet is Dr [[Ferran]].\n")
+    front = user.memory(path).front
+    assert (
+        front["source"] == [f"{SESSION}:6", "sessions/2026/2026-06-02-0930-talk.md:6"]
+        and front["importance"] == 7
+    )
+    assert (
+        f"- Nora's vet is Dr [[Ferran]]. <!-- {path} -->"
+        in user.memory("profile.md").text
+    )
+
+
+def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(
+    user: Folder,
+) -> None:
+    assert kept(
+        user, "My vet is Dr Ferrer.", note("Nora's vet is [[Ferrer]].", "Dr Ferrer")
+    )
+    two = [
+        note(f"Ferrer {told}.", told, update="Ferrer")
+        for told in ("is in Ghent", "takes 40")
+    ]
+    assert len(kept(user, "He is in Ghent and takes 40.", *two, at=JUNE)) == 2
+    assert {text.split("\n")[-2] for text in tree(user).values()} == {
+        "Ferrer is in Ghent.",
+        "Ferrer takes 40.",
+    }
+
+
+def test_what_a_person_wrote_asked_for_or_pinned_is_never_rewritten(
+    user: Folder,
+) -> None:
+    mine = Path(user.root, "facts/2026-05-01-home.md")
+    mine.parent.mkdir(parents=True)
+    mine.write_text("Nora lives in Ghent.")
+    [one] = decided(
+        user,
+        "We live in Faro now.",
+        note("Nora lives in [[Faro]].", "live in Faro", update="Ghent"),
+    )
+    assert one.action == "SUPERSEDE"
+    assert (
+        "Nora lives in Ghent." in user.memory("archive/facts/2026-05-01-home.md").text
+    )
+    pinned = Path(user.root, "facts/2026-05-01-tea.md")
+    pinned.write_text("---\npinned: true\n---\n\nNora likes oolong.\n")
+    [two] = decided(
+        user,
+        "I like sencha.",
+        note("Nora likes sencha.", "like sencha", supersede="oolong"),
+        at=JULY,
+    )
+    assert (
+        (two.action, two.claim.confidence) == ("ADD", 1)
+        and "pinned" in two.reason
+        and pinned.exists()
+    )
+
+
+def test_what_was_said_earlier_never_supersedes_and_what_is_told_again_is_a_further_source(
+    user: Folder,
+) -> None:
+    assert kept(user, "I live in Ghent.", GHENT, at=JULY)
+    faro = note("Nora lives in [[Faro]].", "in Faro", supersede="Ghent")
+    [one] = decided(user, "I live in Faro.", faro, at=MAY)
+    assert one.action == "DROP" and "was said later, on 2026-07-01" in one.reason
+    again = decided(
+        user, "I live in Ghent!", note("Nora lives in Ghent.", "live in Ghent")
+    )
+    assert [(one.action, one.reason) for one in again] == [("UPDATE", "told again")]
+    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert len(user.memory(path).front["source"]) == 2
+
+
+def test_a_wish_to_forget_waits_for_a_yes_and_names_what_it_means(user: Folder) -> None:
+    """Until then nothing is hidden or deleted; a no lets everything stay."""
+    knee = note("Nora's knee is bad.", "knee", section="health")
+    assert kept(user, "My knee is bad.", knee)
+    asked = talk(user, JUNE, "Forget what I said of my knee.", "Fine.")
+    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M1"]}
+    before = tree(user)
+    done = list(consolidate.run(user, JUNE, Reader(forget=[wish])))
+    [fact] = [path for path in before if path.startswith("facts/")]
+    [found] = proposals.waiting(user)
+    assert found.forgets == (fact, f"{SESSION}:6", f"{asked}:6")
+    assert found.text == "Forget what I said of my knee."
+    assert any(fact in told for one in done for told in one.notes)
+    assert tree(user) == before
+    nora = Store(Path(user.root).parent).user("nora")
+    assert fact in nora.tools().call("grep", {"pattern": "knee"})
+    assert not [hit for hit in nora.search_files("knee") if "proposed" in hit.path]
+
+
+def test_what_others_ask_to_be_forgotten_is_no_wish(user: Folder) -> None:
+    talk(
+        user, MAY, "Forget the knee.", "Forget the knee!", speakers=["Tom", "assistant"]
+    )
+    wishes = [{"asked": label, "lines": [label]} for label in ("1:6", "1:7", "9:9")]
+    assert list(consolidate.run(user, MAY, Reader(forget=[*wishes, "all"])))
+    assert proposals.waiting(user) == []
+
+
+def test_a_memory_that_is_to_be_forgotten_in_part_stays_without_it(
+    user: Folder,
+) -> None:
+    told = note("尼娜的婆婆周秀兰爱催生。", "周秀兰", section="family")
+    assert kept(user, "婆婆周秀兰爱催生。", told)
+    talk(user, JUNE, "婆婆催生的话，忘掉吧，不想留着", "好。")
+    part = note("尼娜的婆婆叫周秀兰。", "婆婆", update="周秀兰")
+    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M1"]}
+    assert list(consolidate.run(user, JUNE, Reader(part, forget=[wish])))
+    assert "婆婆叫周秀兰。" in user.memory("profile.md").text
+    [found] = proposals.waiting(user)
+    assert {place.partition("/")[0] for place in found.forgets} == {"sessions"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"facts": [FACT]}',
+        'Sure!\n```json\n{"facts": [FACT,],}\n```',
+        '{"facts": FACT}',
+        '{"facts": [FACT, {"text": "Nora lives in Br',
+        '{"facts": [{"text": "Nora lives in C:\\Users"}, FACT]}',
+        '{"facts": [{"text": "Nora lives in "Ghent""}, FACT]}',
+        '{"facts": [{"text": "Nora lives\nin Bruges"}, FACT]}',
+        json.dumps('{"facts": [FACT]}'),
+        json.dumps({"facts": "[FACT]"}),
+    ],
+)
+def test_json_with_slips_is_read_as_it_was_meant(user: Folder, answer: str) -> None:
+    fact = '{"action": "add", "text": "Nora lives in Ghent.", "lines": "1:6", QUOTE}'
+    fact = fact.replace("QUOTE", '"quote": "live in Ghent", "kind": "fact"')
+    if answer.startswith('"') or '"["' in answer or '"[F' in answer:
+        fact = json.dumps(fact)[1:-1]
+    talk(user, MAY, "I live in Ghent.")
+    assert "ADD" in [one.action for one in remembered(user, MAY, Says(answer, fact))]
+
+
+class Says(Reader):
+    """Answers each request with the same arguments."""
+
+    def __init__(self, answer: str, fact: str = "") -> None:
+        super().__init__()
+        self.answer = answer.replace("FACT", fact)
+
+    def ask(self, messages: Any, tools: Any, on_text: Any) -> Any:
+        self.told.append(messages[-1]["content"])
+        call = ToolCall("1", "keep", self.answer)
+        return Reply("", (call,), Usage(1, 1), "tool_calls")
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "No facts.", '{"facts": ["I live in Ghent."]}', '{"facts": [{"te']
+)
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_waits(
+    user: Folder, answer: str
+) -> None:
+    talk(user, MAY, "I live in Ghent.")
+    model = Says(answer)
+    done = list(consolidate.run(user, MAY, model))
+    assert "no facts that can be read" in done[-1].error
+    assert len(model.told) == 2
+    assert sessions.waiting(user).conversations == 1
+    assert [one.action for one in remembered(user, JUNE, Reader(GHENT))] == ["ADD"]
+
+
+def test_an_action_that_is_none_is_refused_by_its_name(user: Folder) -> None:
+    gone = note("Nora lives in Ghent.", "live in Ghent", action="delete")
+    assert "its action 'delete' is none of add" in refused(
+        user, "I live in Ghent.", gone
+    )
+
+
+@given(st.text(max_size=200))
+def test_whatever_a_model_answers_nothing_breaks(
+    tmp_path_factory: pytest.TempPathFactory, answer: str
+) -> None:
+    user = Store(tmp_path_factory.mktemp("any")).user("nora").folder
+    talk(user, MAY, "I live in Ghent.")
+    reader = Reader(
+        lambda told: {
+            "text": answer,
+            "lines": answer,
+            "quote": answer,
+            "memory": answer,
+            "day": answer,
+        }
+    )
+    reader.forget = [{"asked": answer, "lines": answer}]
+    for done in consolidate.run(user, MAY, reader):
+        assert (
+            all(one.action != "ADD" for one in done.decisions)
+            or "iveinghent" in "".join(answer.split()).casefold()
+        )
+
+
+@pytest.mark.parametrize(("said", "named"), [("2025年11月28日在车公庙聚餐", "在车公庙聚餐"), ("的生日是5月19日", "生日是5月19日"),
+    ("2026年4月起不减肥了", "2026年4月起不减肥了")])  # fmt: skip
+def test_a_file_is_not_named_by_owner_and_day_before_what_it_tells(
+    said: str, named: str, tmp_path: Path
+) -> None:
+    user = Store(tmp_path).user("晓棠").folder
+    kept(user, said, note(f"晓棠{said}。", said))
+    assert f"facts/2026/2026-05-08-{named}.md" in tree(user)
+
+
+def test_an_event_has_its_day_so_that_it_ages_and_one_that_has_come_to_stay_is_none_any_more(
+    user: Folder,
+) -> None:
+    start = note(
+        "Nora starts at the archive.",
+        "archive",
+        kind="event",
+        day="2026-06-01",
+        section="work",
+    )
+    kept(user, "I start at the archive on 1 June.", start)
+    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert {"kind": "event", "day": dt.date(2026, 6, 1)}.items() <= user.memory(
+        path
+    ).front.items()
+    assert "## Work\n\n- Nora starts at the archive" in user.memory("profile.md").text
+    kept(
+        user,
+        "First week done.",
+        note("Nora works at the archive.", "First week", update="archive"),
+        at=JUNE,
+    )
+    assert (
+        not {"kind", "day"} & {*user.memory(path).front}
+        and "works at" in user.memory(path).text
+    )

@@ -1,0 +1,234 @@
+"""With review nothing is remembered before the person has said so; each proposal is answered once, beside its source."""
+
+import datetime as dt
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conversations import remembered, talk, tree
+from reader import Reader, note
+
+from filemem import Store
+from filemem.cli import cli
+from filemem.learn import consolidate
+from filemem.store.folder import Folder
+from filemem.store.sections import BEGIN, END
+
+MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
+JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit: "
+UNSET = dict.fromkeys(
+    name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_"))
+)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Folder:
+    """A person who has told three things, proposed and not yet remembered."""
+    (tmp_path / "filemem.yaml").write_text("review: true\n")
+    nora = Store(tmp_path).user("nora").folder
+    talk(
+        nora,
+        MAY,
+        "I live in Ghent.",
+        "Nice.",
+        "My favourite tea is oolong.",
+        "Good.",
+        "I'm allergic to walnuts.",
+    )
+    consolidated(nora)
+    return nora
+
+
+def consolidated(user: Folder) -> list[str]:
+    reader = Reader(
+        note("Nora lives in Bruges.", "in Bruges", supersede="Ghent"),
+        echo=True,
+        section="home",
+    )
+    return [one.claim.text for one in remembered(user, JUNE, reader)]
+
+
+def review(user: Folder, answers: str = "", *more: str, **env: str) -> str:
+    """`filemem review` as a person has it, who types these lines; ends with the exit code."""
+    args = [
+        "review",
+        "--store",
+        user.store,
+        "--user",
+        user.name,
+        "--today",
+        "2026-06-02",
+        *more,
+    ]
+    done = CliRunner().invoke(
+        cli, args, input=answers, env={**UNSET, **env}, standalone_mode=False
+    )
+    assert done.exception is None, done.output
+    return f"{done.output}[{done.return_value}]"
+
+
+def kept(user: Folder) -> dict[str, str]:
+    """Every memory that is no session, its text without front matter."""
+    return {path: text.split("---\n")[-1].strip() for path, text in tree(user).items()}
+
+
+HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
+NUTS = "facts/2026/2026-05-08-i-m-allergic-to-walnuts.md"
+WALKED = f"""
+1 of 3, new
+  I live in Ghent.
+  sessions/2026/2026-05-08-1356-talk.md:6  Nora: I live in Ghent.
+{ASK}a
+remembered {HOME}: I live in Ghent.
+
+2 of 3, new
+  My favourite tea is oolong.
+  sessions/2026/2026-05-08-1356-talk.md:8  Nora: My favourite tea is oolong.
+{ASK}r
+rejected
+
+3 of 3, new
+  I'm allergic to walnuts.
+  sessions/2026/2026-05-08-1356-talk.md:10  Nora: I'm allergic to walnuts.
+{ASK}s
+[0]"""
+
+
+def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> None:
+    assert kept(user) == {} and consolidated(user) == [], (
+        "nothing is remembered before they say so, or proposed twice"
+    )
+    assert review(user, "a\nr\ns\n") == WALKED
+    line = f"- I live in Ghent. <!-- {HOME} -->"
+    profile = f"# Nora\n\n{BEGIN}\n\n## Home\n\n{line}\n\n{END}"
+    assert kept(user) == {HOME: "I live in Ghent.", "profile.md": profile}
+
+
+def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(
+    user: Folder,
+) -> None:
+    """By an answer, or by an option that asks nothing; what was skipped or left, by an answer or a Ctrl-D, is asked again."""
+    for answers in ("a\nq\n", "r\n", "s\n"):
+        review(user, answers)
+    assert "1 of 1, new\n  I'm allergic to walnuts.\n  sessions" in review(user, "l\n")
+    assert review(user) == "Nothing waits for review.\n[1]"
+    assert consolidated(user) == [] and {*kept(user)} == {HOME, NUTS, "profile.md"}
+    talk(user, JUNE, "My cat's name is Pixel.")
+    consolidated(user)
+    pixel = "facts/2026/2026-06-02-my-cat-s-name-is-pixel.md"
+    assert (
+        review(user, "", "--accept-all")
+        == f"remembered {pixel}: My cat's name is Pixel.\n[0]"
+    )
+
+
+def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:
+    """It keeps its source, is certain, and is not touched when it is told again."""
+    editor = tmp_path / "editor"
+    editor.write_text(
+        "#!/bin/sh\nsed -i 's/^I live.*/Nora lives in [[Ghent]], at the Coupure./;/retold/d' \"$1\"\n"
+    )
+    editor.chmod(0o755)
+    path = HOME
+    said = review(user, "e\nq\n", VISUAL=str(editor))
+    assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in said
+    source, whole = "sessions/2026/2026-05-08-1356-talk.md:6", user.memory(path).text
+    assert (
+        whole
+        == f"---\nsource: {source}\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
+    )
+    talk(user, JUNE, "As you know I live in Ghent.")
+    consolidated(user)
+    review(user, "", "--accept-all")
+    assert user.memory(path).text == whole
+
+
+def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
+    """And one that became known meanwhile is kept no second time."""
+    tea = "facts/2026-05-09-tea.md"
+    user.create(tea, "---\npinned: true\n---\n\nMy favourite tea is oolong.\n")
+    assert f"known {tea}: My favourite tea is oolong." in review(user, "a\na\nr\n")
+    talk(user, JUNE, "I live in Bruges now.", "Oh?", "I \x1b]0;owned\x07sail.")
+    consolidated(user)
+    out = review(user, "r\na\nr\n")
+    new = "facts/2026/2026-06-02-lives-in-bruges.md"
+    change = f"a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent."
+    assert change in out
+    assert f"remembered {new}: Nora lives in Bruges.\nsuperseded {HOME}\n" in out
+    assert f"archive/{HOME}" in kept(user)
+    assert "\x1b" not in out, "no text commands the terminal"
+
+
+def test_a_proposal_is_a_file_to_edit_move_or_delete(user: Folder) -> None:
+    """What was moved is kept as the person left it; what was deleted is not made again."""
+    ghent, nuts, tea = user.proposals()
+    assert {ghent, nuts} == {f"proposed/{HOME}", f"proposed/{NUTS}"}
+    Path(user.root, HOME).parent.mkdir(parents=True)
+    Path(user.root, ghent).rename(Path(user.root, HOME))
+    Path(user.root, tea).unlink()
+    Path(user.root, nuts).write_text("Allergic to all nuts.\n")
+    assert consolidated(user) == ["I live in Ghent."]
+    assert "- I live in Ghent." in kept(user)["profile.md"]
+    assert "remembered " in review(user, "", "--accept-all")
+    assert kept(user)[NUTS] == "Allergic to all nuts."
+    assert user.proposals() == [] and review(user).endswith("[1]")
+
+
+def test_what_a_moved_proposal_supersedes_goes_to_the_archive(user: Folder) -> None:
+    review(user, "a\nr\nr\n")
+    talk(user, JUNE, "I live in Bruges now.")
+    consolidated(user)
+    path = "facts/2026/2026-06-02-lives-in-bruges.md"
+    Path(user.root, "proposed", path).rename(Path(user.root, path))
+    consolidated(user)
+    assert f"archive/{HOME}" in kept(user) and HOME not in kept(user)
+    assert "Bruges" in kept(user)["profile.md"]
+
+
+def test_a_wish_to_forget_is_deleted_on_a_yes_and_forgotten_on_a_no(
+    user: Folder,
+) -> None:
+    review(user, "", "--accept-all")
+    path = talk(user, JUNE, "Forget the walnuts.", "Fine.")
+    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M2"]}
+    list(consolidate.run(user, JUNE, Reader(forget=[wish])))
+    assert "1 proposal waits" in status(user)
+    assert "walnuts" in kept(user)[NUTS]
+    out = review(user, "a\n")
+    assert f"to be forgotten\n  Forget the walnuts.\n  deletes {NUTS}\n" in out
+    assert NUTS not in kept(user)
+    said = (
+        user.memory(path).text
+        + user.memory(path.replace("06-02-0900", "05-08-1356")).text
+    )
+    assert "walnuts" not in said
+    assert user.proposals() == []
+
+
+def test_what_waits_in_the_log_of_an_older_store_is_carried_over(user: Folder) -> None:
+    claim = {
+        "text": "Nora rows.",
+        "day": "2026-05-09",
+        "kind": "facts",
+        "action": "ADD",
+    }
+    claim |= {"sources": ["sessions/2026/2026-05-08-1356-talk.md:6"], "importance": 5}
+    claim |= {"origins": [["1f", "77"]], "nature": "", "heading": "likes", "ends": []}
+    lines = [{"proposed": claim, "because": "its quote stands nowhere"}]
+    lines.append({"proposed": {**claim, "origins": [["2f", "78"]], "text": "No."}})
+    lines.append({"refused": ["2f", "78"]})
+    with Path(user.bookkeeping("consolidated.jsonl")).open("a") as log:
+        log.writelines(f"{json.dumps(line)}\n" for line in lines)
+    for _ in range(2):
+        out = review(user, "s\ns\ns\nq\n")
+        assert out.count("Nora rows.\n  refused: its quote stands nowhere\n") == 1
+        assert "No." not in out
+    assert "proposed/facts/2026/2026-05-09-rows.md" in user.proposals()
+
+
+def status(user: Folder) -> str:
+    args = ["status", "--store", user.store, "--user", user.name]
+    return CliRunner().invoke(cli, args, env=UNSET).output

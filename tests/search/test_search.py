@@ -1,0 +1,544 @@
+"""A search answers with what is worth reading, says how well it matches, and never lets an old truth pass for the present.
+
+An answer has the best evidence first, under headings with dates; a fact stands beside what it was taken from; what is no
+longer so stands below what replaced it; what quotes memory is no evidence.
+"""
+
+import datetime as dt
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from programs import lay
+
+from filemem import Store, Toolbox, User
+from filemem.search.results import Hit
+from filemem.store.folder import Folder
+
+NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+TEA = "sessions/2026/2026-03-14-0930-tea.md"
+OOLONG = "facts/2026/2026-03-14-likes-oolong.md"
+COFFEE = "facts/2025/2025-11-23-likes-coffee.md"
+CHAT = """- **ann** 09:30: I gave up coffee yesterday.
+- **assistant** 09:30: Brave. What do you drink now?
+- **ann** 09:33: Oolong, from my uncle.
+- **assistant** 09:34: A good choice.
+"""
+
+
+def write(root: Path, files: dict[str, str]) -> Folder:
+    """A user's memories, path -> text."""
+    lay(root / "ann", files)
+    return Store(root).user("ann").folder
+
+
+def talk(*turns: str) -> str:
+    """A transcript of two who take turns."""
+    return "".join(
+        f"- **{'ben' if n % 2 else 'ann'}** 09:30: {turn}\n"
+        for n, turn in enumerate(turns)
+    )
+
+
+def search(user: Folder, query: str, **filters: object) -> list[Hit]:
+    """What is found, best first."""
+    return User(user).search_files(query, limit=20, today=NOW.date(), **filters)
+
+
+def answer(user: Folder, query: str, **filters: object) -> list[str]:
+    """The lines of the tool's answer."""
+    return tools(user).call("search_files", {"query": query, **filters}).split("\n")
+
+
+def tools(user: Folder) -> Toolbox:
+    return Toolbox(user, lambda: NOW)
+
+
+def headings(lines: list[str]) -> list[str]:
+    """The paths of an answer's headings, in order."""
+    return [
+        line.split("  ")[0]
+        for line in lines[1:]
+        if re.match(r"\S+\.(?:md|yaml)(?:  |$)", line)
+    ]
+
+
+FILLER = {
+    f"sessions/2026/2026-01-{day:02}-0900-day.md": talk(
+        f"The weather on the {day}th was grey.",
+        "So it was here.",
+        "Let us walk the dog.",
+        f"Lap {day} is done.",
+    )
+    for day in range(1, 21)
+}
+
+
+# -- punctuation decides nothing --------------------------------------------------
+
+ASKED_ALONG = [
+    ("Did I tell you that my sister Ida married Tom in Ghent?", "Whom did Ida marry"),
+    ("My sister Ida lives in Ghent, isn't that lovely?", "Where does Ida live"),
+    ("We fly to Gdansk on 17 June. Should we rent a car?", "when do we fly to gdansk"),
+    (
+        "The rollback steps are in deploy.md:12, ask Tom.",
+        "Where are the rollback steps",
+    ),
+    ("+351 912 345 678", "912 345"),
+    ("我妹妹还在根特读书呢。", "我妹妹在哪里读书"),
+    ("你知道我妹妹住在根特吗？", "我妹妹住在哪里"),
+]
+
+
+@pytest.mark.parametrize(("said", "asked"), ASKED_ALONG)
+@pytest.mark.parametrize("mark", ["", "?", "？"])
+def test_what_a_person_says_along_with_a_question_is_found(
+    tmp_path: Path, said: str, asked: str, mark: str
+) -> None:
+    """Also beside an assistant that repeats the words; a mark changes nothing."""
+    turns = f"- **ann** 09:30: {said}\n- **assistant** 09:31: How wonderful! {said}\n"
+    user = write(tmp_path, {TEA: turns, **FILLER})
+    first = search(user, asked + mark)[0]
+    assert (first.path, first.speaker) == (TEA, "ann")
+
+
+def test_a_question_alone_stands_below_what_answers_it(tmp_path: Path) -> None:
+    asked = talk("Where does my sister Ida live?", "I do not know.")
+    told = talk("My sister Ida lives in Ghent.", "Nice.")
+    user = write(
+        tmp_path,
+        {
+            "sessions/2026/2026-03-20-0930-asked.md": asked,
+            "sessions/2026/2026-03-10-0930-told.md": told,
+            **FILLER,
+        },
+    )
+    for question in ("Where does my sister Ida live?", "where does my sister ida live"):
+        assert "Ghent" in search(user, question)[0].text
+
+
+def test_of_what_holds_a_question_alike_the_newest_is_first(tmp_path: Path) -> None:
+    days = ("2026-02-01", "2026-04-01", "2026-03-01")
+    files = {
+        f"sessions/2026/{day}-0930-size.md": talk(f"My shoe size is {number}.", "Ah.")
+        for number, day in enumerate(days, 41)
+    }
+    found = search(write(tmp_path, {**files, **FILLER}), "What is my shoe size?")
+    assert found[0].path == "sessions/2026/2026-04-01-0930-size.md"
+
+
+# -- what an answer says of itself --------------------------------------------------
+
+
+def test_an_answer_counts_and_says_only_where_all_of_it_is_weak(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: CHAT, **FILLER})
+    first, second, *_ = answer(user, "oolong")
+    assert re.fullmatch(r"\d+ passages? in \d+ of 21 files", first)
+    assert headings([first, second]) == [TEA]
+    weak = answer(user, "zebra oolong crossing permit office")
+    assert weak[1] == "All of it is weak: no passage holds half of the question."
+
+
+def test_a_fact_stands_for_its_turn_and_names_it(tmp_path: Path) -> None:
+    fact = f"---\nsource: {TEA}:3\n---\n\nDrinks oolong from an uncle.\n"
+    user = write(tmp_path, {TEA: CHAT, OOLONG: fact, **FILLER})
+    lines = answer(user, "Who gave Ann her oolong?")
+    assert headings(lines)[0] == OOLONG
+    assert f"from {TEA}:3" in "\n".join(lines)
+    assert not any("from my uncle" in line for line in lines)
+
+
+def test_a_day_of_its_own_is_answered_with_what_was_true_on_it(tmp_path: Path) -> None:
+    """By what is known now, and with what replaced it above it later."""
+    old, new = "facts/2026-01-01-a.md", "facts/2026-05-02-b.md"
+    files = {
+        old: f"---\nvalid_until: 2026-05-01\nsuperseded_by: {new}\n---\n\nParks in the garage.\n",
+        new: f"---\nsupersedes: {old}\n---\n\nParks in the street now, no longer in the garage.\n",
+    }
+    user = write(tmp_path, files)
+    for month, first in ((4, old), (6, new)):
+        box = Toolbox(user, lambda month=month: dt.datetime(2026, month, 1, 12))
+        answer = box.call("search_files", {"query": "Where is the garage?"})
+        assert headings(answer.split("\n"))[0] == first
+
+
+# -- fewer, and by file ------------------------------------------------------------------------------------------
+
+
+def test_the_best_stand_first_by_file_then_more_of_them_and_none_twice(
+    tmp_path: Path,
+) -> None:
+    day = {
+        f"sessions/2026/2026-02-0{day}-0900-x.md": talk(
+            *(
+                f"The lighthouse of Cabo {name} {n} has {'a lamp and ' * (n % 2)}a keeper."
+                for n in range(40)
+            )
+        )
+        for day, name in ((1, "Frio"), (2, "Raso"))
+    }
+    user, question = write(tmp_path, day), "Which lighthouse has a keeper and a lamp?"
+    hits, lines = (
+        User(user).search_files(question, limit=60, today=NOW.date()),
+        answer(user, question, limit=60),
+    )
+    places = [(hit.path, hit.line) for hit in hits]
+    assert len(places) == len(set(places))
+    blocks = [
+        list(group) for _, group in itertools.groupby(hits, key=lambda hit: hit.path)
+    ]
+    best = [max(hit.score for hit in block) for block in blocks]
+    assert len(blocks) > 2 and best == sorted(best, reverse=True)
+    first, later = blocks[0] + blocks[1], [hit for block in blocks[2:] for hit in block]
+    assert min(hit.score for hit in first) >= max(hit.score for hit in later)
+    assert all(a.line < b.line for a, b in itertools.pairwise(blocks[0]))
+    goes_on = [
+        line.endswith("  more") for line in lines if line.startswith("sessions/")
+    ]
+    assert goes_on == [False, False, *[True] * (len(goes_on) - 2)]
+    assert lines[0].startswith(f"{len(places)} passages in 2 of 2 files")
+
+
+def test_a_short_reply_comes_with_the_question_it_replies_to(tmp_path: Path) -> None:
+    said = talk(
+        "How long have you had the accordion?",
+        "Two years.",
+        "And do you perform with it in public?",
+        "No.",
+    )
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0930-a.md": said, **FILLER})
+    lines = answer(user, "how many years", limit=1)
+    asked = lines.index("   1- ann: How long have you had the accordion?")
+    assert lines[asked + 1].startswith("   2  ben: Two years")
+    said = talk(
+        "What happened at the pier?",
+        "The ferry ran aground below the old lighthouse at six in the morning.",
+    )
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0930-a.md": said, **FILLER})
+    assert not any(
+        re.match(r" *\d+- ", line) for line in answer(user, "ferry aground", limit=1)
+    )  # it stands alone
+
+
+def test_of_a_long_turn_the_best_window_is_shown(tmp_path: Path) -> None:
+    house = "We looked at the house and talked about every room of it at length. "
+    told = f"{house * 8}The roof leaks in the attic. {house * 8}A heron sat in the pond. {house}"
+    user = write(tmp_path, {TEA: talk(told)})
+    for question, shown, other in (
+        ("Does the roof leak?", "leaks in", "heron"),
+        ("A heron?", "heron sat", "roof"),
+    ):
+        text = "\n".join(answer(user, question))
+        assert shown in text and other not in text and len(text) < 600
+    [hit] = search(user, "heron")
+    assert hit.is_cut and "heron" in hit.excerpt
+
+
+# -- who said it -------------------------------------------------------------------------------------------------
+
+
+def test_a_speaker_is_known_by_a_part_of_a_name(
+    tmp_path: Path,
+) -> None:
+    said = "- **平安保险小赵** 14:05: 您的下个月十八号到期。\n- **李建国** 14:05: 去年多少钱？\n"
+    user = write(tmp_path, {TEA: said})
+    assert {hit.speaker for hit in search(user, "到期", speaker="小赵")} == {
+        "平安保险小赵"
+    }
+
+
+def test_a_chinese_word_with_a_character_that_is_not_searched_for_is_known(
+    tmp_path: Path,
+) -> None:
+    """吉他 has 他 and 被子 has 被, which stand in no index."""
+    user = write(tmp_path, {TEA: "- **小赵** 14:05: 我买了一把吉他，没有被子。\n"})
+    assert not any(
+        line.startswith("Nowhere") for line in answer(user, "吉他和被子呢？没有吗")
+    )
+
+
+# -- facts and the turns they come from --------------------------------------------------------------------------
+
+
+def test_a_line_of_the_profile_leaves_the_room_to_its_fact_and_a_persons_own_does_not(
+    tmp_path: Path,
+) -> None:
+    fact = {OOLONG: "Ann prefers oolong tea, the roasted one.\n"}
+    for mark, shown in (
+        (f" <!-- {OOLONG} -->\n- Ann lives in Ghent.", False),
+        ("", True),
+    ):
+        profile = {"profile.md": f"- Ann prefers oolong tea.{mark}\n"}
+        found = headings(answer(write(tmp_path, fact | profile | FILLER), "oolong tea"))
+        assert OOLONG in found and ("profile.md" in found) is shown
+
+
+# -- what no longer holds ----------------------------------------------------------------------------------------
+
+OLD = f"---\nsuperseded_by: {OOLONG}\n---\n\nAnn loves coffee, strong coffee, coffee with cake.\n"
+QUESTIONS = [
+    "Does Ann love coffee?",
+    "strong coffee with cake",
+    "coffee",
+    "Is it strong coffee with cake now?",
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_replaced_a_memory_stands_right_above_it_even_if_it_shares_no_word(
+    tmp_path: Path, question: str
+) -> None:
+    user = write(
+        tmp_path, {OOLONG: "Ann has oolong with cake now.\n", COFFEE: OLD, **FILLER}
+    )
+    lines = answer(user, question)
+    assert headings(lines)[:2] == [OOLONG, COFFEE]
+    assert f"superseded by {OOLONG}" in "\n".join(lines)
+
+
+def test_a_chain_of_replacements_leads_to_the_last_and_a_ring_hides_nothing(
+    tmp_path: Path,
+) -> None:
+    middle = "facts/2026-01-05-tea.md"
+    chain = {COFFEE: middle, middle: OOLONG, OOLONG: ""}
+    for replaced, first in (
+        (chain, [OOLONG, COFFEE]),
+        ({COFFEE: OOLONG, OOLONG: COFFEE}, None),
+    ):
+        files = {
+            path: f"---\nsuperseded_by: {by}\n---\n\nLikes {path[-9:-3]}.\n"
+            for path, by in replaced.items()
+        }
+        found = headings(answer(write(tmp_path, files), "Likes coffee?"))
+        assert found[:2] == first if first else COFFEE in found
+
+
+def test_archived_memories_stand_below_live_ones_and_expired_ones_below_these(
+    tmp_path: Path,
+) -> None:
+    live, archived, expired = (
+        "facts/2025-01-01-b.md",
+        "archive/facts/2026-01-01-a.md",
+        "facts/2026-01-02-c.md",
+    )
+    parks = "Parks in the garage.\n"
+    user = write(
+        tmp_path,
+        {
+            archived: parks,
+            live: parks,
+            expired: f"---\nvalid_until: 2026-05-01\n---\n\n{parks}",
+        },
+    )
+    assert headings(answer(user, "garage")) == [live, archived, expired]
+    assert "held until 2026-05-01" in "\n".join(answer(user, "garage"))
+    assert headings(answer(user, "garage", path="archive/**")) == [archived]
+
+
+# -- days that a question names ----------------------------------------------------------------------------------
+
+DIARY = {
+    "sessions/2026/2026-05-08-1900-a.md": talk(
+        "What happened at the harbour is a long story.", "Tell me."
+    ),
+    "sessions/2026/2026-06-03-1900-b.md": talk(
+        "The ropes came off the van.", "All of them?"
+    ),
+    "sessions/2026/2026-07-15-1900-c.md": talk("A heron on the roof.", "Which roof?"),
+    "sessions/2026/2026-11-18-1900-d.md": talk("Duarte has a cold.", "Poor man."),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "month"),
+    [
+        ("What happened in May?", "05"),
+        ("What happened on 3 June?", "06"),
+        ("What happened on 3 June 2026?", "06"),
+        ("What did we do last summer?", "07"),
+        ("6月3日发生了什么事情？", "06"),
+        ("7月中旬做了什么？", "07"),
+        ("2026年7月", "07"),
+        ("What happened last night?", "11"),
+        ("昨天", "11"),
+    ],
+)
+def test_a_question_of_nothing_but_a_day_is_answered_from_that_day(
+    tmp_path: Path, question: str, month: str
+) -> None:
+    """Whatever its other words say elsewhere; without a year it is the last such day before the newest memory."""
+    files = {
+        **DIARY,
+        "sessions/2026/2026-11-17-1900-e.md": talk("It rained all day.", "Here too."),
+    }
+    lines = answer(write(tmp_path, files), question)
+    assert headings(lines)[0][14:21] == f"2026-{month}"
+
+
+def test_days_count_from_today_and_where_no_memory_is_of_them_from_the_newest(
+    tmp_path: Path,
+) -> None:
+    """Today is Friday 20 November; what was taken in from years ago was not written this week."""
+    user = write(tmp_path, DIARY)
+    assert headings(answer(user, "What happened the day before yesterday?"))[
+        0
+    ].endswith("2026-11-18-1900-d.md")
+    old = write(
+        tmp_path / "old",
+        {path: text for path, text in DIARY.items() if "-11-" not in path},
+    )
+    lines = answer(old, "What happened last month?")
+    assert headings(lines)[0].endswith("2026-06-03-1900-b.md") and not any(
+        "No memory" in line for line in lines
+    )
+
+
+def test_a_day_that_no_memory_is_of_is_said_as_it_was_read(tmp_path: Path) -> None:
+    user = write(tmp_path, DIARY)
+    assert "No memory is dated 13 November 2026." in answer(user, "上周五发生了什么？")
+    assert "No memory is dated 9–15 November 2026." in answer(
+        user, "Who had a cold last week?"
+    )
+    assert not any(
+        "No memory is dated" in line
+        for line in answer(user, "Who had a cold this week?")
+    )
+    assert "No memory is dated 2010." in answer(user, "Who had a cold in 2010?")
+    told = {
+        **DIARY,
+        "sessions/2026/2026-11-19-1900-z.md": "- **Ann**: I had a cold in 2010.",
+    }
+    lines = answer(write(tmp_path / "told", told), "Who had a cold in 2010?")
+    assert not any("No memory is dated" in line for line in lines)
+
+
+# -- in time -----------------------------------------------------------------------------------------------------
+
+TRIP = "sessions/202{0}/202{0}-07-01-0900-trip.md"
+TRIPS = {
+    TRIP.format(n): talk(f"The ferry trip number {n}.", "Nice.") for n in range(1, 6)
+}
+
+
+# -- nothing -----------------------------------------------------------------------------------------------------
+
+
+def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(
+    tmp_path: Path,
+) -> None:
+    user = write(
+        tmp_path, {TEA: CHAT, "archive/facts/2025-01-01-x.md": "Had a kayak.\n"}
+    )
+    for word in ("oolang", "oolnog", "olong"):  # offered, and not searched for instead
+        assert answer(user, word)[:2] == [
+            "0 passages in 0 of 2 files",
+            f"Nowhere in memory: {word} (near spellings, not searched: oolong).",
+        ]
+    assert answer(user, "oolanng")[1] == "Nowhere in memory: oolanng."
+    nothing = "\n".join(answer(user, "zeppelin"))
+    assert nothing.startswith(
+        "0 passages in 0 of 2 files\nNowhere in memory: zeppelin."
+    )
+    assert 'The archive holds 1 file; path "archive/**" asks for it alone.' in nothing
+    limited = "\n".join(answer(user, "kayak", path="sessions/**", after="2026-01"))
+    assert "The search was limited to path sessions/**, after 2026-01." in limited
+    assert 'path "archive/**"' in limited
+
+
+def test_the_first_and_the_last_day_asked_for_count(tmp_path: Path) -> None:
+    files = {
+        f"facts/2026/2026-05-0{day}-x.md": f"Took the kayak number {day}.\n"
+        for day in range(1, 6)
+    }
+    user = write(tmp_path, files)
+    found = answer(user, "kayak", after="2026-05-02", before="2026-05-04")
+    assert [
+        day for day in range(1, 6) if any(f"number {day}" in line for line in found)
+    ] == [2, 3, 4]
+
+
+# -- whose words -------------------------------------------------------------------------------------------------
+
+ADVICE = (
+    "A new kettle for the tea should be made of steel. Steel kettles for tea keep for years! A kettle of glass, on the other "
+    "hand, shows how the water boils, which many people who love their tea enjoy. Please descale the kettle every month. "
+    "If you have any more questions about kettles or tea, feel free to ask!"
+)
+KETTLE = f"- **ann** 09:30: My kettle is from Kettering, a present of my aunt.\n- **assistant** 09:31: {ADVICE}\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [("", "assistant"), ("---\norigin: x\nassistant: Botley\n---\n\n", "Botley")],
+)
+def test_what_the_person_said_stands_before_what_an_assistant_did(
+    tmp_path: Path, head: str, name: str
+) -> None:
+    """By the role that is kept with the turn, also where an import names its assistant; unless the assistant's words are
+    asked for."""
+    user = write(
+        tmp_path,
+        {
+            "sessions/2026/2026-03-14-0930-a.md": head
+            + KETTLE.replace("assistant", name)
+        },
+    )
+    for question in (
+        "What kettle of steel or glass for tea do I have?",
+        "my kettle for tea",
+    ):
+        assert search(user, question)[0].speaker == "ann", question
+    for question in (
+        "Which kettle for tea did you recommend?",
+        "steel kettle: what was your advice for tea?",
+    ):
+        assert search(user, question)[0].speaker == name, question
+    assert [hit.speaker for hit in search(user, "kettle for tea", speaker=name)] == [
+        name
+    ]
+    chat = f"- **安** 09:30: 我的水壶是姑姑送的，蓝色的。\n- **{name}** 09:31: 泡茶的水壶建议买不锈钢的，蓝色水壶也好看。\n"
+    user = write(tmp_path / "zh", {TEA: head + chat})
+    assert search(user, "我泡茶的水壶是什么颜色的？")[0].speaker == "安"
+    assert search(user, "泡茶的水壶，你当时建议买哪种？")[0].speaker == name
+
+
+def test_of_an_assistants_answer_the_sentences_that_fit_are_shown(
+    tmp_path: Path,
+) -> None:
+    """At most some forty tokens, with its speaker, never an empty close; a person's message is shown whole."""
+    long = "I drove on to the lake with my dogs. " * 12 + "The kettle fell in."
+    files = {
+        TEA: KETTLE,
+        "sessions/2026/2026-04-01-0930-b.md": f"- **ann** 09:30: {long}\n",
+    }
+    lines = answer(write(tmp_path, files), "kettle of glass that shows how water boils")
+    shown = next(line for line in lines if "assistant" in line)
+    assert "shows how the water boils" in shown and "feel free" not in shown
+    assert len(shown) < 40 * 4 + 40
+    assert any(
+        long in line
+        for line in answer(write(tmp_path, files), "Where did the kettle fall?")
+    )
+
+
+# -- what an answer leaves out, and its order ----------------------------------------------------------------------------
+
+
+def test_a_summary_a_fact_and_an_archived_session_tell_the_same_once(
+    tmp_path: Path,
+) -> None:
+    was = "sessions/2026/2026-03-14-0930-tea.md"
+    files = {
+        f"archive/{was}": CHAT,
+        "facts/2026/2026-03-14-c.md": f"---\nsource: {was}:1\n---\n\nGave up coffee.\n",
+    }
+    files["summaries/2026/2026-03.md"] = (
+        f"## 2026-03-14-0930-tea\n\n- **ann**: I gave up coffee yesterday. ({was}:1)\n"
+    )
+    lines = answer(write(tmp_path, files | FILLER), "Who gave up coffee?")
+    assert len([line for line in lines if "gave up coffee" in line.lower()]) == 1, lines
+
+
+NO_ORDER = """the first time after the ferry trip | the sum of the first n ferry trips | 到了以后第一次 ferry trip
+What is a good first name? ferry trip | the last page of the book ferry trip | in order to win ferry trip"""

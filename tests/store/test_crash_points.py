@@ -1,0 +1,132 @@
+"""A job killed before any of its writes, renames and fsyncs leaves every memory readable, in one place or at worst in two;
+the next run ends where an undisturbed one does.
+"""
+
+import datetime as dt
+import os
+from pathlib import Path
+
+import pytest
+from crash_driver import AT, JOBS, TALK
+from programs import filemem, lay
+
+from filemem import Store, index, jobs
+from filemem.store import journal
+
+PLACE = Path(__file__).parents[1] / "support/crash_driver.py"
+DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
+BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
+STORIES = {
+    "sessions/2026/2026-09-03-0930-the-loom.md": "Yesterday I bought a loom from Old Hannah for 85 pounds.",
+    "sessions/2026/2026-09-17-1105-the-eel.md": "We caught an eel under the mill bridge and named it Bartholomew.",
+    "archive/sessions/2026/2026-08-09-1200-the-kiln.md": "The kiln in Dedham cracked at 1,140 degrees.",
+}
+
+
+@pytest.fixture
+def store(place):
+    """A user with old talks, faded and pinned facts, one that is cited, one that was recalled in the archive."""
+    user = Store(place / "store").user("ann").folder
+    files = {path: TALK.format(text) for path, text in STORIES.items()}
+    files |= {
+        "facts/2026/2026-09-17-eel.md": "---\nkind: event\nimportance: 1\n---\nAte eels.\n",
+        "facts/2026/2026-09-18-wool.md": "---\nimportance: 1\n---\nBought wool in Diss.",
+        "facts/2026/2026-09-19-key.md": "---\npinned: true\nsource: facts/2026/2026-09-18-wool.md:1\n---\nThe key is 1234.\n",
+        "archive/facts/2026/2026-07-01-bees.md": "---\nimportance: 2\n---\nSaw bees.\r\n",
+        "archive/facts/2026/2026-07-02-owl.md": "An owl nests in the barn.\n",
+        "profile.md": "Ann, weaver.\n",
+    }
+    lay(user.root, files)
+    user.make()
+    journal.note_recalls(
+        user,
+        ["facts/2026/2026-07-01-bees.md"],
+        journal.ARCHIVED,
+        dt.datetime(2026, 10, 1, 3),
+    )
+    journal.note_recalls(
+        user,
+        ["facts/2026/2026-07-01-bees.md"],
+        journal.CITED,
+        dt.datetime(2026, 11, 19, 9),
+    )
+    list(
+        index.of(user).corpus().entries()
+    )  # so that fewer of the kills hit the index, which is a cache
+    return user.root
+
+
+def tree(root):
+    """Every memory with its bytes, every log with its lines: a run that is done again may say the same thing twice."""
+    found = {
+        path: Path(root, "ann", path).read_bytes()
+        for path in Store(root).user("ann").folder.paths()
+    }
+    logs = {name: Path(root, "ann", name) for name in BOOKS}
+    return found | {
+        name: set(place.read_bytes().splitlines())
+        for name, place in logs.items()
+        if place.exists()
+    }
+
+
+@pytest.mark.parametrize("how", ["sweep", "compact", "restore"])
+def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(
+    store, place, how
+):
+    before = tree(os.path.dirname(store))
+    folder = place / "killed"
+    folder.mkdir()
+    told = filemem("-c", DRIVER, os.path.dirname(store), folder, how)
+    assert told.returncode == 0, told.stderr
+    wanted = tree(folder / "undisturbed")
+    assert wanted != before, "the job has something to do"
+    kills = int(told.stdout)
+    assert kills >= 10
+    for number in range(1, kills + 1):
+        killed = tree(folder / str(number))
+        for path, data in before.items():
+            if path in BOOKS:
+                continue
+            plain = path.removeprefix("archive/")
+            copies = [
+                killed[place]
+                for place in (plain, f"archive/{plain}")
+                if place in killed
+            ]
+            assert copies and all(copy == data for copy in copies), (number, path)
+        for path in set(killed) - set(before) - set(BOOKS):
+            assert path.startswith("summaries/") or killed[path] in before.values(), (
+                number,
+                path,
+            )
+        JOBS[how](Store(folder / str(number)).user("ann").folder)
+        assert tree(folder / str(number)) == wanted, number
+
+
+def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(
+    store,
+):
+    user = Store(os.path.dirname(store)).user("ann").folder
+    before = {
+        path: data
+        for path, data in tree(os.path.dirname(store)).items()
+        if path not in BOOKS
+    }
+    JOBS["maintain"](user)
+    gone = [
+        path
+        for path in before
+        if not path.startswith("archive/") and not Path(store, path).exists()
+    ]
+    assert len(gone) >= 3
+    for path in gone:
+        assert Path(store, "archive", path).read_bytes() == before[path]
+    from_archive = [f"archive/{path}" for path in gone]
+    assert all(
+        sentence.startswith("Restored ")
+        for sentence in jobs.restore(user, AT, from_archive).said
+    )
+    for path in gone:
+        assert Path(store, path).read_bytes() == before[path]
+        assert not Path(store, "archive", path).exists()

@@ -1,0 +1,182 @@
+"""What editors and programs that share files leave beside a memory is never taken for one and never written over; a real
+editor's save is read whole."""
+
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from repositories import START, git, plain_git  # noqa: F401
+from terminal import Terminal
+
+from filemem import Store, User
+from filemem.git.setup import set_up
+from filemem.overview import problems
+from filemem.store.folder import Folder
+
+FACT = "facts/2026/2026-11-18-tea.md"
+LEFT = {
+    "Vim": [
+        ".2026-11-18-tea.md.swp",
+        ".2026-11-18-tea.md.swo",
+        "2026-11-18-tea.md~",
+        ".2026-11-18-tea.md.un~",
+        "4913",
+    ],
+    "Emacs": [
+        "#2026-11-18-tea.md#",
+        ".#2026-11-18-tea.md",
+        "2026-11-18-tea.md~",
+        "2026-11-18-tea.md.~3~",
+    ],
+    "nano": [
+        ".2026-11-18-tea.md.swp",
+        "2026-11-18-tea.md.save",
+        "2026-11-18-tea.md.save.1",
+    ],
+    "VS Code": ["2026-11-18-tea.md.vsctmp", ".vscode"],
+    "JetBrains": [
+        "2026-11-18-tea.md___jb_tmp___",
+        "2026-11-18-tea.md___jb_old___",
+        ".idea",
+    ],
+    "Sublime Text": [".sublAbC.tmp", "tea.sublime-workspace.tmp"],
+    "GNOME": [".goutputstream-QWERTY", ".2026-11-18-tea.md.swp"],
+    "Kate": [".2026-11-18-tea.md.kate-swp", "2026-11-18-tea.md.AbCdEf"],
+    "Obsidian": [".obsidian", ".trash"],
+    "Office": ["~$26-11-18-tea.md", ".~lock.2026-11-18-tea.md#"],
+    "Syncthing": [
+        ".syncthing.2026-11-18-tea.md.tmp",
+        "~syncthing~2026-11-18-tea.md.tmp",
+        ".stfolder",
+    ],
+    "rsync": [".2026-11-18-tea.md.Xy12Zz"],
+    "systems": [".DS_Store", "._2026-11-18-tea.md", "Thumbs.db", "desktop.ini"],
+    "git and patch": ["2026-11-18-tea.md.orig", "2026-11-18-tea.md.rej"],
+}
+
+
+@pytest.fixture
+def mara(tmp_path: Path) -> Folder:
+    user = Store(tmp_path / "store").user("mara").folder
+    user.create(FACT, "Prefers oolong tea.\n")
+    return user
+
+
+@pytest.mark.parametrize("editor", LEFT)
+def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(
+    mara: Folder, editor: str
+) -> None:
+    folder = Path(mara.root, os.path.dirname(FACT))
+    for name in LEFT[editor]:
+        (folder / name).write_text("tea, unsaved\n")
+    assert mara.paths() == [FACT]
+    assert [hit.path for hit in User(mara).search_files("tea")] == [FACT]
+    assert [match.path for match in User(mara).grep("tea")] == [FACT]
+    mara.create(FACT, "Another.\n")
+    mara.append(FACT, "One more.\n")
+    mara.move({FACT: f"archive/{FACT}"})
+    assert {(folder / name).read_text() for name in LEFT[editor]} == {"tea, unsaved\n"}
+    set_up(mara.store, "mara", START)
+    tracked = git(mara.store, "ls-files").split("\n")
+    assert not [
+        name
+        for name in LEFT[editor]
+        if any(path.endswith("/" + name) for path in tracked)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "2026-11-18-tea.sync-conflict-20261120-093000-ABCDEFG.md",
+        "2026-11-18-tea (Mara's conflicted copy 2026-11-20).md",
+        "2026-11-18-tea (conflicted copy 2026-11-20 093000).md",
+        "2026-11-18-tea (Case Conflict 1).md",
+    ],
+)
+def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(
+    mara: Folder, name: str
+) -> None:
+    """It holds what a person wrote on another machine, so it must not be hidden; nor may it go unnoticed."""
+    path = f"facts/2026/{name}"
+    Path(mara.root, path).write_text("Prefers pu-erh now.\n")
+    assert User(mara).search_files("pu-erh")[0].path == path
+    (problem,) = problems(mara)
+    assert problem.path == path
+    assert f"in {FACT}" in problem.remedy
+
+
+# -- real editors --------------------------------------------------------------------------------------------------
+
+
+def editor(name: str) -> str:
+    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        Folder.append,
+        lambda mara, path, text: mara.edit(path, lambda data: data + text.encode()),
+    ],
+)
+@pytest.mark.parametrize("empties", [True, False])
+def test_a_save_an_editor_has_begun_is_waited_for(
+    mara: Folder, write: Callable[..., object], empties: bool
+) -> None:
+    """Some empty a file, others move it aside, for a moment before they write it."""
+    place = Path(mara.root, FACT)
+    if empties:
+        place.write_bytes(b"")
+    else:
+        place.rename(f"{place}~")
+    writer = threading.Thread(target=write, args=(mara, FACT, "One more.\n"))
+    writer.start()
+    writer.join(0.02)
+    place.write_text("Prefers oolong tea, edited.\n")
+    writer.join()
+    assert place.read_text() == "Prefers oolong tea, edited.\nOne more.\n"
+
+
+@pytest.mark.parametrize(
+    "how", ["backupcopy=yes", "backupcopy=no", "backupcopy=no backup", "nowritebackup"]
+)
+def test_vim_saves_in_place_and_by_renaming(mara: Folder, how: str) -> None:
+    """While its swap file lies there, and with every way of keeping a backup."""
+    command = [
+        editor("vim"),
+        "-Nu",
+        "NONE",
+        "-es",
+        f"+set {how} swapfile",
+        "+normal GoLikes pu-erh too.",
+        "+wq",
+    ]
+    subprocess.run(
+        [*command, mara.absolute(FACT)], check=False, stdin=subprocess.DEVNULL
+    )
+    assert mara.read(FACT) == b"Prefers oolong tea.\nLikes pu-erh too.\n"
+    assert User(mara).search_files("pu-erh")[0].line == 1
+    assert mara.paths() == [FACT]
+    assert problems(mara) == []
+
+
+def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_added(
+    mara: Folder,
+) -> None:
+    """The swap file is passed over, the program's line is in the file, and Vim, asked to save, notices it."""
+    command = [editor("vim"), "-Nu", "NONE", mara.absolute(FACT)]
+    with Terminal(command, {**os.environ, "TERM": "xterm"}, mara.root) as term:
+        term.expect("Prefers oolong tea.")
+        term.type("GoUnsaved.\x1b")
+        term.expect("Unsaved.")
+        assert list(Path(mara.absolute(FACT)).parent.glob(".*.swp"))
+        mara.append(FACT, "One more.\n")
+        assert mara.paths() == [FACT]
+        term.type(":w\r")
+        term.expect("changed since reading it")
+    assert mara.read(FACT) == b"Prefers oolong tea.\nOne more.\n"

@@ -1,0 +1,135 @@
+"""A process may be killed at any moment: no half line, no lost earlier byte, and the next write works.
+
+What a killed write leaves behind is a temporary file, which the next job deletes. Each is killed before its first, second, …
+change on disk; real kills at random moments are `benchmarks/reliability.py`'s.
+"""
+
+import datetime as dt
+import itertools
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from crash_driver import arm
+
+from filemem import Store, overview
+from filemem.store import journal, safe
+from filemem.store.facts import set_front
+from filemem.store.folder import Folder
+from filemem.store.transcript import Transcript
+
+AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+LONG = (
+    "word " * 1200 + "\n\nsecond paragraph"
+)  # longer than a page, hence written by a swap
+SAID = ["turn 1\nits second line", f"turn 2 {LONG}", "turn 3"]
+TEA = "facts/tea.md"
+
+
+def killed(work: list[Callable[[], object]], limit: int) -> tuple[bool, int]:
+    """Do works in a process that ends right before its change with the number `limit`; was it, and how many were finished?"""
+    told, done = os.pipe()
+    child = os.fork()
+    if not child:
+        arm(limit)
+        written = os.dup(done)
+        for one in work:
+            one()
+            os.writev(written, [b"."])  # no change that is counted
+        os._exit(0)
+    os.close(done)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, 137)
+    with open(told, "rb") as rest:
+        return status == 137, len(rest.read())
+
+
+def test_a_chat_killed_at_any_change_keeps_every_turn_that_was_said(
+    tmp_path: Path,
+) -> None:
+    """The turns on disk are those said before the kill, each whole, and perhaps the one that was being written."""
+    for limit in itertools.count(1):
+        chat = Transcript(Folder(str(tmp_path / str(limit)), "u"))
+        chat.add("Ann", "How it began", AT)
+        before = chat.folder.read(chat.path)
+        ended, finished = killed(
+            [lambda text=text, chat=chat: chat.add("Ann", text, AT) for text in SAID],
+            limit,
+        )
+        after = chat.folder.read(chat.path)
+        assert after.startswith(before) and after.endswith(b"\n")
+        found = [turn.text for turn in chat.turns()][1:]
+        assert found in (SAID[:finished], SAID[: finished + 1])
+        line = chat.add("Bo", "next", AT)
+        assert chat.folder.memory(chat.path).lines[line - 1] == "- **Bo** 09:30: next"
+        if not ended:
+            break
+    assert limit > 10 and found == SAID
+
+
+@pytest.mark.parametrize("work", ["edit", "move", "recall"])
+def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
+    """A file is as it was or as it was to be; it has one name; every line of the log is whole."""
+    for limit in itertools.count(1):
+        folder = Folder(str(tmp_path / str(limit)), "u")
+        path = folder.create(TEA, f"---\nimportance: 1\n---\n\n{LONG}\n")
+        acts: dict[str, Callable[[], object]] = {
+            "edit": lambda folder=folder: folder.edit(
+                TEA, lambda old: set_front(TEA, old, "importance", "7")
+            ),
+            "move": lambda folder=folder: folder.move({TEA: f"archive/{TEA}"}),
+            "recall": lambda folder=folder: journal.note_recall(
+                folder, TEA, "open", AT
+            ),
+        }
+        ended, finished = killed([acts[work]], limit)
+        [path] = folder.paths()
+        assert path in (TEA, f"archive/{TEA}")
+        text = folder.memory(path).text
+        assert text in (
+            f"---\nimportance: {number}\n---\n\n{LONG}\n" for number in (1, 7)
+        )
+        noted = [len(trail) for trail in journal.recalled(folder).values()]
+        assert noted in ([], [1])
+        if not ended:
+            break
+    assert limit > 1 and finished == 1
+    assert (path != TEA, "importance: 7" in text, noted == [1]) == (
+        work == "move",
+        work == "edit",
+        work == "recall",
+    )
+
+
+def leftovers(folder: Folder, age: int = 0) -> list[str]:
+    """The temporary files in a user's folder, which are made so many seconds older."""
+    found = sorted(Path(folder.root).rglob(f"{safe.TEMPORARY}*"))
+    for path in found:
+        os.utime(path, (time.time() - age,) * 2)
+    return [path.relative_to(folder.root).as_posix() for path in found]
+
+
+def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> None:
+    """What the program was about to write goes once it is old, and what lies in its bookkeeping; the rest is told of."""
+    ann = Store(tmp_path).user("ann")
+    ann.remember("Likes tea.")
+    above = Path(ann.folder.root, "facts/2026")
+    above.mkdir(exist_ok=True)
+    (above / f"{safe.OURS}0123456789abcdef").write_bytes(b"half a fa")
+    (above / f"{safe.TEMPORARY}fedcba9876543210").write_bytes(
+        b"a save that was being put back\n"
+    )
+    Path(ann.folder.bookkeeping(f"{safe.TEMPORARY}0011223344556677")).write_bytes(
+        b"half a lo"
+    )
+    ann.maintain(AT.date())
+    assert len(leftovers(ann.folder, 90)) == 3
+    ann.maintain(AT.date())
+    (left,) = leftovers(ann.folder)
+    assert left.endswith("fedcba9876543210") and Path(
+        ann.folder.root, left
+    ).read_bytes().startswith(b"a save")
+    (problem,) = overview.problems(ann.folder)
+    assert problem.path == left and "look at it" in problem.remedy

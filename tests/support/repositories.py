@@ -1,0 +1,116 @@
+"""Real repositories for tests: git as a person at the keyboard runs it, with no settings but those given here."""
+
+import datetime as dt
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from filemem import Store, User
+from filemem.git.history import History
+from filemem.git.setup import set_up
+from filemem.learn.remember import remember
+from filemem.store.folder import Folder
+
+SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
+START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def plain_git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Git that knows one person and nothing else of this machine."""
+    path = tmp_path_factory.mktemp("settings") / "gitconfig"
+    path.write_text(SETTINGS)
+    before = {
+        key: os.environ.get(key) for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+    }
+    os.environ |= {"GIT_CONFIG_GLOBAL": str(path), "GIT_CONFIG_NOSYSTEM": "1"}
+    yield
+    for key, value in before.items():
+        if value is None:
+            del os.environ[key]
+        else:
+            os.environ[key] = value
+
+
+def git(
+    where: Path | str,
+    *arguments: str,
+    stdin: bytes = b"",
+    fails: bool = False,
+    **environment: str,
+) -> str:
+    """What a git command prints; it must succeed, or fail where that is expected."""
+    call = ["git", "-C", str(where), *arguments]
+    done = subprocess.run(
+        call,
+        input=stdin,
+        capture_output=True,
+        env=os.environ | environment,
+        start_new_session=True,  # no terminal to ask at
+    )
+    assert fails == (done.returncode != 0), (arguments, done.stdout, done.stderr)
+    return done.stdout.decode().removesuffix("\n")
+
+
+def store(where: Path, user: str = "mara") -> Folder:
+    """A store with one memory, kept in git."""
+    where.mkdir()
+    mara = Store(where).user(user).folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
+    set_up(str(where), user, START)
+    return mara
+
+
+def write(user: Folder, path: str, text: str) -> Path:
+    """Let the machine write a memory, as its jobs do."""
+    if path not in user.paths():
+        assert user.create(path, text) == path
+    user.edit(path, lambda _: text.encode())
+    return Path(user.root) / path
+
+
+def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
+    """Record what a job of the machine's wrote; its commit."""
+    before = git(user.root, "rev-parse", "HEAD")
+    assert (
+        History(user).record(subject, paths, {"Job": "test", **trailers}, START) == ""
+    )
+    commit = git(user.root, "rev-parse", "HEAD")
+    assert commit != before
+    return commit
+
+
+def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
+    """Put a fact into the archive with a new one in its place, as jobs do; the new path, and all that were touched."""
+    new = remember(user, text, START).paths[0]
+    user.move({old: f"archive/{old}"})
+    mark = f"---\nsuperseded_by: {new}\nvalid_until: 2026-11-20\n".encode()
+    user.edit(
+        f"archive/{old}",
+        lambda data: mark + (data[4:] if data[:4] == b"---\n" else b"---\n" + data),
+    )
+    return new, [old, f"archive/{old}", new]
+
+
+def copied(repository: Path, place: Path) -> Path:
+    """A copy of a repository with its work tree."""
+    shutil.copytree(repository, place, symlinks=True)
+    return place
+
+
+def state(where: Path | str) -> dict[str, str]:
+    """All that a person has in the repository beside commits: the index, the branch, every byte of the work tree."""
+    found = {"": git(where, "ls-files", "--stage") + git(where, "symbolic-ref", "HEAD")}
+    for path in sorted(Path(where).rglob("*")):
+        inside = path.relative_to(where).as_posix()
+        if (
+            path.is_file()
+            and ".git/" not in f"{inside}/"
+            and "/.filemem/" not in f"/{inside}"
+        ):
+            found[inside] = path.read_bytes().decode("latin-1")
+    return found

@@ -1,0 +1,57 @@
+"""A note's day is what its name, its folders or its headings say, as other programs write them."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from programs import filemem, lay
+
+from filemem import Store
+from filemem.store.memory import Memory, when_of
+
+DAY = dt.date(2026, 3, 6)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "notes/20260306.md",
+        "journals/2026_03_06.md",
+        "notes/2026.03.06 Friday.md",
+        "notes/2026年3月6日.md",
+        "notes/2026/03/06.md",
+        "notes/20260306/lease.md",
+        "notes/2026-03-06/a/lease.md",
+    ],
+)
+def test_a_day_is_read_as_programs_write_it(path: str) -> None:
+    when = when_of(path)
+    assert when and (when.date, when.month) == (DAY, False)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["notes/20261345.md", "notes/10200306.md", "notes/2026/lease.md", "a/03/06.md"],
+)
+def test_a_mere_number_is_no_day(path: str) -> None:
+    assert when_of(path) is None
+
+
+def test_a_heading_that_is_a_day_dates_what_stands_under_it(tmp_path: Path) -> None:
+    log = (
+        "# Log\n\nOld.\n\n## 2026-03-24\n\nOiled the oars.\n\n### Later\n\nRowed.\n\n"
+        "## 26 March 2026\n\n- Swam.\n\n## Plans of 2027-01-01\n\nSail.\n"
+    )
+    days = {one.text: one.day for one in Memory("notes/log.md", log.encode()).passages}
+    assert days == {
+        "Old.": None,
+        "Oiled the oars.": dt.date(2026, 3, 24),
+        "Rowed.": dt.date(2026, 3, 24),
+        "- Swam.": dt.date(2026, 3, 26),
+        "Sail.": None,
+    }
+    lay(tmp_path / "memory_store/mara", {"notes/log.md": log})
+    store = Store(tmp_path / "memory_store")
+    assert store.users() == ["mara"]
+    done = filemem("search", "What did I do on 26 March 2026?", cwd=tmp_path)
+    assert "Swam" in done.stdout

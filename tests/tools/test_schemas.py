@@ -1,0 +1,66 @@
+"""The JSON Schemas, which editors and `filemem init` read, say what the program checks: of the settings those of `Config` and no
+others, of front matter what `filemem check` accepts."""
+
+import dataclasses
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from filemem.store import config, memory
+from filemem.store.config import Config
+
+TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    tuple: "array",
+    type(None): "object",
+}
+
+
+def schema(name: str) -> dict[str, Any]:
+    path = Path(memory.__file__).parents[1] / "schemas" / f"{name}.schema.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_schema_of_the_settings_is_that_of_config() -> None:
+    """Every key with its type, default, choices and comment."""
+    source = inspect.getsource(Config)
+    said = {}
+    for above, name, beside in re.findall(
+        r"^(?:    # (.+)\n)?    (\w+): .*?(?:  # (.+))?$", source, re.MULTILINE
+    ):
+        said[name] = above or beside
+    found, rules = schema("settings"), schema("settings")["properties"]
+    fields = dataclasses.fields(Config)
+    assert found["additionalProperties"] is False and list(rules) == [
+        *(field.name for field in fields),
+        config.STORES,
+    ]
+    for field in fields:
+        rule, kind = rules[field.name], type(field.default)
+        assert rule["description"] == said[field.name] and rule["type"] == [
+            TYPES[kind],
+            "null",
+        ], field.name
+        assert rule["default"] == ([] if field.default == () else field.default), (
+            field.name
+        )
+        assert rule.get("enum", [None])[:-1] == list(
+            config.RECALL if field.name == "recall" else ()
+        )
+        assert ("exclusiveMinimum" in rule) == (kind in (int, float)), field.name
+    assert (
+        tuple(rules["embeddings"]["properties"]) == config.EMBEDDINGS
+        and rules["threshold"]["exclusiveMaximum"] == 1
+    )
+
+
+def test_every_key_that_means_something_is_in_the_schema_of_front_matter() -> None:
+    known = schema("memory")["properties"]
+    assert set(memory._CHECKS) | memory.METADATA_KEYS <= set(known)
+    assert schema("memory")["additionalProperties"] is True
