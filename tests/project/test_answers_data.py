@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.answers import data
 
 SAMPLES = Path(data.__file__).parent / "samples"
@@ -119,3 +121,22 @@ def test_the_page_tells_what_the_log_of_the_run_holds() -> None:
         f"agree on {sum(first == second for first, second in twice)} of {len(twice)}"
         in page
     )
+
+
+@pytest.mark.parametrize(
+    ("log", "right"), [("tools-2026-11-28", 40), ("chat-2026-11-29", 21)]
+)
+def test_the_figures_of_longmemeval_are_those_of_its_logs(log: str, right: int) -> None:
+    """What a log says of itself, and the document says of it, is what its answers add up to."""
+    root = Path(data.__file__).parents[2]
+    path = root / f"benchmarks/answers/longmemeval-{log}.json"
+    logged = json.loads(path.read_text("utf-8"))
+    answers = logged["answers"]
+    tokens = sum(answer["tokens"] for answer in answers) / len(answers)
+    assert (
+        sum(answer["right"] for answer in answers) == logged["about"]["right"] == right
+    )
+    assert len(answers) == logged["about"]["of"]
+    document = (root / "docs/benchmarks.md").read_text("utf-8")
+    assert f"{right} of {len(answers)} |" in document
+    assert f"| {tokens:,.0f} of " in document
