@@ -40,9 +40,9 @@ from filemem.git.undo import undo
 from filemem.importers import import_file
 from filemem.jobs import forget
 from filemem.learn.remember import remember
-from filemem.store import transcript
+from filemem.store import saved_over
 from filemem.store.folder import Folder, StoreFolder
-from filemem.store.memory import Memory
+from filemem.store.memory import parse
 from filemem.store.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -124,7 +124,7 @@ JOBS: dict[str, Callable[[Folder], object]] = {
     "remember": lambda user: remember(user, "I collect stamps from Malta.", AT),
     "remember otherwise": lambda user: remember(user, "Ann lives in Bruges.", AT),
     **crash_driver.JOBS,
-    "restore turns": lambda user: transcript.put_back(user, NEW),
+    "restore turns": lambda user: saved_over.put_back(user, NEW),
     "import": _imported,
     "forget": _forgotten,
 }
@@ -230,7 +230,7 @@ def lost(before: dict[str, bytes], after: dict[str, bytes], job: str) -> list[st
     there = {line.strip() for data in after.values() for line in data.split(b"\n")}
     gone = []
     for path, data in before.items():
-        body = Memory(path, data).lines[Memory(path, data).front_end :]
+        body = parse(path, data).lines[parse(path, data).front_end :]
         told = [
             line for line in body if not job.endswith("forget") or "Hannah" not in line
         ]
@@ -492,11 +492,11 @@ def writers() -> Counter[str]:
         found["done"] = len(turns)
         user = Store(root).user("ann").folder
         found["saved over"] = len(_absent(root, turns))
-        noticed = transcript.lost(user)
+        noticed = saved_over.lost(user)
         found["noticed"] = sum(any(turn.rstrip().endswith(f": {one}") for gone in noticed.values() for turn in gone)
                                for one in _absent(root, turns))  # fmt: skip
         for path in noticed:
-            transcript.put_back(user, path)
+            saved_over.put_back(user, path)
         found["lost"] = len(_absent(root, turns))
     return found
 

@@ -36,7 +36,8 @@ from filemem.store.folder import (
     JobDone,
     StoreFolder,
 )
-from filemem.store.memory import PROFILE, Memory
+from filemem.store.memory import Memory
+from filemem.store.paths import PROFILE
 from filemem.store.zones import in_person_zone, local_now
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep

@@ -35,20 +35,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Folder, Progress, enters, is_memory, no_progress
-from filemem.store.memory import (
-    ASSISTANT,
-    LARGEST,
-    PROFILE,
-    SOURCE_MARK,
-    Memory,
-    is_archived,
-    kind_of,
-    pauses,
-    when_of,
-    windows,
-)
+from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, parse
+from filemem.store.passages import pauses, windows
+from filemem.store.paths import PROFILE, is_archived, kind_of, when_of
+from filemem.store.roles import ASSISTANT
 from filemem.text import terms
 from filemem.text.plain import LINK
 
@@ -339,7 +331,7 @@ def tokenize_file(
     builder: Builder, path: str, stats: Stats, data: bytes | None, marks: int = 0
 ) -> None:
     """Put a file into the builder, with marks besides those that it has itself; `data` is None where it could not be read."""
-    first, memory = builder.next, Memory(path, data or b"")
+    first, memory = builder.next, parse(path, data or b"")
     marks |= ARCHIVED if is_archived(path) else 0
     particulars: dict[str, Any] = {}
     day_starts = list[tuple[int, int]]()
@@ -689,8 +681,8 @@ class Index:
         known = self._memories.get(path)
         if known and known[0] == stats:
             return known[1]
-        memory = Memory(
-            path, safe.read(f"{self.place}/{path}", LARGEST)
+        memory = parse(
+            path, files.read(f"{self.place}/{path}", LARGEST)
         )  # no link leads there, as it was listed
         if _is_settled(stats) and len(memory.data) == stats[2] <= MOST_KEPT:
             if self._kept + stats[2] > MOST_KEPT:
@@ -806,8 +798,8 @@ class Index:
             raise NotFound(
                 f"{self.folder.name} has no memories yet; start with: filemem chat."
             )
-        safe.make_folder(self._where)
-        with safe.lock(f"{self._where}/{_LOCK}", wait):
+        files.make_folder(self._where)
+        with files.lock(f"{self._where}/{_LOCK}", wait):
             yield
 
     def _take(
@@ -853,17 +845,17 @@ class Index:
 
     # -- on disk -------------------------------------------------------------------------------------------------
 
-    def _load(self, files: dict[str, Stats]) -> bool:
+    def _load(self, listed: dict[str, Stats]) -> bool:
         """Take up the snapshot on disk if another one was written, or it was deleted, since it was last looked at."""
         data, stamp = b"", tuple[int, ...]()
         with (
             contextlib.suppress(OSError, FilememError),
-            open(safe.open_regular(f"{self._where}/{_SNAPSHOT}"), "rb") as file,
+            open(files.open_regular(f"{self._where}/{_SNAPSHOT}"), "rb") as file,
         ):
             stamp = _STATS(os.fstat(file.fileno()))
             if stamp != self._stamp:
                 most = _ROOM + _MOST_TIMES * sum(
-                    min(stats[2], LARGEST) for stats in files.values()
+                    min(stats[2], LARGEST) for stats in listed.values()
                 )
                 data = file.read(most + 1)
         if stamp == self._stamp:
@@ -881,10 +873,10 @@ class Index:
         flags = (
             os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         )  # not synced: what a power failure leaves of it fails its check
-        with open(safe.open_regular(new, flags), "wb") as file:
+        with open(files.open_regular(new, flags), "wb") as file:
             file.write(self._snapshot.packed(_version()))
         os.replace(new, path)
-        with open(safe.open_regular(path), "rb") as file:
+        with open(files.open_regular(path), "rb") as file:
             self._stamp = _STATS(os.fstat(file.fileno()))
         self._sweep(_SNAPSHOT)
 
@@ -892,7 +884,7 @@ class Index:
         """Delete what lies in the folder besides, such as an older version's files. The lock is held."""
         for name in os.listdir(self._where):
             if name not in (_LOCK, kept):
-                safe.delete(f"{self._where}/{name}")
+                files.delete(f"{self._where}/{name}")
 
 
 @functools.cache
@@ -918,7 +910,7 @@ def _read_into(builder: Builder, place: str, path: str, stats: Stats) -> None:
     settled = _is_settled(stats)
     data: bytes | None = None
     try:
-        data = safe.read(
+        data = files.read(
             f"{place}/{path}", LARGEST + 1
         )  # no Place: that no link leads there was seen as it was listed
     except NotFound:

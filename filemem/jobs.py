@@ -36,7 +36,7 @@ from filemem.store.folder import (
     StoreFolder,
     no_progress,
 )
-from filemem.store.memory import PROFILE
+from filemem.store.paths import PROFILE
 from filemem.text.plain import counted, one_line
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from filemem.api import User
-from filemem.store import journal
+from filemem.store import imports
 from filemem.store.folder import CurrentConversation
 from filemem.tools.toolbox import Toolbox
 
@@ -47,7 +47,7 @@ def memory_tools(user: User, chat: str = "") -> list[MemoryTool]:
             on, of which a search then finds nothing.
     """
     toolbox = user.tools()
-    path = journal.Origins(user.folder).recorded(f"added:{chat}") if chat else None
+    path = imports.Origins(user.folder).recorded(f"added:{chat}") if chat else None
     if path:
         toolbox.current = CurrentConversation(path, 1)
     turn = threading.Lock()

@@ -27,10 +27,12 @@ from filemem.llm.model import (
     Tools,
     ToolsRefused,
 )
-from filemem.store import config, journal
+from filemem.store import config, pending, recalls
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.gate import Gate
-from filemem.store.memory import ASSISTANT, FORGOTTEN, NO_ANSWER, PROFILE, Passage
+from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
+from filemem.store.paths import PROFILE
+from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.text import terms
 from filemem.text.plain import clip_tokens, escape_controls, one_line, printable
@@ -351,7 +353,7 @@ class Conversation:
 
     def visible_turns(self) -> list[Passage]:
         """Return the turns so far, without those that wait for their deletion."""
-        hidden = journal.pending_deletions(self.user)
+        hidden = pending.pending_deletions(self.user)
         turns = []
         for turn in self._turns():
             if not hidden.hides(self.transcript.path, turn.line):
@@ -533,7 +535,7 @@ class Conversation:
                 unseen.add(place)
         if self.kept:
             for path in recalled:
-                journal.note_recall(self.user, path, journal.CITED, self.now())
+                recalls.note_recall(self.user, path, recalls.CITED, self.now())
         return citations.mark(answer, unseen)
 
 

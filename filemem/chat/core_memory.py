@@ -13,11 +13,12 @@ from filemem import index
 from filemem.errors import FilememError, NotFound
 from filemem.llm import prompt
 from filemem.search.validity import Validity, validity
-from filemem.store import config, journal
+from filemem.store import config, pending
 from filemem.store.facts import plain
 from filemem.store.folder import Folder
-from filemem.store.memory import PROFILE, SOURCE_MARK
-from filemem.store.sections import BEGIN, END, under
+from filemem.store.memory import SOURCE_MARK
+from filemem.store.paths import PROFILE
+from filemem.store.profile_sections import BEGIN, END, under
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MAX_PREFERENCES_TOKENS = 600  # of all of them
@@ -93,7 +94,7 @@ def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
 
 def _lesson(folder: Folder, path: str) -> Iterator[str]:
     """The wishes in one lesson; none where it comes from someone else's words."""
-    hidden = journal.pending_deletions(folder)
+    hidden = pending.pending_deletions(folder)
     with contextlib.suppress(FilememError):
         memory = folder.memory(path)
         if {"tool", "said_by"} & memory.front.keys():

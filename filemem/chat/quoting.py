@@ -10,7 +10,9 @@ from filemem.chat.phrases import said_to
 from filemem.chat.recall import HOLDS, search
 from filemem.search.results import Hit
 from filemem.store.folder import CurrentConversation, Folder
-from filemem.store.memory import ASSISTANT, PROFILE, SOURCE_MARK, FileDate, kind_of
+from filemem.store.memory import SOURCE_MARK
+from filemem.store.paths import PROFILE, FileDate, kind_of
+from filemem.store.roles import ASSISTANT
 from filemem.text import dates
 from filemem.tools import render
 

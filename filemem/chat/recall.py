@@ -10,7 +10,8 @@ from filemem.llm import prompt
 from filemem.search.results import Hit
 from filemem.search.searching import Found, search_files
 from filemem.store.folder import CurrentConversation, Folder
-from filemem.store.memory import PROFILE, SOURCE_MARK
+from filemem.store.memory import SOURCE_MARK
+from filemem.store.paths import PROFILE
 from filemem.text.plain import count_tokens, escape_controls
 from filemem.tools import render
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from filemem.llm.model import Messages
-from filemem.store.memory import ASSISTANT, Passage
+from filemem.store.passages import Passage
+from filemem.store.roles import ASSISTANT
 from filemem.text.plain import count_tokens, one_line
 
 _PROGRAM_TAG = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)

@@ -34,9 +34,11 @@ from filemem.learn import proposals, sessions
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.llm.model import Model
 from filemem.search import semantic
-from filemem.store import config, journal, transcript
+from filemem.store import config, pending, transcript
 from filemem.store.folder import Folder
-from filemem.store.memory import ASSISTANT, NO_ANSWER, is_archived, when_of
+from filemem.store.passages import NO_ANSWER
+from filemem.store.paths import is_archived, when_of
+from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens, counted, first_few, one_line
 
@@ -345,7 +347,7 @@ class Chat:
 
 def _pending(user: Folder) -> int:
     """Return how many places wait for their deletion, hidden by an older version."""
-    return len(journal.pending_deletions(user))
+    return len(pending.pending_deletions(user))
 
 
 def _sections(seen: Prompt) -> list[tuple[str, str]]:

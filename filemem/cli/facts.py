@@ -25,7 +25,8 @@ from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied, together
 from filemem.learn.proposals import Proposal
 from filemem.store.folder import Folder
-from filemem.store.memory import PROFILE, Memory
+from filemem.store.memory import parse
+from filemem.store.paths import PROFILE
 from filemem.text.plain import one_line
 
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -211,7 +212,7 @@ def edit_command(call: Context, path: str) -> Output:
     while True:
         user.read(where, 1)  # refuses a device, say, on which an editor could hang
         _open_editor(user.absolute(where), line)
-        problems = Memory(where, user.read(where)).problems
+        problems = parse(where, user.read(where)).problems
         if not problems:
             return 0
         yield from map(str, problems)

@@ -26,9 +26,10 @@ from filemem.cli.context import (
 )
 from filemem.cli.output import Output, Row, Safe, dim, progress, say_dim
 from filemem.errors import FilememError
-from filemem.store import globs, safe
+from filemem.store import files, globs
 from filemem.store.folder import Folder, Stat
-from filemem.store.memory import Memory, is_archived, kind_of, live, when_of
+from filemem.store.memory import Memory, parse
+from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
 from filemem.tools.grep import GrepPage, grep, lines_of, newest_first
@@ -260,7 +261,7 @@ def _listed(folder: Folder, stat: Stat) -> dict[str, Any]:
     """Return a memory as `list` shows it."""
     when = when_of(stat.path)
     try:
-        memory = Memory(stat.path, folder.read(stat.path, MAX_TITLE_BYTES))
+        memory = parse(stat.path, folder.read(stat.path, MAX_TITLE_BYTES))
         when = memory.when
         title = _title(memory)
     except FilememError as error:
@@ -355,10 +356,10 @@ def report_command(call: Context, output: str | None) -> Output:
             )
     else:
         place = user.bookkeeping(REPORT)
-        safe.make_folder(os.path.dirname(place))
+        files.make_folder(os.path.dirname(place))
     with progress("looking") as show:
         text, memories = overview.page(user, call.now, show)
-    safe.write(place, text.encode())
+    files.write(place, text.encode())
     yield f"Wrote {output or place}: {counted(memories, 'memory', 'memories')}."
     if not output and sys.stdout.isatty():
         webbrowser.open(pathlib.Path(place).as_uri())

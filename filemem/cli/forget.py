@@ -15,8 +15,8 @@ from filemem.forget.matching import OTHER_FORM, occurrences
 from filemem.forget.plan import DeletionPlan, Removal, plan_deletion, plan_for
 from filemem.git.history import History
 from filemem.store.folder import JOB_WAIT_SECONDS, Folder, JobDone
-from filemem.store.journal import pending_places, settle_pending
-from filemem.store.memory import live
+from filemem.store.paths import live
+from filemem.store.pending import pending_places, settle_pending
 from filemem.text.plain import counted, one_line
 
 NAME_ONE = (

@@ -13,7 +13,7 @@ from filemem.chat.listener import Event, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to
 from filemem.chat.quoting import day_of
 from filemem.cli.output import Row, Safe, Wrapper, dim, say, say_dim, show, wrapped
-from filemem.store.memory import when_of
+from filemem.store.paths import when_of
 from filemem.text.plain import counted, escape_controls, one_line
 
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them

@@ -22,7 +22,7 @@ from filemem.git.setup import set_up
 from filemem.importers import ImportedMemory, Skipped
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OPENAI_URL
-from filemem.store import config, person, safe
+from filemem.store import config, files, person
 from filemem.store.folder import StoreFolder
 from filemem.text.plain import counted
 
@@ -55,8 +55,8 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     settings = os.path.join(root, config.NAME)
     begins = not os.path.lexists(settings)
     if begins:
-        safe.make_folder(root)
-        safe.create(settings, _settings_text().encode())
+        files.make_folder(root)
+        files.create(settings, _settings_text().encode())
         person.note_begun(root)
         yield f"Created {settings}."
         call.store = ""

@@ -32,9 +32,11 @@ from filemem.forget.plan import (
     split_place,
 )
 from filemem.git.history import LOGS, NOTES, History
-from filemem.store import journal, safe
+from filemem.store import files, logs, recalls
 from filemem.store.folder import BOOKKEEPING, Folder, JobDone
-from filemem.store.memory import FORGOTTEN, LARGEST, TURN_HEAD, Memory, live
+from filemem.store.memory import LARGEST, parse
+from filemem.store.passages import FORGOTTEN, TURN_HEAD
+from filemem.store.paths import live
 from filemem.text.plain import counted, digest, one_line
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -123,7 +125,7 @@ def _to_commit(folder: Folder, done: _Outcome) -> list[str]:
     new = {path for path, blob in drafts.items() if not blob}
     new = {path for path in new if path.startswith("sessions/")}
     kept = [path for path in dict.fromkeys(done.written) if path not in new]
-    return [*kept, journal.RECALLS]
+    return [*kept, recalls.RECALLS]
 
 
 # -- files -----------------------------------------------------------------------------
@@ -143,7 +145,7 @@ def _delete_level(
             done.deleted += [item.place for item in items]
             done.written.append(path)
     for above in {os.path.dirname(f"{folder.root}/{path}") for path in by_path}:
-        safe.sync_folder(above)
+        files.sync_folder(above)
 
 
 @contextlib.contextmanager
@@ -166,15 +168,15 @@ def _delete(where: str, items: list[Removal]) -> None:
         Changed: a person has saved it since.
         Refused: a link leads there.
     """
-    if safe.through_link(where):
+    if files.through_link(where):
         raise Refused(
             "a symbolic link leads there, which is not followed; delete that link."
         )
     whole = items[0]
     if whole.line:
-        safe.edit(where, lambda data: without(data, items))
+        files.edit(where, lambda data: without(data, items))
     else:
-        safe.delete_if(where, lambda where: digest(safe.read(where)) == whole.digest)
+        files.delete_if(where, lambda where: digest(files.read(where)) == whole.digest)
 
 
 def without(data: bytes, items: Iterable[Removal]) -> bytes:
@@ -215,10 +217,10 @@ def _take_names_out(folder: Folder, plan: DeletionPlan, done: _Outcome) -> None:
         items = [item for item in plan.items if item.path == path]
         where = f"{folder.root}/{path}"
         with _reporting(path, done):
-            data = safe.read(where, LARGEST + 1)
+            data = files.read(where, LARGEST + 1)
             if len(data) <= LARGEST and unnamed(data, plan.gone, items) != data:
                 change = functools.partial(unnamed, gone=plan.gone, items=items)
-                safe.edit(where, change)
+                files.edit(where, change)
                 done.written.append(path)
 
 
@@ -258,7 +260,7 @@ def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
             lines = [item for item in plan.items if item.line]
             mine = [item for item in lines if live(item.path) == live(path)]
             data = without(data, mine)
-            more = removals_with(Memory(path, data), plan.matcher)
+            more = removals_with(parse(path, data), plan.matcher)
             if any(not item.line for item in more):
                 return f"{FORGOTTEN}\n".encode()
             data = without(data, more)
@@ -273,7 +275,7 @@ def clear_records(
 ) -> list[str]:
     """Take it out of every record of the program's own; return what was changed."""
     said = list[str]()
-    inside = safe.walk(folder.bookkeeping(), lambda path, entry: path not in skipped)
+    inside = files.walk(folder.bookkeeping(), lambda path, entry: path not in skipped)
     for path, entry in inside:
         is_file = entry.is_file(follow_symlinks=False)
         if not is_file or path == OLD_JOURNAL or path.endswith("lock"):
@@ -281,9 +283,9 @@ def clear_records(
         where = folder.bookkeeping(path)
         with contextlib.suppress(NotFound, Refused):  # the search names what is left
             if plan.matcher.match_name(path) >= plan.matcher.least:
-                safe.delete(where)
+                files.delete(where)
                 said.append(f"{BOOKKEEPING}/{path}")
-            elif safe.edit(where, lambda data: record_without(data, plan)):
+            elif files.edit(where, lambda data: record_without(data, plan)):
                 said.append(f"lines of {BOOKKEEPING}/{path}")
     return sorted(said)
 
@@ -308,7 +310,7 @@ def record_without(data: bytes, plan: DeletionPlan) -> bytes:
         if isinstance(value, dict | list):
             cleared = _value_without(value, plan)
             if cleared != value:
-                raw = journal.line(cleared)
+                raw = logs.line(cleared)
         elif plan.matcher.holds(line) or _names(line, places):
             continue
         else:
@@ -352,7 +354,7 @@ def _clear_caches(folder: Folder) -> None:
     indexes.of(folder).discard()
     for name in CACHES:
         with contextlib.suppress(NotFound, FileNotFoundError):
-            safe.remove(folder.bookkeeping(name))
+            files.remove(folder.bookkeeping(name))
 
 
 # -- a whole user ----------------------------------------------------------------------
@@ -371,10 +373,10 @@ def _empty(folder: Folder, plan: DeletionPlan) -> JobDone:
         if name not in (BOOKKEEPING, ".git"):
             try:
                 with contextlib.suppress(NotFound):
-                    safe.remove(f"{folder.root}/{name}")
+                    files.remove(f"{folder.root}/{name}")
             except OSError as error:
                 stayed.append(f"{one_line(name)} stays: {in_words(error)}")
-    safe.sync_folder(folder.root)
+    files.sync_folder(folder.root)
     count = counted(len(plan.items), "memory", "memories")
     paths = [*LOGS, *(item.path for item in plan.items)]
     facts = {"deleted": [], "stayed": stayed, "left": []}
@@ -388,10 +390,10 @@ def remove_folder(folder: Folder, *, repository: bool) -> None:
     names = [BOOKKEEPING, ".git"] if repository else [BOOKKEEPING]
     for name in names:
         with contextlib.suppress(NotFound):
-            safe.remove(f"{folder.root}/{name}")
+            files.remove(f"{folder.root}/{name}")
     with contextlib.suppress(OSError):  # it is not empty
         os.rmdir(folder.root)
-    safe.sync_folder(folder.store)
+    files.sync_folder(folder.store)
 
 
 # -- what an earlier version had begun -------------------------------------------------
@@ -415,7 +417,7 @@ def finish_old(folder: Folder) -> JobDone:
     if not is_begun(folder):
         return nothing
     place = folder.bookkeeping(OLD_JOURNAL)
-    plan = _old_plan(safe.read(place), folder)
+    plan = _old_plan(files.read(place), folder)
     done = nothing._replace(
         said=["Dropped a forget that had been cut off; ask for it again."]
     )
@@ -423,7 +425,7 @@ def finish_old(folder: Folder) -> JobDone:
         done = conclude(folder, plan, execute(folder, plan))
         first = "Finished a forget that had been cut off."
         done = done._replace(said=[first, *done.said])
-    safe.delete(place)
+    files.delete(place)
     return done
 
 

@@ -16,20 +16,12 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from filemem.errors import FilememError
-from filemem.store import safe
+from filemem.store import files
+from filemem.store.encodings import decode
 from filemem.store.folder import BOOKKEEPING
-from filemem.store.memory import (
-    DATED,
-    FORGOTTEN,
-    NAMELESS,
-    TURN_HEAD,
-    Passage,
-    decode,
-    live,
-    paragraphs,
-    slug,
-    turns,
-)
+from filemem.store.memory import NAMELESS
+from filemem.store.passages import FORGOTTEN, TURN_HEAD, Passage, paragraphs, turns
+from filemem.store.paths import DATED, live, slug
 from filemem.text import terms
 from filemem.text.plain import UNSEEN, one_line
 
@@ -331,7 +323,7 @@ def occurrences(
     def entered(path: str, entry: "os.DirEntry[str]") -> bool:
         return path not in skipped and not _is_closed(path, entry)
 
-    for path, entry in safe.walk(top, entered) if matcher else ():
+    for path, entry in files.walk(top, entered) if matcher else ():
         if path not in skipped:
             found += _occurrences_of(path, entry, matcher)
     return sorted(found, key=lambda one: (one.path, one.line))
@@ -344,7 +336,7 @@ def is_record_of_other_form(one: Occurrence) -> bool:
 
 def _is_closed(path: str, entry: "os.DirEntry[str]") -> bool:
     barred = not os.access(entry.path, os.R_OK | os.X_OK)
-    return entry.name == ".git" or safe.too_far(path) or barred
+    return entry.name == ".git" or files.too_far(path) or barred
 
 
 def _occurrences_of(
@@ -357,7 +349,7 @@ def _occurrences_of(
             yield Occurrence(path[:200], 0, "", UNREADABLE)
         return
     try:
-        data = safe.read(entry.path)
+        data = files.read(entry.path)
         is_read = not _PACKED.match(data)
     except (FilememError, OSError):
         is_read = not os.path.lexists(entry.path)

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.forget.matching import (
@@ -24,7 +25,7 @@ from filemem.forget.matching import (
     occurrences,
     without_names,
 )
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import (
     BOOKKEEPING,
     Folder,
@@ -32,20 +33,10 @@ from filemem.store.folder import (
     is_temporary_name,
     no_progress,
 )
-from filemem.store.memory import (
-    ASSISTANT,
-    DATED,
-    FORGOTTEN,
-    LARGEST,
-    NAMELESS,
-    PROFILE,
-    SOURCE_MARK,
-    TURN_HEAD,
-    Memory,
-    Passage,
-    live,
-    stem_of,
-)
+from filemem.store.memory import LARGEST, NAMELESS, SOURCE_MARK, Memory, parse
+from filemem.store.passages import FORGOTTEN, TURN_HEAD, Passage
+from filemem.store.paths import DATED, PROFILE, live
+from filemem.store.roles import ASSISTANT
 from filemem.text.plain import digest, one_line
 
 # In the bookkeeping: what is made anew, and digests of an earlier version's server.
@@ -347,7 +338,7 @@ class _Cascade:
                 data = folder.read(path, LARGEST + 1)
                 if len(data) > LARGEST:  # it can go, but only whole
                     data = b""
-                self.memories[path] = Memory(path, data)
+                self.memories[path] = parse(path, data)
 
     def at(self, place: str) -> list[Removal]:
         """Return the removal of a memory, or of what stands at its lines."""
@@ -404,7 +395,7 @@ class _Cascade:
         items = [item for lines in self.going.values() for item in lines.values()]
         for number, item in enumerate(items):
             if not item.line:
-                data = safe.read(f"{self.folder.root}/{item.path}")
+                data = files.read(f"{self.folder.root}/{item.path}")
                 items[number] = replace(item, digest=digest(data))
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         return DeletionPlan(items, [*records], says_it, [*left], self.matcher)
@@ -471,7 +462,7 @@ class _Cascade:
         near = {
             live(path): lines
             for path, lines in self.going.items()
-            if lines and stem_of(path) in memory.data
+            if lines and os.fsencode(PurePath(path).stem) in memory.data
         }
         if not near:
             return
@@ -550,7 +541,7 @@ class _Cascade:
         if not is_temporary_name(name):
             return False
         with contextlib.suppress(FilememError, OSError):
-            data = safe.read(f"{self.folder.root}/{path}", LARGEST)
+            data = files.read(f"{self.folder.root}/{path}", LARGEST)
             lines = set(data.splitlines())
             for going in list(self.going):
                 memory = self.memories.get(going)

@@ -39,8 +39,9 @@ from filemem.git.repository import (
     split_nul,
 )
 from filemem.git.sync import PURGED
-from filemem.store import safe
-from filemem.store.memory import FORGOTTEN, live
+from filemem.store import files
+from filemem.store.passages import FORGOTTEN
+from filemem.store.paths import live
 from filemem.text.plain import first_few, one_line
 
 TIMEOUT_SECONDS = 3600.0
@@ -151,7 +152,7 @@ def purge(history: History, plan: DeletionPlan) -> list[str]:
         _take_over(copy, repository)
         known = {*read_text(repository.git_dir, PURGED).split(), *replaced}
         text = "".join(f"{name}\n" for name in sorted(known))
-        safe.write(os.path.join(repository.git_dir, PURGED), text.encode())
+        files.write(os.path.join(repository.git_dir, PURGED), text.encode())
         # What was staged may have the text.
         repository.run("reset", "--quiet", "--", pathspec(history.prefix))
         repository.call("update-index", "--clear-resolve-undo")

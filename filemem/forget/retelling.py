@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from filemem.forget import sections
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError
-from filemem.store import sections
-from filemem.store.journal import Compacted
-from filemem.store.memory import Memory, Passage, live
-from filemem.store.sections import Bullet
+from filemem.store.bullets import Bullet
+from filemem.store.compactions import Compacted
+from filemem.store.memory import Memory
+from filemem.store.passages import Passage
+from filemem.store.paths import live
 from filemem.text import dates
 from filemem.text.lenient_json import read_list
 from filemem.text.plain import clip_tokens, count_tokens, one_line

@@ -14,22 +14,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from filemem.forget import sections
 from filemem.forget.retelling import Source, retell
+from filemem.forget.sections import DIGITS
 from filemem.llm.model import Model
-from filemem.store import config, journal, safe, sections
+from filemem.store import compactions, config, files, logs, pending, recalls
+from filemem.store.bullets import Bullet
+from filemem.store.compactions import Compacted
+from filemem.store.encodings import decode, in_utf8
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
-from filemem.store.journal import Compacted, PendingDeletion
-from filemem.store.memory import (
-    FORGOTTEN,
-    LARGEST,
-    Memory,
-    archived,
-    decode,
-    in_utf8,
-    live,
-)
+from filemem.store.memory import LARGEST, Memory
+from filemem.store.passages import FORGOTTEN
+from filemem.store.paths import archived, live
+from filemem.store.pending import PendingDeletion
 from filemem.store.roles import Role
-from filemem.store.sections import DIGITS, Bullet
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import counted, digest, escape_controls, one_line
 
@@ -63,8 +61,8 @@ def plan(
     if older_than is None:
         older_than = config.of(folder).compact_after_days
     before = today.toordinal() - older_than
-    known = journal.compacted(folder)
-    hidden = journal.pending_deletions(folder)
+    known = compactions.compacted(folder)
+    hidden = pending.pending_deletions(folder)
     paths = folder.paths()
     homes = _homes(folder, paths)
     taken = set(paths)
@@ -197,7 +195,7 @@ def _compact(
     A section that a killed run has written is left as it is.
     """
     where = folder.absolute(summary)
-    standing = decode(safe.read(where)).encode() if os.path.lexists(where) else b""
+    standing = decode(files.read(where)).encode() if os.path.lexists(where) else b""
     share = config.of(folder).summary_share
     made: dict[str, bytes] = {}
     for source in sources:
@@ -212,13 +210,13 @@ def _compact(
     with folder.locked():
         _put_sections(folder, summary, sources, made)
     live_ones = [one.path for one in sources if not one.old and not one.memory.archived]
-    stayed = journal.archive(folder, live_ones, at)
+    stayed = recalls.archive(folder, live_ones, at)
     rows = []
     for source in sources:
         section = digest(made[source.path], DIGITS)
-        how = journal.RETOLD if source.path in retold else journal.DONE
+        how = compactions.RETOLD if source.path in retold else compactions.DONE
         rows.append((source.path, source.digest, live(summary), section, how))
-    journal.add_rows(folder, journal.COMPACTED, rows)
+    logs.add_rows(folder, compactions.COMPACTED, rows)
     for source in sources:
         yield {
             "summary": summary,

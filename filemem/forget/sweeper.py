@@ -12,23 +12,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.store import config, journal, transcript
+from filemem.store import compactions, config, pending, recalls, saved_over
 from filemem.store.config import Config
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
-from filemem.store.journal import RecallHistory
 from filemem.store.memory import (
-    ARCHIVE,
     IMPORTANCE,
     LARGEST,
     LARGEST_YAML,
-    PROFILE,
     REFERENCE,
     SOURCE_MARK,
     Memory,
-    archived,
-    is_archived,
-    live,
+    parse,
 )
+from filemem.store.paths import ARCHIVE, PROFILE, archived, is_archived, live
+from filemem.store.recalls import RecallHistory
 from filemem.text.plain import counted, first_few
 
 # -- the curve: how much of a memory is left after some days without recall; days throughout -----------------------------------
@@ -150,11 +147,11 @@ def standings(
 ) -> Iterator[MemoryStatus]:
     """Every memory as it stands today, in no order."""
     trails, settings, stats = (
-        journal.recalled(folder),
+        recalls.recalled(folder),
         config.of(folder),
         list(folder.files()),
     )
-    profile, summarised = folder.find(PROFILE), journal.compacted(folder)
+    profile, summarised = folder.find(PROFILE), compactions.compacted(folder)
     rested_on = {
         mark[1]
         for mark in map(SOURCE_MARK.search, profile.lines if profile else ())
@@ -169,7 +166,7 @@ def standings(
             continue
         except (FilememError, OSError):
             readable = False
-        memory = Memory(stat.path, data)
+        memory = parse(stat.path, data)
         told, trail, now = (
             memory.particulars,
             trails.get(live(memory.path), _NO_TRAIL),
@@ -292,7 +289,7 @@ def apply(
         drafts = folder.drafts.intersection({*found.going, *back})
         stayed = {path: draft_stays(path) for path in sorted(drafts)}
     else:
-        stayed = journal.archive(folder, found.going, at, progress) | folder.move(back)
+        stayed = recalls.archive(folder, found.going, at, progress) | folder.move(back)
     going = {path: why for path, why in found.going.items() if path not in stayed}
     coming = {
         live(path): why for path, why in found.coming.items() if path not in stayed
@@ -333,11 +330,11 @@ def restore(folder: Folder, places: Iterable[str], at: dt.datetime) -> JobDone:
         place: folder.locate(cited["path"] if cited else place)
         for place, cited in asked.items()
     }
-    shown, failed = journal.settle_pending(folder, [*asked, *found.values()]), False
+    shown, failed = pending.settle_pending(folder, [*asked, *found.values()]), False
     said = [f"Held back no more: {', '.join(shown)}."] if shown else []
     for path in dict.fromkeys(found.values()):
         if not is_archived(path):
-            back = transcript.put_back(folder, path)
+            back = saved_over.put_back(folder, path)
             turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
             said += [f"Put {turns} saved over back into {path}."] if back else []
             if not (back or any(place.startswith(path) for place in shown)):
@@ -345,7 +342,7 @@ def restore(folder: Folder, places: Iterable[str], at: dt.datetime) -> JobDone:
                 failed = True
             continue
         # The recall comes first, so that a run that is cut off reinforces it too.
-        journal.note_recalls(folder, [path], journal.RESTORED, at)
+        recalls.note_recalls(folder, [path], recalls.RESTORED, at)
         stayed = folder.move({path: live(path)})
         said.append(stayed.get(path, f"Restored {live(path)}."))
         failed |= bool(stayed)

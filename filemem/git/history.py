@@ -34,9 +34,10 @@ from filemem.git.repository import (
     read_text,
     split_nul,
 )
-from filemem.store import journal, safe
+from filemem.store import files
 from filemem.store.folder import BOOKKEEPING, Folder, is_temporary_name
-from filemem.store.memory import archived, live
+from filemem.store.logs import values
+from filemem.store.paths import archived, live
 from filemem.store.scratch import Scratch
 from filemem.text.plain import first_few, one_line
 
@@ -49,7 +50,7 @@ LOGS = tuple(
 IGNORE = (
     f"**/{BOOKKEEPING}/*",
     *(f"!**/{log}" for log in LOGS),
-    f"{safe.TEMPORARY}*",
+    f"{files.TEMPORARY}*",
 )
 ATTRIBUTES = (
     "**/sessions/** merge=union",
@@ -235,15 +236,15 @@ class History:
         for name in sorted(os.listdir(place)):
             note = f"{place}/{name}"
             # A note that is locked is of a job that is at work.
-            with contextlib.suppress(Busy), safe.lock(note, 0):
-                noted = next(journal.values(note), None)
+            with contextlib.suppress(Busy), files.lock(note, 0):
+                noted = next(values(note), None)
                 if isinstance(noted, list):  # else the job had not begun
                     changes, staged = noted
                     self.uncommitted = Uncommitted(changes, frozenset(staged))
                     now = dt.datetime.now().astimezone()
                     with self.repository.lock():
                         self.commit(None, commit_message(RECOVERED, {}), now)
-                safe.delete(note)
+                files.delete(note)
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
@@ -256,14 +257,14 @@ class History:
             with contextlib.suppress(FilememError, OSError):
                 staged = frozenset(map(self.own_path, self.repository.staged()))
                 self.uncommitted = Uncommitted(self.changes(), staged)
-                safe.make_folder(os.path.dirname(note))
-                held.enter_context(safe.lock(note, 0))
+                files.make_folder(os.path.dirname(note))
+                held.enter_context(files.lock(note, 0))
                 with open(note, "w", encoding="utf-8") as file:
                     json.dump([self.uncommitted.changes, sorted(staged)], file)
             yield
             if not self._fault:
                 with contextlib.suppress(FilememError, OSError):
-                    safe.delete(note)
+                    files.delete(note)
 
     def record(
         self,

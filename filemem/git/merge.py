@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from filemem.errors import Changed, FilememError, Refused
 from filemem.git.history import LOGS
 from filemem.git.repository import Repository, object_name
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import numbered
-from filemem.store.memory import ARCHIVE
+from filemem.store.paths import ARCHIVE
 from filemem.text.plain import first_few, one_line
 
 Tree = Mapping[str, str]  # the entry of each file, by its path in the repository
@@ -282,12 +282,12 @@ def _read(repository: Repository, path: str) -> bytes | None:
     if not path:
         return None
     place = f"{repository.root}/{path}"
-    if safe.through_link(place):
+    if files.through_link(place):
         raise Refused(
             f"the path to {one_line(path)} goes through a symbolic link, which is "
             "not followed; delete that link."
         )
-    return safe.read(place) if os.path.lexists(place) else None
+    return files.read(place) if os.path.lexists(place) else None
 
 
 def _has(data: bytes | None, entry: str) -> bool:
@@ -311,8 +311,8 @@ def carry_out(repository: Repository, changes: list[FileChange]) -> None:
 
 
 def _delete(place: str, entry: str) -> None:
-    safe.delete_if(place, lambda path: _has(safe.read(path), entry))
-    safe.sync_folder(os.path.dirname(place))
+    files.delete_if(place, lambda path: _has(files.read(path), entry))
+    files.sync_folder(os.path.dirname(place))
 
 
 def _write(root: str, change: FileChange, data: bytes) -> None:
@@ -325,15 +325,15 @@ def _write(root: str, change: FileChange, data: bytes) -> None:
             return data
         return _with_lines(now, data) if is_log else None
 
-    safe.make_folder(os.path.dirname(target))
+    files.make_folder(os.path.dirname(target))
     if not change.source and not os.path.lexists(target):
-        safe.create(target, data)
+        files.create(target, data)
         return
     if change.source and not change.stays:
-        safe.rename_new(source, target)
-        safe.sync_folder(os.path.dirname(target))
-        safe.sync_folder(os.path.dirname(source))
-    changed = safe.edit(target, merged)
+        files.rename_new(source, target)
+        files.sync_folder(os.path.dirname(target))
+        files.sync_folder(os.path.dirname(source))
+    changed = files.edit(target, merged)
     if not (changed or is_log or change.old == change.new):
         raise Changed(
             f"{change.target} has just been changed; commit it, then try again."

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Progress, no_progress
 from filemem.text.plain import one_line
 
@@ -133,7 +133,7 @@ def git_dir_of(dot_git: str) -> str:
 def read_text(folder: str, name: str) -> str:
     """Return the stripped text of a plain file in a folder, or '' if there is none."""
     try:
-        return os.fsdecode(safe.read(os.path.join(folder, name))).strip()
+        return os.fsdecode(files.read(os.path.join(folder, name))).strip()
     except (NotFound, Refused):
         return ""
 
@@ -345,7 +345,7 @@ class Repository:
 
         Raises Busy after LOCK_TIMEOUT_SECONDS.
         """
-        return safe.lock(os.path.join(self.git_dir, LOCK), LOCK_TIMEOUT_SECONDS)
+        return files.lock(os.path.join(self.git_dir, LOCK), LOCK_TIMEOUT_SECONDS)
 
     def staged(self) -> set[str]:
         """Return the paths whose entry in the index differs from HEAD."""

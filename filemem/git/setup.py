@@ -9,7 +9,7 @@ import os
 from filemem.errors import FilememError
 from filemem.git.history import ATTRIBUTES, IGNORE, changed_paths, commit_message
 from filemem.git.repository import MACHINE, Repository, find_dot_git, read_text
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Progress, no_progress
 
 
@@ -74,8 +74,8 @@ def _add_lines(path: str, lines: tuple[str, ...]) -> list[str]:
     if not missing:
         return []
     with contextlib.suppress(FileExistsError):
-        safe.create(path, b"")
-    safe.append(path, "".join(f"{line}\n" for line in missing).encode())
+        files.create(path, b"")
+    files.append(path, "".join(f"{line}\n" for line in missing).encode())
     return [f"Added {len(missing)} lines to {path}."]
 
 

@@ -14,8 +14,8 @@ from filemem.errors import FilememError
 from filemem.git.history import LOGS, Commit, History, commit_message, log, read_commits
 from filemem.git.merge import FileChange, Merge, carry_out, merge_trees, pending
 from filemem.git.repository import GitError, split_nul
-from filemem.store import journal
-from filemem.store.memory import archived, is_archived, kind_of, live
+from filemem.store import recalls
+from filemem.store.paths import archived, is_archived, kind_of, live
 from filemem.store.scratch import Scratch
 from filemem.text.plain import first_few, one_line
 
@@ -53,7 +53,7 @@ def undo(history: History, revision: str | None, at: dt.datetime) -> Undone:
         with history.noted():
             # Else the next sweep would archive again what comes back.
             back = _out_of_archive(history, changes)
-            journal.note_recalls(history.folder, back, journal.RESTORED, at)
+            recalls.note_recalls(history.folder, back, recalls.RESTORED, at)
             carry_out(repository, todo)
             trailers = {"Job": "undo", "Undoes": commit.commit}
             message = commit_message(f'Undo "{commit.subject}"', trailers)

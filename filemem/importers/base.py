@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.store import safe
+from filemem.store import files
 
 IMAGE_SUFFIXES = tuple(
     ".png .jpg .jpeg .gif .webp .heic .bmp .tif .tiff .avif .svg".split()
@@ -195,7 +195,7 @@ def text_lines(path: str) -> Iterator[tuple[int, str]]:
 
     A line over MAX_LINE_CHARS comes in pieces.
     """
-    with open(safe.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
+    with open(files.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
         number = 0
         while line := file.readline(MAX_LINE_CHARS):
             number += 1

@@ -26,7 +26,7 @@ from filemem.importers.base import (
     part_text,
 )
 from filemem.importers.exports import branch_to, elements
-from filemem.store.memory import slug
+from filemem.store.paths import slug
 from filemem.text.plain import printable
 
 ASSISTANT = "Claude"

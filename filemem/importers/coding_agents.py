@@ -30,7 +30,7 @@ from filemem.importers.base import (
     part_text,
     text_lines,
 )
-from filemem.store import safe
+from filemem.store import files
 
 # Folders of Claude Code's beside a session.
 _UNREAD_FOLDERS = ("subagents", "workflows", "tool-results")
@@ -64,12 +64,12 @@ def agent_parser(assistant: str, name_pattern: str, read: Reader) -> Parser:
     """
 
     def parse(path: str, zone: tzinfo | None) -> Iterator[Item]:
-        files = _session_files(path, name_pattern)
-        if not files:
+        sessions = _session_files(path, name_pattern)
+        if not sessions:
             what = f"{path} holds no sessions of {assistant}"
             raise NotFound(f"{what}; name the folder that it keeps them in.")
         copies = list[ImportedConversation]()
-        for file in files:
+        for file in sessions:
             broken = list[Skipped]()
             try:
                 entries = _entries(file, broken)
@@ -96,17 +96,17 @@ def agent_parser(assistant: str, name_pattern: str, read: Reader) -> Parser:
 def _session_files(path: str, name_pattern: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
-    entries = safe.walk(
+    entries = files.walk(
         os.path.realpath(path), lambda _, entry: entry.name not in _UNREAD_FOLDERS
     )
-    files = []
+    found = []
     for _, entry in entries:
         name = entry.name.removesuffix(_COMPRESSED)
         if re.fullmatch(name_pattern, name) and entry.is_file(follow_symlinks=False):
-            files.append(entry.path)
-    plain = set(files)
+            found.append(entry.path)
+    plain = set(found)
     return sorted(
-        file for file in files if file.removesuffix(_COMPRESSED) not in plain - {file}
+        file for file in found if file.removesuffix(_COMPRESSED) not in plain - {file}
     )
 
 
@@ -139,7 +139,7 @@ def _lines(file: str) -> Iterator[tuple[int, str]]:
     except ImportError:
         remedy = "install filemem[zstd], or unpack it with zstd -d, and import again"
         raise FilememError(f"it is compressed; {remedy}") from None
-    with open(safe.open_regular(file), "rb") as packed:
+    with open(files.open_regular(file), "rb") as packed:
         try:
             text = zstandard.ZstdDecompressor().stream_reader(packed).read()
         except zstandard.ZstdError as error:

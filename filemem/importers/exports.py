@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers.base import as_dict, decode_json
-from filemem.store import safe
+from filemem.store import files
 
 # Large exports come as conversations-000.json, conversations-001.json, …
 _DOCUMENT_NAME = re.compile(r"(?:conversations(?:-\d+)?|memories)\.json")
@@ -83,7 +83,7 @@ def _documents(path: str) -> Iterator[tuple[str, bytes]]:
     if os.path.isdir(path):
         yield from _documents_of_folder(path)
         return
-    with open(safe.open_regular(path), "rb") as file:
+    with open(files.open_regular(path), "rb") as file:
         if file.peek(2)[:2] == b"PK":
             yield from _documents_of_zip(path, file)
         else:
@@ -99,7 +99,7 @@ def _documents_of_folder(path: str) -> Iterator[tuple[str, bytes]]:
         if _is_document(name) and os.path.isfile(place):
             size_bytes = os.path.getsize(place)
             _check_size(path, size_bytes)
-            yield name, safe.read(place, size_bytes)
+            yield name, files.read(place, size_bytes)
 
 
 def _documents_of_zip(path: str, file: Any) -> Iterator[tuple[str, bytes]]:

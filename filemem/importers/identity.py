@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from filemem.store.journal import NO_PART, Imported
+from filemem.store.imports import NO_PART, Imported
 
 MIN_COMMON_TURNS = 3
 """Turns that two lists must share in order, where they share neither the end of what is

@@ -6,9 +6,9 @@ from datetime import tzinfo
 
 from filemem.errors import Refused
 from filemem.importers.base import IMAGE_SUFFIXES, ImportedNote, Item, Skipped
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import is_temporary_name
-from filemem.store.memory import LARGEST, Memory
+from filemem.store.memory import LARGEST, parse
 
 # Attachments that may hold no NUL, by which all others are known.
 _ATTACHMENT_SUFFIXES = (*IMAGE_SUFFIXES, ".pdf", ".rtf", ".ps", ".eps")
@@ -22,7 +22,7 @@ def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
-    entries = safe.walk(
+    entries = files.walk(
         os.path.realpath(path), lambda _, entry: not _left_out_because(entry)
     )
     for name, entry in sorted(entries, key=lambda found: found[0]):
@@ -47,10 +47,10 @@ def _left_out_because(entry: "os.DirEntry[str]") -> str:
 def _note(path: str, place: str) -> ImportedNote | Skipped:
     """Read the file at `place` as the note `path`, unless it is no text."""
     try:
-        data = safe.read(place, LARGEST + 1)
+        data = files.read(place, LARGEST + 1)
     except Refused as error:
         return Skipped(path, str(error))
-    if path.lower().endswith(_ATTACHMENT_SUFFIXES) or Memory(path, data).binary:
+    if path.lower().endswith(_ATTACHMENT_SUFFIXES) or parse(path, data).binary:
         return Skipped(path, "an attachment, not a text file")
     if len(data) > LARGEST:
         limit = f"larger than {LARGEST // 1_000_000} MB"

@@ -8,7 +8,7 @@ from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, KnownMemory
 from filemem.learn.sessions import Session, SessionTurn
 from filemem.llm import prompt
-from filemem.store.memory import PROFILE
+from filemem.store.paths import PROFILE
 from filemem.text import dates
 from filemem.text.plain import count_tokens
 from filemem.text.redaction import redact

@@ -18,8 +18,10 @@ from filemem.learn.log import digest
 from filemem.learn.records import ADD, WRITTEN, Action, Claim, ForgetWish
 from filemem.llm.model import ModelError, Reply
 from filemem.store.facts import plain
-from filemem.store.memory import ASSISTANT, IMPORTANCE, kind_of
-from filemem.store.sections import SECTIONS
+from filemem.store.memory import IMPORTANCE
+from filemem.store.paths import kind_of
+from filemem.store.profile_sections import SECTIONS
+from filemem.store.roles import ASSISTANT
 from filemem.text import dates, terms
 from filemem.text.lenient_json import Listed, read_list
 from filemem.text.plain import LINK, one_line

@@ -33,7 +33,7 @@ from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
 from filemem.store import config
 from filemem.store.folder import Folder, JobDone
-from filemem.store.memory import live
+from filemem.store.paths import live
 from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more

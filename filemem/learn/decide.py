@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from filemem.learn.log import LearnLog
 from filemem.learn.records import ADD, SUPERSEDE, UPDATE, Action, Claim, Decision
 from filemem.learn.sessions import display
-from filemem.store import facts, journal
+from filemem.store import facts, pending
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, numbered
-from filemem.store.memory import ARCHIVE, Memory, kind_of, live, when_of
+from filemem.store.memory import Memory
+from filemem.store.paths import ARCHIVE, kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
@@ -70,7 +71,7 @@ class KnownMemories:
         self.live: dict[str, KnownMemory] = {}
         self._taken: set[str] = set()
         self._by_text: dict[tuple[str, str], str] = {}
-        hidden = journal.pending_deletions(folder)
+        hidden = pending.pending_deletions(folder)
         for path in folder.paths():
             self._taken.add(path)
             if kind_of(path) in KINDS and not hidden.hides(path, 0):

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from filemem.errors import NotFound
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Folder
-from filemem.store.memory import live
+from filemem.store.paths import live
 from filemem.text import plain
 
 LOG_NAME = "consolidated.jsonl"
@@ -65,7 +65,7 @@ class LearnLog:
         self.proposed: set[Origin] = set()
         self.earlier: dict[Origin, EarlierProposal] = {}
         with contextlib.suppress(NotFound):
-            self._take_in(safe.read(folder.bookkeeping(LOG_NAME)))
+            self._take_in(files.read(folder.bookkeeping(LOG_NAME)))
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
         """Append lines, durably, in one go."""
@@ -74,7 +74,7 @@ class LearnLog:
             return
         data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
         with self.folder.locked():
-            safe.log(self.folder.bookkeeping(LOG_NAME), data)
+            files.log(self.folder.bookkeeping(LOG_NAME), data)
         self._take_in(data)
 
     def is_untouched(self, path: str, data: bytes) -> bool:

@@ -24,10 +24,11 @@ from filemem.errors import FilememError
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.sessions import display
-from filemem.store import journal
+from filemem.store import pending
 from filemem.store.folder import Folder
-from filemem.store.memory import PROFILE, SOURCE_MARK, Memory, live
-from filemem.store.sections import BEGIN, END, HEADING, SECTIONS, section_of
+from filemem.store.memory import SOURCE_MARK, Memory
+from filemem.store.paths import PROFILE, live
+from filemem.store.profile_sections import BEGIN, END, HEADING, SECTIONS, section_of
 from filemem.text import terms
 from filemem.text.plain import one_line
 
@@ -184,7 +185,7 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
         doubtful, a machine's word, or to be forgotten.
     """
     met: set[str] = set()
-    hidden = journal.pending_deletions(folder)
+    hidden = pending.pending_deletions(folder)
     memory = folder.find(path)
     while memory and memory.particular("superseded_by") and path not in met:
         until = memory.particular("valid_until")

@@ -18,8 +18,9 @@ from filemem.learn.sessions import display, speaker
 from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import PROPOSED, Folder
-from filemem.store.front import quoted
-from filemem.store.memory import LARGEST, Memory, live
+from filemem.store.frontmatter import quoted
+from filemem.store.memory import LARGEST, Memory, parse
+from filemem.store.paths import live
 
 FORGET = "forget"
 """The folder of wishes to forget, in `proposed/`."""
@@ -122,7 +123,7 @@ def count(folder: Folder) -> int:
 def read(folder: Folder, path: str) -> Proposal:
     """Read one proposal; raises FilememError where it is gone."""
     kept_as = path.removeprefix(f"{PROPOSED}/")
-    memory = Memory(kept_as, folder.read(path, LARGEST))
+    memory = parse(kept_as, folder.read(path, LARGEST))
     turns = tuple(_turn(folder, source) for source in memory.sources)
     return Proposal(path, memory, turns)
 

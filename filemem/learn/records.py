@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from filemem.learn.log import Origin
 from filemem.store import facts
-from filemem.store.front import quoted
+from filemem.store.frontmatter import quoted
 from filemem.store.memory import IMPORTANCE
 
 

@@ -14,10 +14,10 @@ from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import ADD, SUPERSEDE, Action, Claim, Decision
 from filemem.learn.write import Writer
-from filemem.store import config, facts, safe
+from filemem.store import config, facts, files
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
-from filemem.store.memory import kind_of, live
+from filemem.store.paths import kind_of, live
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds, redact
 
@@ -142,7 +142,7 @@ def finish(
 
 def reject(user: Folder, proposal: Proposal) -> None:
     """Delete a proposal; it is not made a second time."""
-    safe.delete(user.absolute(proposal.path))
+    files.delete(user.absolute(proposal.path))
 
 
 def detach(user: Folder, wish: Proposal) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from filemem.learn.log import LearnLog, digest
-from filemem.store import journal
+from filemem.store import pending
 from filemem.store.folder import Folder
-from filemem.store.memory import Memory, Passage, kind_of, live, when_of
+from filemem.store.memory import Memory
+from filemem.store.passages import Passage
+from filemem.store.paths import kind_of, live, when_of
 from filemem.store.roles import Role
 from filemem.text.plain import clip_tokens, count_tokens
 
@@ -141,7 +143,7 @@ def _read(folder: Folder, path: str, log: LearnLog) -> Session | None:
     memory = folder.find(path)
     if memory is None or memory.binary:
         return None
-    hidden = journal.pending_deletions(folder)
+    hidden = pending.pending_deletions(folder)
     when = when_of(path)
     begun = f"{when.date} {when.time}\0" if when else ""
     turns = []

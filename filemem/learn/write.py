@@ -9,10 +9,11 @@ from filemem.errors import FilememError
 from filemem.learn import proposals
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.records import UPDATE, WRITTEN, Action, Claim, Decision
-from filemem.store import facts, journal
+from filemem.store import facts, recalls
 from filemem.store.folder import Folder
-from filemem.store.front import quoted
-from filemem.store.memory import IMPORTANCE, Memory, archived, live
+from filemem.store.frontmatter import quoted
+from filemem.store.memory import IMPORTANCE, Memory, parse
+from filemem.store.paths import archived, live
 from filemem.text.plain import printable
 
 
@@ -53,7 +54,7 @@ class Writer:
         told_again = [one.path for one in self.done if one.action is UPDATE]
         if told_again:
             recalled = dict.fromkeys(told_again)
-            journal.note_recalls(self.folder, recalled, journal.CITED, self.at)
+            recalls.note_recalls(self.folder, recalled, recalls.CITED, self.at)
 
     def supersede(self, old: str, new: str, until: dt.date) -> None:
         """Mark a memory as replaced since a day, and move it to the archive."""
@@ -70,7 +71,7 @@ class Writer:
             )
             return
         if place == live(old):
-            stayed = journal.archive(self.folder, [place], self.at)
+            stayed = recalls.archive(self.folder, [place], self.at)
             self.notes += stayed.values()
         self.paths += [live(old), archived(old)]
 
@@ -149,13 +150,13 @@ def _reworded(path: str, data: bytes, claim: Claim) -> bytes:
         "kind": "event" if claim.is_event else "",
         "retold_by": quoted(claim.retold_by) if claim.retold_by else "",
     }
-    is_retold = "retold_by" in Memory(path, data).front
+    is_retold = "retold_by" in parse(path, data).front
     if is_retold and claim.importance != IMPORTANCE:  # a person's own stays
         values["importance"] = str(claim.importance)
     for key, value in values.items():
         if value:
             data = facts.set_front(path, data, key, value)
-    head = data.splitlines(keepends=True)[: Memory(path, data).front_end]
+    head = data.splitlines(keepends=True)[: parse(path, data).front_end]
     if not claim.is_event:  # what was to come has come to stay
         head = [line for line in head if not line.startswith((b"kind:", b"day:"))]
     body = f"\n{printable(claim.text)}\n".encode("utf-8", "replace")

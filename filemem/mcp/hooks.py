@@ -20,9 +20,9 @@ from filemem.chat.core_memory import core_memory
 from filemem.chat.recall import HOLDS, recall
 from filemem.llm import prompt
 from filemem.overview import timeline
-from filemem.store import journal
+from filemem.store import imports
 from filemem.store.folder import CurrentConversation, Folder
-from filemem.store.memory import PROFILE
+from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
@@ -105,7 +105,7 @@ def _recalled(
     user: Folder, client: str, event: Mapping[str, Any], today: dt.date
 ) -> str:
     """Return what a search for a prompt finds outside the session, if that is strong."""
-    path = journal.Origins(user).recorded(f"{client}:{event.get('session_id')}")
+    path = imports.Origins(user).recorded(f"{client}:{event.get('session_id')}")
     current = CurrentConversation(path, 1) if path else None
     room = PROMPT_TOKENS - MARKS_TOKENS
     message = str(event.get("prompt", ""))

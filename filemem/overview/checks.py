@@ -7,18 +7,17 @@ from collections.abc import Iterator
 
 from filemem.errors import FilememError, Problem
 from filemem.forget.execute import OLD_JOURNAL
-from filemem.store import journal, transcript
+from filemem.store import saved_over
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.store.memory import (
     LARGEST,
     NAMELESS,
-    PROFILE,
     REFERENCE,
     SOURCE_MARK,
     Memory,
-    archived,
-    live,
+    parse,
 )
+from filemem.store.paths import PROFILE, archived, live
 from filemem.text.plain import counted, one_line
 from filemem.tools.grep import lines_of
 
@@ -43,7 +42,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     for done, path in enumerate(paths, 1):
         found += _conflict_copy(path)
         try:
-            memory = Memory(path, folder.read(path, LARGEST + 1))
+            memory = parse(path, folder.read(path, LARGEST + 1))
             found += [*memory.problems, *references.problems(memory)]
         except (FilememError, OSError) as error:
             what = str(error).rstrip(".")
@@ -80,7 +79,7 @@ def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
 
 def _saved_over(folder: Folder) -> Iterator[Problem]:
     """Yield a problem for each file that lost turns, to an editor perhaps."""
-    for path, turns in transcript.lost(folder).items():
+    for path, turns in saved_over.lost(folder).items():
         first = one_line(turns[0].partition(": ")[2], 60)
         count = counted(len(turns), "turn that was kept is", "turns that were kept are")
         yield Problem(
@@ -88,7 +87,7 @@ def _saved_over(folder: Folder) -> Iterator[Problem]:
             1,
             f"{count} not in it any more, saved over by an editor perhaps: {first}",
             f"put back with filemem restore {one_line(path)}, or if you deleted them "
-            f"yourself, delete {BOOKKEEPING}/{journal.SAID}",
+            f"yourself, delete {BOOKKEEPING}/{saved_over.SAID}",
         )
 
 

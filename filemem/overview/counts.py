@@ -10,7 +10,7 @@ from filemem.chat.conversation import Conversation
 from filemem.forget.sweeper import standings
 from filemem.learn import proposals
 from filemem.llm.choice import OfflineModel
-from filemem.store import config, journal
+from filemem.store import config, pending
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
 from filemem.text.plain import count_tokens, counted
 
@@ -85,7 +85,7 @@ def _counts(folder: Folder, now: dt.datetime, progress: Progress) -> Counts:
         fading=sorted(fading),
         staying=dict(staying),
         proposals=proposals.count(folder),
-        pending=len(journal.pending_deletions(folder)),
+        pending=len(pending.pending_deletions(folder)),
     )
 
 

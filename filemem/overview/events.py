@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from filemem.store.facts import plain
 from filemem.store.folder import Folder
-from filemem.store.memory import FORGOTTEN, Memory, Passage
+from filemem.store.memory import Memory
+from filemem.store.passages import FORGOTTEN, Passage
 from filemem.text.dates import Span, mentioned, nearest, one_day
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line

@@ -17,10 +17,11 @@ from importlib import resources
 
 from filemem.forget.sweeper import MemoryStatus, after, standings
 from filemem.overview.events import Event, timeline
-from filemem.store import config, safe
+from filemem.store import config, files
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Progress, no_progress
-from filemem.store.memory import PROFILE, SOURCE_MARK, Memory
+from filemem.store.memory import SOURCE_MARK, Memory, parse
+from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
 
@@ -79,7 +80,7 @@ def is_our_page(place: str) -> bool:
     if os.path.islink(place) or not os.path.isfile(place):
         return False
     mark = f'<meta name="generator" content="{GENERATOR}"'
-    return mark.encode() in safe.read(place, 2_000)
+    return mark.encode() in files.read(place, 2_000)
 
 
 # -- what stands on it -----------------------------------------------------------------
@@ -106,7 +107,7 @@ def _topics(folder: Folder, live: list[MemoryStatus]) -> str:
     topics: dict[str, list[_ReportRow]] = {}
     holding = [state for state in live if _holds(state)]
     for state in holding[:MAX_FACTS]:
-        memory = folder.find(state.path) or Memory(state.path, b"")
+        memory = folder.find(state.path) or parse(state.path, b"")
         topics.setdefault(_topic(memory), []).append(
             _row(memory, str(state.date or ""))
         )
@@ -156,7 +157,7 @@ def _talks(folder: Folder, states: list[MemoryStatus]) -> list[_ReportRow]:
     rows = []
     talks = [state for state in states if state.kind == "sessions"]
     for state in talks[:MAX_TALKS]:
-        memory = folder.find(state.path) or Memory(state.path, b"")
+        memory = folder.find(state.path) or parse(state.path, b"")
         rows.append(_ReportRow(str(state.date or ""), memory.title, state.path))
     return rows
 
@@ -172,7 +173,7 @@ def _fading(folder: Folder, live: list[MemoryStatus], today: dt.date) -> str:
     fading.sort()
     rows = []
     for left, path, _ in fading[:MAX_FADING]:
-        memory = folder.find(path) or Memory(path, b"")
+        memory = folder.find(path) or parse(path, b"")
         rows.append(_row(memory, str(after(today, left))))
     drawn = _curve(threshold, [retention for *_, retention in fading[:MAX_FADING]])
     return drawn + _rows(rows, "Nothing fades: what is known holds until replaced.")

@@ -10,7 +10,7 @@ from filemem.search.filters import in_words
 from filemem.search.query import Query, QueryWord, is_light
 from filemem.search.results import Hit, names_days
 from filemem.search.validity import date_of
-from filemem.store.memory import ARCHIVE
+from filemem.store.paths import ARCHIVE
 from filemem.text import terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import counted, one_line

@@ -12,19 +12,12 @@ from filemem.search.candidates import Candidates
 from filemem.search.features import Features, Ranked, coverage, with_named_day
 from filemem.search.query import Query
 from filemem.search.weights import Weights
-from filemem.store import journal
+from filemem.store import pending
+from filemem.store.bullets import parse as parse_bullet
 from filemem.store.folder import CurrentConversation
-from filemem.store.memory import (
-    FORGOTTEN,
-    PROFILE,
-    SOURCE_MARK,
-    FileDate,
-    Memory,
-    Passage,
-    archived,
-    kind_of,
-)
-from filemem.store.sections import parse as parse_bullet
+from filemem.store.memory import SOURCE_MARK, Memory
+from filemem.store.passages import FORGOTTEN, Passage
+from filemem.store.paths import PROFILE, FileDate, archived, kind_of
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import count_tokens
@@ -101,7 +94,7 @@ class Reader:
         self.weights = weights
         self._index = index
         self._current = current
-        self._hidden = journal.pending_deletions(index.folder)
+        self._hidden = pending.pending_deletions(index.folder)
         self._memories: dict[str, Memory | None] = {}
         self._entries: dict[str, IndexedFile] = {}
         self._word_weights = _stem_weights(query)

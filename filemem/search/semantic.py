@@ -25,7 +25,7 @@ from filemem.errors import FilememError
 from filemem.index import Corpus, Index, IndexedFile
 from filemem.llm.client import Embedder
 from filemem.llm.model import ModelError
-from filemem.store import config, globs, journal, safe
+from filemem.store import config, files, globs, pending
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
 from filemem.store.memory import Memory
 from filemem.text.plain import counted
@@ -182,7 +182,7 @@ class Semantic:
                 return
             self._loaded = now
             numpy = _numpy()
-            found = numpy.load(io.BytesIO(safe.read(self._path)), allow_pickle=False)
+            found = numpy.load(io.BytesIO(files.read(self._path)), allow_pickle=False)
             facts = json.loads(found["facts"].tobytes())
             vectors, keys = found["vectors"], facts["keys"]
             fits = (
@@ -191,12 +191,12 @@ class Semantic:
                 and vectors.ndim == 2
             )
             if facts["made"] == self._made and fits:
-                files = {
+                own_files = {
                     path: ([*map(int, stats)], [*map(str, own)])
                     for path, (stats, own) in facts["files"].items()
                 }
                 self._files, self._rows = (
-                    files,
+                    own_files,
                     {str(key): row for row, key in enumerate(keys)},
                 )
                 self._vectors, self._laid, self._unsaved = (
@@ -225,8 +225,8 @@ class Semantic:
                 vectors=numpy.rint(self._vectors / top * 127).astype("i1"),
                 facts=numpy.frombuffer(facts.encode("utf-8", "surrogatepass"), "u1"),
             )
-            safe.make_folder(os.path.dirname(self._path))
-            safe.write(self._path, out.getvalue())
+            files.make_folder(os.path.dirname(self._path))
+            files.write(self._path, out.getvalue())
             stat = os.stat(self._path)
             self._loaded, self._unsaved = (
                 (stat.st_mtime_ns, stat.st_size, stat.st_ino),
@@ -272,7 +272,7 @@ class Semantic:
     ) -> dict[str, str]:
         """Texts without a vector, by key: about so many, of the files of `likely` passages, then of the newest; none that the
         settings keep here."""
-        hidden, found = journal.pending_deletions(index.folder), dict[str, str]()
+        hidden, found = pending.pending_deletions(index.folder), dict[str, str]()
         order = {
             corpus.file(number).path: -at for at, number in enumerate(reversed(likely))
         }

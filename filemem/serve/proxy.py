@@ -33,9 +33,9 @@ from filemem.llm.model import (
     Usage,
 )
 from filemem.serve.request import ChatRequest, text_of
-from filemem.store import journal
+from filemem.store import recalls
 from filemem.store.folder import CurrentConversation
-from filemem.store.memory import PROFILE
+from filemem.store.paths import PROFILE
 from filemem.store.transcript import INTERRUPTED
 from filemem.text.plain import one_line
 from filemem.tools.render import spelt
@@ -249,7 +249,7 @@ class Answering:
         for path in paths:
             if path in shown:
                 folder = self._user.folder
-                journal.note_recall(folder, path, journal.CITED, self._now())
+                recalls.note_recall(folder, path, recalls.CITED, self._now())
 
 
 def _called(last: Reply, toolbox: Toolbox, theirs: set[str]) -> Messages:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from filemem.errors import FilememError, NotFound, Problem
-from filemem.store import front, person, safe
+from filemem.store import files, frontmatter, person
 from filemem.store.folder import Folder
-from filemem.store.memory import Memory
+from filemem.store.memory import parse
 from filemem.text.plain import nearest, one_line
 
 NAME = "filemem.yaml"  # in a store
@@ -155,7 +155,7 @@ class _SettingsFile:
     values: dict[str, Any]
 
     def problem(self, key: str, what: str, remedy: str) -> Problem:
-        line = Memory(NAME, self.text.encode()).line_of(key)
+        line = parse(NAME, self.text.encode()).line_of(key)
         return Problem(self.path, line, what, remedy)
 
     def checked(self, values: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -188,12 +188,12 @@ def _read(path: str) -> _SettingsFile:
     """
     data = b""
     with suppress(NotFound):
-        data = safe.read(path, MAX_BYTES + 1)
+        data = files.read(path, MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         what = f"larger than {MAX_BYTES:,} bytes, which is too much for settings"
         raise ConfigError(Problem(path, 1, what, "write it anew"))
     text = data.decode(errors="replace")
-    values, problems = front.load(text, path)
+    values, problems = frontmatter.load(text, path)
     if values is None and problems:
         what = problems[0].what.partition(":")[0]
         remedy = "write one `key: value` a line"

@@ -4,8 +4,9 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 
-from filemem.store.front import quoted, replaced
-from filemem.store.memory import Memory, slug
+from filemem.store.frontmatter import quoted, replaced
+from filemem.store.memory import parse
+from filemem.store.paths import slug
 from filemem.text.dates import mentioned
 from filemem.text.plain import LINK, printable
 from filemem.text.terms import CJK, LETTER, STOP, is_chinese
@@ -68,7 +69,7 @@ def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
         text = data.decode()
     except UnicodeDecodeError:
         raise ValueError("not UTF-8") from None
-    memory = Memory(path, data)
+    memory = parse(path, data)
     if memory.binary:
         raise ValueError("not a text file")
     newline = "\n"
@@ -96,11 +97,11 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
     Raises:
         ValueError: that cannot be set.
     """
-    before = Memory(path, data).sources
+    before = parse(path, data).sources
     after = list(dict.fromkeys([*before, *named]))[:MAX_SOURCES]
     if after != before:
         data = set_front(path, data, "source", reference(after))
-    given = Memory(path, data).particular("confidence")
+    given = parse(path, data).particular("confidence")
     if given is not None and given < confidence:
         data = set_front(path, data, "confidence", f"{confidence:g}")
     return data
@@ -112,7 +113,7 @@ def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
     Raises:
         ValueError: that cannot be set.
     """
-    memory = Memory(path, data)
+    memory = parse(path, data)
     if memory.particular("superseded_by") != by:
         data = set_front(path, data, "superseded_by", reference([by]))
     ended = memory.particular("valid_until")

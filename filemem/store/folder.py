@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
-from filemem.store import person, safe
-from filemem.store.memory import LARGEST, Memory, archived, encoding_of, extended, live
+from filemem.store import files, person
+from filemem.store.encodings import encoding_of, extended
+from filemem.store.files import MAX_DEPTH, MAX_NAME_BYTES, too_far, walk
+from filemem.store.memory import LARGEST, Memory, parse
+from filemem.store.paths import archived, live
 from filemem.store.roles import ROLE_NAMES
-from filemem.store.safe import MAX_DEPTH, MAX_NAME_BYTES, too_far, walk
 from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
@@ -158,7 +160,7 @@ class Folder:
         where = f"{self.root}/{BOOKKEEPING}"
         if name:
             where = f"{where}/{name}"
-            if safe.through_link(where):
+            if files.through_link(where):
                 what = "goes through a symbolic link, which is not followed"
                 raise Refused(f"the path to {where} {what}; delete that link.")
         return where
@@ -170,7 +172,7 @@ class Folder:
             Refused: it would lead out of the folder or into its bookkeeping.
         """
         where = self._named(path)
-        if safe.through_link(where):
+        if files.through_link(where):
             what = "leads through a symbolic link, which is not followed"
             raise Refused(f"{one_line(path, 80)} {what}; name the file itself.")
         return where
@@ -266,7 +268,7 @@ class Folder:
     def read(self, path: str, limit: int | None = None) -> bytes:
         """Return the bytes at `path`, at most `limit`; raise NotFound or Refused."""
         with self._worded(path):
-            return safe.read(self.absolute(path), limit)
+            return files.read(self.absolute(path), limit)
 
     def memory(self, path: str) -> Memory:
         """Return the memory at `path`, as it is on disk now.
@@ -279,7 +281,7 @@ class Folder:
         if len(data) > LARGEST:
             what = f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB"
             raise Refused(f"{what}; split it into smaller files.")
-        return Memory(path, data)
+        return parse(path, data)
 
     def find(self, path: str) -> Memory | None:
         """Return the memory of that path, live or archived; None if it is gone or
@@ -291,7 +293,7 @@ class Folder:
 
     def make(self) -> None:
         """Create the user's folder and its bookkeeping."""
-        safe.make_folder(self.bookkeeping())
+        files.make_folder(self.bookkeeping())
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
@@ -303,7 +305,7 @@ class Folder:
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
                 self.make()
-                held.enter_context(safe.lock(self.bookkeeping("lock"), wait))
+                held.enter_context(files.lock(self.bookkeeping("lock"), wait))
             self._depth += 1
             try:
                 yield
@@ -325,7 +327,7 @@ class Folder:
         self.make()
         with contextlib.ExitStack() as held:
             try:
-                held.enter_context(safe.lock(self.bookkeeping("job.lock"), wait))
+                held.enter_context(files.lock(self.bookkeeping("job.lock"), wait))
             except Busy:
                 what = f"another job is running on {self.name}'s memories"
                 raise Busy(f"{what}; try again when it is done.") from None
@@ -337,13 +339,13 @@ class Folder:
 
     def _delete_abandoned(self) -> None:
         """Delete what killed writes of the program left, never what a person saved."""
-        own = f"{BOOKKEEPING}/{safe.TEMPORARY}"
-        oldest = time.time() - safe.ABANDONED_S
+        own = f"{BOOKKEEPING}/{files.TEMPORARY}"
+        oldest = time.time() - files.ABANDONED_S
         for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
-            is_ours = entry.name.startswith(safe.OURS) or path.startswith(own)
+            is_ours = entry.name.startswith(files.OURS) or path.startswith(own)
             if is_ours and entry.stat(follow_symlinks=False).st_mtime < oldest:
                 with self.locked():
-                    safe.delete(f"{self.root}/{path}")
+                    files.delete(f"{self.root}/{path}")
 
     def move(
         self, targets: Mapping[str, str], progress: Progress = no_progress
@@ -366,7 +368,7 @@ class Folder:
                     origin = self.absolute(source)
                     goal = self.absolute(target)
                     if os.path.dirname(goal) not in came:
-                        safe.make_folder(os.path.dirname(goal))
+                        files.make_folder(os.path.dirname(goal))
                     reason = _rename(origin, goal, target)
                     if reason:
                         reason = f"{source} {reason}"
@@ -378,7 +380,7 @@ class Folder:
                 came[os.path.dirname(goal)] = None
                 left[os.path.dirname(origin)] = None
         for place in came | left:
-            safe.sync_folder(place)
+            files.sync_folder(place)
         progress(len(targets), len(targets))
         return stayed
 
@@ -397,9 +399,9 @@ class Folder:
                 if any(os.path.lexists(self._named(place)) for place in places):
                     continue
                 where = self.absolute(candidate)
-                safe.make_folder(os.path.dirname(where))
+                files.make_folder(os.path.dirname(where))
                 with contextlib.suppress(FileExistsError):
-                    safe.create(where, data)
+                    files.create(where, data)
                     return candidate
         what = f"{one_line(path)} and {MAX_NAMES:,} names like it are taken"
         raise Refused(f"{what}; choose another.")
@@ -408,17 +410,17 @@ class Folder:
         """Add whole lines to a memory, durably, in the encoding that it has."""
         with self.locked(), self._worded(path):
             where = self.absolute(path)
-            with safe.settle(where) as file:
+            with files.settle(where) as file:
                 encoding = encoding_of(file.read())
             if encoding in ("utf-16", "gb18030"):
-                safe.edit(where, lambda data: extended(data, text))
+                files.edit(where, lambda data: extended(data, text))
             else:
-                safe.append(where, text.encode("utf-8", "replace"))
+                files.append(where, text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
-        """Change a memory's bytes by a function of them, as `safe.edit` does."""
+        """Change a memory's bytes by a function of them, as `files.edit` does."""
         with self.locked(), self._worded(path):
-            return safe.edit(self.absolute(path), change)
+            return files.edit(self.absolute(path), change)
 
 
 def draft_stays(path: str) -> str:
@@ -471,7 +473,7 @@ def _fault_of(path: str, entry: "os.DirEntry[str]") -> _Fault | None:
     """Return what is wrong with an entry that may look like a memory; None for none."""
     is_ours = path.split("/")[0] == BOOKKEEPING
     is_hidden = entry.name[0] == "."
-    if entry.name.startswith(safe.TEMPORARY):
+    if entry.name.startswith(files.TEMPORARY):
         # The next job deletes it where it is the program's own.
         return _Fault("left by a write that was cut off", "look at it, then delete it")
     if entry.is_symlink() and (is_ours or not is_hidden):
@@ -502,13 +504,15 @@ def _rename(origin: str, goal: str, target: str) -> str:
     Where both names have the same text, one of the two files goes.
     """
     try:
-        safe.rename_new(origin, goal)
+        files.rename_new(origin, goal)
     except FileNotFoundError:
         return "is gone; nothing was moved."
     except FileExistsError:
-        if not os.path.samefile(origin, goal) and safe.read(origin) != safe.read(goal):
+        if not os.path.samefile(origin, goal) and files.read(origin) != files.read(
+            goal
+        ):
             return f"stays: {target} is another text; rename one of the two."
-        safe.delete(origin)
+        files.delete(origin)
     return ""
 
 

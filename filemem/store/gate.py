@@ -11,7 +11,7 @@ import secrets
 from typing import NamedTuple
 
 from filemem.errors import NotFound
-from filemem.store import config, safe
+from filemem.store import config, files
 from filemem.store.folder import Folder
 from filemem.text.redaction import Redaction, redact
 
@@ -91,14 +91,14 @@ class Gate:
     def _read_key(self) -> bytes:
         place = self.folder.bookkeeping(KEY_FILE)
         with contextlib.suppress(NotFound):
-            return safe.read(place)
+            return files.read(place)
         key = secrets.token_hex(_KEY_BYTES).encode()
         if self.dry_run:
             return key
         with self.folder.locked():
             if os.path.lexists(place):
-                return safe.read(place)
-            safe.create(place, key)
+                return files.read(place)
+            files.create(place, key)
         return key
 
 

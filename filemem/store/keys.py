@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.store import person, safe
+from filemem.store import files, person
 from filemem.text.plain import digest
 
 FILE_NAME = "keys.json"
@@ -79,22 +79,22 @@ def _without(keys: Keys, user: str) -> Keys:
 def _change(root: str, change: Change) -> None:
     """Write the keys of one store anew, under the lock of the configuration."""
     folder = person.folder()
-    safe.make_folder(folder)
-    with safe.lock(os.path.join(folder, "lock")):
+    files.make_folder(folder)
+    with files.lock(os.path.join(folder, "lock")):
         stores = _read_all()
         place = os.path.realpath(root)
         stores[place] = change(stores.get(place, {}))
         kept = {where: keys for where, keys in stores.items() if keys}
         text = json.dumps(kept, ensure_ascii=False, indent=1)
         data = text.encode("utf-8", "surrogateescape")
-        safe.write(os.path.join(folder, FILE_NAME), data)
+        files.write(os.path.join(folder, FILE_NAME), data)
 
 
 def _read_all() -> dict[str, Keys]:
     """Return the keys of every store by its place."""
     place = os.path.join(person.folder(), FILE_NAME)
     try:
-        data = safe.read(place)
+        data = files.read(place)
     except NotFound:
         return {}
     try:

@@ -4,28 +4,40 @@ A file is only ever read here as bytes under a path; `folder` knows where it lie
 file is a `Problem`, never an exception, and never hides the file's text.
 """
 
-import contextlib
 import datetime as dt
 import functools
 import itertools
-import os
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePath
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from filemem.errors import Problem, Refused
-from filemem.store.roles import ASSISTANT as ASSISTANT
+from filemem.errors import Problem
+from filemem.store.encodings import decode, encoding_of
+from filemem.store.passages import (
+    _HEADING,
+    SPOKEN,
+    WHOLE,
+    Passage,
+    paragraphs,
+    turns,
+    whole,
+    windows,
+)
+from filemem.store.paths import (
+    _DATE,
+    KINDS,
+    FileDate,
+    date_at_head,
+    day_of,
+    is_archived,
+    kind_of,
+    moment_of,
+    when_of,
+)
 from filemem.store.roles import Role, role_of
-from filemem.text.dates import mentioned
-from filemem.text.plain import one_line, printable
+from filemem.text.plain import one_line
 
-KINDS = ("facts", "sessions", "lessons", "summaries")
-ARCHIVE = "archive"
 NAMELESS = "forgotten"  # in the place of a name
-SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
-PROFILE = "profile.md"
 IMPORTANCE = 5  # of a memory that does not say
 LARGEST = (
     10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
@@ -47,17 +59,6 @@ SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/.+?) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
-DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
-"""How the name of a file begins that the program has named."""
-_DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
-# Eight digits are a day of the last century or of this one, not any number.
-_OTHER_DATES = (
-    re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)"),
-    re.compile(r"(\d{4})_(\d\d)_(\d\d)(?!\d)"),
-    re.compile(r"(\d{4})\.(\d\d)\.(\d\d)(?!\d)"),
-    re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日"),
-)
-_DAY_NUMBER = re.compile(r"(\d\d)(?!\d)")  # a day's file in a month's folder
 # As every session has it that filemem writes; to load it as YAML takes longer than to cut the body into passages.
 _PLAIN_FRONT = re.compile(
     r"---\ndate: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\n(?:timezone: ([A-Za-z_]+/[A-Za-z_/-]+)\n)?---\n"
@@ -67,197 +68,10 @@ _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
 # -- the pieces of a file that a search returns: the turns of a transcript, each with its day, or paragraphs -----------------
 
-FORGOTTEN = "[forgotten]"  # stands where a text was
-NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
-TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
-_TURN = re.compile(
-    rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE
-)
-_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
-_HEADING = re.compile(r"#{1,6}\s")
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-_SENTENCE = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
-WHOLE = 400  # characters of a passage up to which it is one window; a longer one is cut
-PAUSE = 45  # minutes after which what is said no longer replies to what was said before
-SHORTEST, LONGEST = (
-    150,
-    300,
-)  # characters of a window: up to the first end of a sentence between
-
-
-class Passage(NamedTuple):
-    """The unit of search: lines `line` to `end_line` (from 1, inclusive); `context` is searched along but not shown. `day` is
-    that of a turn that was said on another than the file's, else None."""
-
-    line: int
-    end_line: int
-    speaker: str
-    time: str
-    text: str
-    context: str = ""
-    day: dt.date | None = None
-
-
-def as_shown(line: str) -> list[str]:
-    """A turn's first line as the tools show it: `Sam: …`, with its clock, and with its date, where it has them; else nothing."""
-    match = TURN_HEAD.match(line)
-    if not match:
-        return []
-    name, day, clock = match.groups()
-    ends = dict.fromkeys(
-        ("", clock and f" {clock}", day and f" {day}{f' {clock}' if clock else ''}")
-    )
-    return [f"{name}{end}:{line[match.end() :]}" for end in ends if end is not None]
-
-
-def turns(
-    lines: list[str], after: int = 0, day: dt.date | None = None
-) -> list[Passage]:
-    """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
-    into paragraphs. Nothing without a turn. A turn without a date is of the day of the one before it."""
-    found: list[Passage] = []
-    whole, start, end, head, own = "\n".join(lines[after:]), 0, 0, after + 1, None
-    for match in _TURN.finditer(whole):
-        about = ""
-        if match.start() > end + 1:
-            about = " ".join(
-                line.strip("# ")
-                for line in whole[end : match.start()].split("\n")
-                if line.strip()
-            )
-        head += whole.count("\n", start, match.start())
-        start, end = match.span()
-        speaker, date, time, text, more = match.groups("")
-        if more:
-            rows = (row[2:] if row.startswith("  ") else "" for row in more.split("\n"))
-            text = (text + "\n".join(rows)).rstrip("\n")
-        if date and (named := _day(date)):
-            own = None if named == day else named
-        found.append(
-            Passage(head, head + text.count("\n"), speaker, time, text, about, own)
-        )
-    if found and end < len(whole):
-        found += paragraphs(lines, head + whole.count("\n", start, end))
-    return found
-
-
-def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) -> str:
-    """One turn as a list item, with its last newline; `turns` reads it back, but for outer white space and controls. `day` is
-    given where it is another than that of the turn before."""
-    name = " ".join(printable(speaker).replace("*", " ").split()) or "unknown"
-    first, *rest = (
-        printable(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
-    )
-    body = "".join(f"  {line}\n" if line else "\n" for line in rest)
-    said_at = "".join(
-        f" {part}" for part in (day.isoformat() if day else "", time) if part
-    )
-    return f"- **{name}**{said_at}: {first}\n{body}"
-
-
-def whole(lines: list[str], after: int) -> Iterator[Passage]:
-    """The body as one passage; a long one by paragraph."""
-    body = [n for n, line in enumerate(lines[after:], after + 1) if line.strip()]
-    if not body:
-        return
-    text = "\n".join(lines[body[0] - 1 : body[-1]])
-    if len(text) > 2000:
-        yield from paragraphs(lines, after)
-    else:
-        yield Passage(body[0], body[-1], "", "", text)
-
-
-def paragraphs(
-    lines: list[str], after: int, *, dated: bool = False
-) -> Iterator[Passage]:
-    """Yield paragraphs and list items, each under its heading.
-
-    A heading with nothing under it stands for itself.
-
-    Args:
-        lines: of the file.
-        after: the line behind which they begin.
-        dated: a heading that begins with a day dates what stands under it, up to the
-            next of its rank.
-    """
-    heading: tuple[int, str] | None = None
-    day: dt.date | None = None
-    rank = 0  # of the heading that names the day
-    used = True
-    start, said = 0, list[str]()
-    for number, line in enumerate([*lines[after:], "#  end"], after + 1):
-        starts_new = _ITEM.match(line) or _HEADING.match(line)
-        if start and (starts_new or not line.strip()):
-            yield Passage(
-                start,
-                start + len(said) - 1,
-                "",
-                "",
-                "\n".join(said),
-                heading[1] if heading else "",
-                day,
-            )
-            start, used = 0, True
-        if _HEADING.match(line):
-            if heading and not used:
-                yield Passage(heading[0], heading[0], "", "", heading[1], "", day)
-            heading, used = (number, line.strip("# ")), False
-            signs = len(line) - len(line.lstrip("#"))
-            named = day_of_heading(heading[1]) if dated else None
-            if named or signs <= rank:
-                day, rank = named, signs if named else 0
-        elif line.strip():
-            if not start:
-                start, said = number, []
-            said.append(line)
-
-
-def day_of_heading(heading: str) -> dt.date | None:
-    """Return the day with which a heading begins, with its year; else None."""
-    text = heading.lstrip("[(")
-    for mention in mentioned(text, dt.date.min)[:1] if text[:1].isalnum() else ():
-        span = mention.span
-        is_whole = mention.start == 0 and not mention.relative
-        if is_whole and span.start == span.end and str(span.start.year) in text:
-            return span.start
-    return None
-
-
-def pauses(times: Sequence[str]) -> list[bool]:
-    """Whether each turn, by its clock, comes PAUSE minutes or longer after the one before it, or earlier in the day."""
-    clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
-    known = [
-        *itertools.accumulate(
-            times, lambda last, time: clocks.get(time, last), initial=-1
-        )
-    ]
-    return [
-        last >= 0 and not 0 <= clock - last < PAUSE
-        for last, clock in itertools.pairwise(known)
-    ]
-
-
-def windows(text: str) -> list[tuple[int, int]]:
-    """What of a passage's text is scored and shown, as places in it. A long one ends with a sentence, else a word, if it can."""
-    found: list[tuple[int, int]] = []
-    start, end = 0, len(text)
-    while end - start > (LONGEST if found else WHOLE):
-        sentence = _SENTENCE.search(text, start + SHORTEST, start + LONGEST)
-        space = text.rfind(" ", start + SHORTEST, start + LONGEST) + 1
-        found.append((start, sentence.end() if sentence else space or start + LONGEST))
-        start = found[-1][1]
-    return [*found, (start, end)] if start < end or not found else found
 
 
 # -- the file itself -------------------------------------------------------------------------------------------------
-
-
-class FileDate(NamedTuple):
-    """The date at the head of a file name; `month` is true where it names no day, `time` is `HH:MM` or empty."""
-
-    date: dt.date
-    month: bool
-    time: str
 
 
 class Memory:
@@ -281,9 +95,9 @@ class Memory:
         """The date of the file's name, else of its front matter (`date` or `created`), else None."""
         if named := when_of(self.path):
             return named
-        value = _moment(self.front.get("date") or self.front.get("created"))
+        value = moment_of(self.front.get("date") or self.front.get("created"))
         day, time = (
-            _day(value),
+            day_of(value),
             f"{value:%H:%M}" if isinstance(value, dt.datetime) else "",
         )
         return FileDate(day, False, time) if day else None
@@ -355,7 +169,7 @@ class Memory:
         if (
             (plain := _PLAIN_FRONT.match(self.text))
             and not self.is_yaml
-            and (date := _moment(plain[1]))
+            and (date := moment_of(plain[1]))
         ):
             return {"date": date} | ({"timezone": plain[2]} if plain[2] else {}), []
         source = "\n".join(
@@ -374,9 +188,9 @@ class Memory:
             large = f"over {LARGEST_YAML:,} characters, too large for YAML"
             return None, [Problem(self.path, 1, large, "keep it as Markdown")]
         # The yaml package takes a third of click's time to import, which a grep that reads no front matter need not pay.
-        from filemem.store import front  # noqa: PLC0415
+        from filemem.store import frontmatter  # noqa: PLC0415
 
-        return front.load(source, self.path, above=0 if self.is_yaml else 1)
+        return frontmatter.load(source, self.path, above=0 if self.is_yaml else 1)
 
     @property
     def _body(self) -> int:
@@ -438,7 +252,7 @@ class Memory:
         named, when, own = (
             _DATE.match(self.path.rpartition("/")[2]),
             when_of(self.path),
-            _day(self.front.get("date")),
+            day_of(self.front.get("date")),
         )
         if named and not when:
             what = f"the file's name starts with {named[0]}, which is not a date"
@@ -469,7 +283,7 @@ class Memory:
         """A known front matter value if it is well-formed, else None."""
         value = self.front.get(key)
         right = value is not None and (key not in _CHECKS or _CHECKS[key][0](value))
-        return (_day(value) or value) if right else None
+        return (day_of(value) or value) if right else None
 
     @functools.cached_property
     def particulars(self) -> dict[str, Any]:
@@ -634,6 +448,11 @@ class Memory:
                 )
 
 
+def parse(path: str, data: bytes) -> Memory:
+    """Read the bytes of the file at `path`; mistakes in it are its `problems`."""
+    return Memory(path, data)
+
+
 def _under(passage: Passage, title: str) -> Passage:
     """A passage with the words of a title that are not over it yet."""
     known = passage.context.casefold().split()
@@ -642,174 +461,6 @@ def _under(passage: Passage, title: str) -> Passage:
         passage._replace(context=f"{more} {passage.context}".strip())
         if more
         else passage
-    )
-
-
-def is_archived(path: str) -> bool:
-    """Does a path lie in the archive?"""
-    return path.startswith(f"{ARCHIVE}/")
-
-
-def live(path: str) -> str:
-    """The path of a memory when it is not in the archive."""
-    return path.removeprefix(f"{ARCHIVE}/")
-
-
-def archived(path: str) -> str:
-    """The path of a memory when it is in the archive."""
-    return f"{ARCHIVE}/{live(path)}"
-
-
-stem_of = functools.lru_cache(100_000)(lambda path: os.fsencode(PurePath(path).stem))
-
-
-def renamed(data: bytes, names: dict[str, str]) -> bytes:
-    """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
-    edge = rb"[\w\x80-\xff-]"
-    for old, new in names.items():
-        if (stem := stem_of(old)) in data:
-            path = (rb"%b" if new else rb"(?:archive/)?%b(?::\d[\d,-]*)?") % re.escape(
-                os.fsencode(old)
-            )
-            data = re.sub(
-                rb"(?<!%b)%b" % (edge, path), (new or NAMELESS).encode(), data
-            )
-            if DATED.match(PurePath(old).stem):
-                name = rb"(?<!%b)%b(?!%b)" % (edge, re.escape(stem), edge)
-                data = re.sub(name, (PurePath(new).stem or NAMELESS).encode(), data)
-    return data
-
-
-def kind_of(path: str) -> str:
-    """The kind that a path decides."""
-    parts = live(path).split("/")
-    return parts[0] if len(parts) > 1 else "profile" if path == PROFILE else "notes"
-
-
-def when_of(path: str) -> FileDate | None:
-    """Return the date that a path decides; None where it names none.
-
-    It is that at the head of the file's name, else that of the folders around it, as
-    in `2026/03/12.md` or `2026-03-22/lease.md`.
-    """
-    *folders, name = path.split("/")
-    dated = date_at_head(name)
-    if dated:
-        return dated.date
-    number = _DAY_NUMBER.match(name)
-    if number and len(folders) > 1:
-        dated = date_at_head(f"{folders[-2]}-{folders[-1]}-{number[1]}")
-        if dated:
-            return dated.date
-    for folder in reversed(folders):
-        dated = date_at_head(folder)
-        if dated and dated.end == len(folder) and not dated.date.month:
-            return dated.date._replace(time="")
-    return None
-
-
-class DateAtHead(NamedTuple):
-    """A date with which a name begins, and where in the name it ends."""
-
-    date: FileDate
-    end: int
-
-
-def date_at_head(name: str) -> DateAtHead | None:
-    """Read the date at the head of a name.
-
-    It is `2026-11-20`, with a clock `2026-11-20-0930`, a month `2026-11`, or a day as
-    other programs write it: `20261120`, `2026_11_20`, `2026.11.20`, `2026年11月20日`.
-    """
-    for form in (_DATE, *_OTHER_DATES):
-        match = form.match(name)
-        if not match:
-            continue
-        year, month, day, hour, minute = (*match.groups(""), "", "")[:5]
-        with contextlib.suppress(ValueError):
-            date = dt.date(int(year), int(month), int(day or 1))
-            is_clock = day and hour and int(hour) < 24 and int(minute) < 60
-            clock = f"{hour}:{minute}" if is_clock else ""
-            return DateAtHead(FileDate(date, not day, clock), match.end())
-    return None
-
-
-def encoding_of(data: bytes) -> str:
-    """`utf-8`, or what the bytes are read as instead; with a few broken bytes in it, or cut off, a text is still what it was."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    text = data.decode(errors="replace")
-    if text.encode() == data or text.count("\ufffd") <= len(
-        re.findall("[^\x00-\x7f\ufffd]", text)
-    ):
-        return "utf-8"
-    # In GB 18030 many bytes over 0x7f stand in rows, though a character may end with a lower one; in Latin-1 they stand alone.
-    runs = re.findall(rb"[\x80-\xff]+", data[:1_000_000])
-    rows = 3 * sum(len(run) for run in runs if len(run) >= 4) > sum(map(len, runs))
-    return (
-        "gb18030"
-        if rows and data.decode("gb18030", "replace").count("\ufffd") <= len(runs)
-        else "latin-1"
-    )
-
-
-def decode(data: bytes) -> str:
-    """The text of a file's bytes, without a byte order mark; never raises."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
-
-
-def _codec(data: bytes) -> str:
-    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(
-        data[:2]
-    ) or encoding_of(data)
-
-
-def in_utf8(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """A file's bytes after a change to them as UTF-8 has them, in the encoding that it has; Refused for broken ones."""
-    codec = _codec(data)
-    if codec in ("utf-8", "latin-1"):
-        return change(data)
-    try:
-        return change(data.decode(codec).encode()).decode().encode(codec)
-    except UnicodeError:
-        raise Refused(
-            f"the file is broken {codec.upper()}; save it as UTF-8, then try again."
-        ) from None
-
-
-def extended(data: bytes, text: str) -> bytes:
-    """A file's bytes with whole lines behind them, in the encoding that it has."""
-    encoding = _codec(data)
-    return (
-        data
-        + ("" if decode(data).endswith("\n") else "\n").encode(encoding)
-        + text.encode(encoding, "replace")
-    )
-
-
-def slug(text: str, longest: int = 21) -> str:
-    """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens. With a date and a
-    time in front and `.md` behind, 21 of them make a name of at most 40 characters."""
-    start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
-    words = "".join(
-        c if unicodedata.category(c)[0] in "LMN" else " " for c in start
-    ).split()
-    words = [
-        word for word in words if any(c.isalnum() for c in word)
-    ]  # a lone accent or emoji selector is invisible
-    out = ""
-    for word in words:
-        longer = f"{out}-{word}" if out else word
-        if len(longer) > longest or len(longer.encode()) > 2 * longest:
-            break
-        out = longer
-    return out or (
-        words[0].encode()[: 2 * longest].decode(errors="ignore")[:longest]
-        if words
-        else ""
     )
 
 
@@ -823,20 +474,6 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(entry)
     elif value is not None:
         yield str(value)
-
-
-def _moment(value: Any) -> dt.date | None:
-    """A YAML date or time, in quotes and without seconds too, which YAML takes for text; None for anything else."""
-    with contextlib.suppress(ValueError):
-        if isinstance(value, str):
-            value = (dt.date if len(value) == 10 else dt.datetime).fromisoformat(value)
-    return value if isinstance(value, dt.date) else None
-
-
-def _day(value: Any) -> dt.date | None:
-    """The day of such a date or time."""
-    found = _moment(value)
-    return found.date() if isinstance(found, dt.datetime) else found
 
 
 def _is(kind: Any) -> Callable[[Any], bool]:
@@ -855,8 +492,8 @@ _CHECKS: dict[str, tuple[Callable[[Any], object], str]] = {
     "pinned": (_is(bool), "pinned is true or false"),
     "tags": (_is(str | list), "tags are a list: [tea, family]"),
     "aliases": (_is(str | list), "aliases are a list: [NYC, Big Apple]"),
-    "valid_from": (_day, "valid_from is a date: 2026-11-20"),
-    "valid_until": (_day, "valid_until is a date: 2026-11-20"),
+    "valid_from": (day_of, "valid_from is a date: 2026-11-20"),
+    "valid_until": (day_of, "valid_until is a date: 2026-11-20"),
     "source": (
         _is(str | list),
         "source is path:line of where it was said, or a list of them",
@@ -864,5 +501,5 @@ _CHECKS: dict[str, tuple[Callable[[Any], object], str]] = {
     "supersedes": (_is(str | list), "supersedes is the path of the older memory"),
     "superseded_by": (_is(str), "superseded_by is the path of the newer memory"),
     "assistant": (_is(str), "assistant is the name of the speaker who is one"),
-    "day": (_day, ""),  # of an event; a note's `day: Friday` is its own matter
+    "day": (day_of, ""),  # of an event; a note's `day: Friday` is its own matter
 }

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.store import safe
+from filemem.store import files
 
 FILE_NAME = "stores.json"
 Entry = dict[str, Any]
@@ -36,13 +36,13 @@ def keep(place: str, **facts: Any) -> None:
     Raises:
         OSError, FilememError: the configuration folder cannot be written.
     """
-    safe.make_folder(folder())
-    with safe.lock(os.path.join(folder(), "lock")):
+    files.make_folder(folder())
+    with files.lock(os.path.join(folder(), "lock")):
         entries = _read()
         entries[place] = entries.get(place, {}) | facts
         text = json.dumps(entries, ensure_ascii=False, indent=1)
         path = os.path.join(folder(), FILE_NAME)
-        safe.write(path, text.encode("utf-8", "surrogateescape"))
+        files.write(path, text.encode("utf-8", "surrogateescape"))
 
 
 def note_begun(place: str) -> None:
@@ -64,7 +64,7 @@ def has_begun(place: str) -> bool:
 def _read() -> dict[str, Entry]:
     """Return all entries; none where the file is missing or is no such file."""
     with suppress(FilememError, OSError, ValueError, RecursionError):
-        data = safe.read(os.path.join(folder(), FILE_NAME))
+        data = files.read(os.path.join(folder(), FILE_NAME))
         found = json.loads(data.decode("utf-8", "surrogateescape"))
         if isinstance(found, dict):
             return {

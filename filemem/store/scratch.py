@@ -10,7 +10,7 @@ import shutil
 import weakref
 
 from filemem.errors import Busy, FilememError
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Folder
 
 NAME = "tmp"
@@ -24,9 +24,9 @@ class Scratch:
         """Make the folder. Raises OSError or Refused if nothing can be written there."""
         above = folder.bookkeeping(NAME)
         self.path = f"{above}/{os.urandom(8).hex()}"
-        safe.make_folder(above)
+        files.make_folder(above)
         held = contextlib.ExitStack()
-        held.enter_context(safe.lock(f"{self.path}{_LOCK}", 0))
+        held.enter_context(files.lock(f"{self.path}{_LOCK}", 0))
         os.mkdir(self.path, 0o700)
         self.close = weakref.finalize(self, _discard, self.path, held)
 
@@ -56,5 +56,5 @@ def clear(folder: Folder, *, in_use: bool = False) -> None:
             continue
         with contextlib.suppress(Busy, FilememError, OSError):
             held = contextlib.ExitStack()
-            held.enter_context(safe.lock(f"{path}{_LOCK}", 0))
+            held.enter_context(files.lock(f"{path}{_LOCK}", 0))
             _discard(path, held)

@@ -3,26 +3,18 @@
 import contextlib
 import datetime as dt
 import os
-from collections import Counter
 from collections.abc import Iterable
 from zoneinfo import ZoneInfo
 
 from filemem.errors import FilememError, NotFound
-from filemem.store import journal, memory, safe
+from filemem.store import files, pending, saved_over
+from filemem.store.encodings import encoding_of
 from filemem.store.facts import page
 from filemem.store.folder import Folder
-from filemem.store.front import quoted
-from filemem.store.memory import (
-    Memory,
-    Passage,
-    encoding_of,
-    format_turn,
-    is_archived,
-    kind_of,
-    live,
-    slug,
-    when_of,
-)
+from filemem.store.frontmatter import quoted
+from filemem.store.memory import Memory
+from filemem.store.passages import Passage, format_turn
+from filemem.store.paths import is_archived, kind_of, slug, when_of
 
 INTERRUPTED = "[interrupted]"
 
@@ -50,7 +42,7 @@ class Transcript:
             else:
                 self.folder.append(self.path, turn)
                 lines = len(standing.lines)
-            journal.note_turn(
+            saved_over.note_turn(
                 self.folder, self.path, format_turn(speaker, clock, text, at.date())
             )
             return lines + 1
@@ -59,7 +51,7 @@ class Transcript:
         """The file, once no editor is in the middle of saving it; None where there is none to which a turn can be added."""
         try:
             with contextlib.suppress(NotFound):
-                safe.settle(self.folder.absolute(self.path)).close()
+                files.settle(self.folder.absolute(self.path)).close()
         except FilememError:
             return None
         memory = self._found()
@@ -82,7 +74,7 @@ class Transcript:
 
     def subject(self) -> str:
         """What its commit is called: by the first turn that is not kept back."""
-        turns, hidden = self.turns(), journal.pending_deletions(self.folder)
+        turns, hidden = self.turns(), pending.pending_deletions(self.folder)
         said = next(
             (turn.text for turn in turns if not hidden.hides(self.path, turn.line)), ""
         )
@@ -163,50 +155,3 @@ def newest(folder: Folder) -> list[str]:
                 )
             )
     return [path for *_, path in sorted(begun, reverse=True)]
-
-
-# -- turns that an editor saved over ---------------------------------------------------------------------------------
-
-# An editor that writes what it had loaded saves over the turns that were kept meanwhile. They are offered back, and stand behind
-# the others then, each with its date. What a person has changed within a turn is no loss.
-
-
-def _missing(session: Memory, said: Iterable[str]) -> list[str]:
-    """Those of some turns that a session has no more, neither as said nor, with the same speaker and clock, changed."""
-    here = Counter(_key(turn) for turn in session.passages if turn.speaker)
-    gone = []
-    for turn in said:
-        for key in map(_key, memory.turns(turn.split("\n"))[:1]):
-            here[key] -= 1
-            gone += [(key[:2], turn)] if here[key] < 0 else []
-    changed = Counter(key[:2] for key in here.elements())
-    left = []
-    for head, turn in gone:
-        changed[head] -= 1
-        left += [turn] if changed[head] < 0 else []
-    return left
-
-
-def _key(turn: Passage) -> tuple[str, str, str]:
-    return turn.speaker, turn.time, " ".join(turn.text.split())
-
-
-def lost(folder: Folder) -> dict[str, list[str]]:
-    """The turns that sessions have lost, by the path where each lies now; of one that is gone altogether, none."""
-    found = {}
-    for path, said in journal.noted_turns(folder).items():
-        session = folder.find(path)
-        if session and (gone := _missing(session, said)):
-            found[session.path] = gone
-    return found
-
-
-def put_back(folder: Folder, path: str) -> int:
-    """Add the lost turns of a session at its end; returns how many there were."""
-    with folder.locked():
-        gone = _missing(
-            folder.memory(path), journal.noted_turns(folder).get(live(path), [])
-        )
-        if gone:
-            folder.append(path, "".join(gone))
-    return len(gone)

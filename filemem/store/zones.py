@@ -6,7 +6,7 @@ import re
 from zoneinfo import ZoneInfo
 
 from filemem.store.folder import Folder
-from filemem.store.memory import PROFILE
+from filemem.store.paths import PROFILE
 
 ZONE_KEYS = ("timezone", "zone")
 """Keys of profile.md's front matter, of which the first that names a zone counts."""

@@ -18,7 +18,9 @@ from typing import NamedTuple, TypeVar
 from filemem.errors import FilememError
 from filemem.store import globs
 from filemem.store.folder import CurrentConversation, Folder, Stat
-from filemem.store.memory import TURN_HEAD, Memory, as_shown, is_archived, when_of
+from filemem.store.memory import parse
+from filemem.store.passages import TURN_HEAD, as_shown
+from filemem.store.paths import is_archived, when_of
 from filemem.text.dayrange import DayRange
 from filemem.tools.matcher import MEMORY_BYTES, Span, match_apart, spans_of
 
@@ -434,7 +436,7 @@ def lines_of(folder: Folder, path: str) -> list[str]:
     Raises:
         FilememError: it cannot be read, or is not text.
     """
-    memory = Memory(path, folder.read(path))
+    memory = parse(path, folder.read(path))
     if memory.binary:
         raise FilememError(f"{path} is not a text file; nothing in it can be shown.")
     return memory.lines

@@ -9,17 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
-from filemem.store import journal
+from filemem.store import pending
 from filemem.store.folder import Folder
-from filemem.store.memory import (
-    SPOKEN,
-    TURN_HEAD,
-    FileDate,
-    Passage,
-    is_archived,
-    kind_of,
-    when_of,
-)
+from filemem.store.passages import SPOKEN, TURN_HEAD, Passage
+from filemem.store.paths import FileDate, is_archived, kind_of, when_of
 from filemem.text.plain import (
     clip_tokens,
     count_tokens,
@@ -175,7 +168,7 @@ class DatedLines:
 
 def hidden_lines(folder: Folder, path: str) -> set[int]:
     """Return the lines of a file that are withheld; 0 stands for all of them."""
-    withheld = journal.pending_deletions(folder)
+    withheld = pending.pending_deletions(folder)
     if not withheld:
         return set()
     if withheld.hides(path, 0):
@@ -314,7 +307,7 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
 def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
     """Return the matches that fit, one at least, under their files' headings."""
     shown = _ShownMatches(next_offset=found.next_offset)
-    withheld = journal.pending_deletions(folder)
+    withheld = pending.pending_deletions(folder)
     matched = 0
     tokens = 0
     path = ""

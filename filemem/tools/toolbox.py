@@ -14,7 +14,7 @@ from filemem import index
 from filemem.errors import FilememError
 from filemem.search import filters
 from filemem.search.searching import search_files
-from filemem.store import config, journal
+from filemem.store import config, recalls
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import REFERENCE
 from filemem.text.plain import escape_controls, one_line
@@ -140,7 +140,7 @@ class Toolbox:
         self.open_files[where] = (line, lines)
         self.places = [f"{where}:{line}"]
         if self.noting:
-            journal.note_recall(self._folder, where, journal.OPENED, self._now())
+            recalls.note_recall(self._folder, where, recalls.OPENED, self._now())
         most = self._config.open_files
         closed = list(self.open_files)[:-most]
         for other in closed:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from programs import lay
 
 from filemem import Store, jobs
+from filemem.forget import sections
 from filemem.llm.model import ModelError, Reply, Usage
-from filemem.store import sections
-from filemem.store.memory import decode, format_turn, turns
+from filemem.store.encodings import decode
+from filemem.store.passages import format_turn, turns
 from filemem.text.plain import count_tokens
 
 AT = dt.datetime(2026, 11, 20, 3, 0)

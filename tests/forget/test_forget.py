@@ -21,9 +21,10 @@ from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.jobs import forget
 from filemem.overview import problems
-from filemem.store import journal
+from filemem.store import recalls
 from filemem.store.folder import Folder, StoreFolder
-from filemem.store.memory import Memory, format_turn
+from filemem.store.memory import parse
+from filemem.store.passages import format_turn
 from filemem.store.transcript import Transcript
 
 WORD = "zyzzyva"
@@ -79,8 +80,8 @@ def mara(tmp_path: Path) -> Folder:
         "mara", "08:01", "Thank you."
     )
     user.create("archive/sessions/2026/2026-10-01-0800-earlier.md", turns)
-    journal.note_recall(user, "facts/2026/2026-11-18-the-word.md", "open", START)
-    journal.note_recall(user, "facts/2026/2026-11-18-the-cat.md", "open", START)
+    recalls.note_recall(user, "facts/2026/2026-11-18-the-word.md", "open", START)
+    recalls.note_recall(user, "facts/2026/2026-11-18-the-cat.md", "open", START)
     traces = Path(user.bookkeeping("traces"))
     traces.mkdir()
     (traces / "2026-10-01-0800-earlier.jsonl").write_text(
@@ -150,7 +151,7 @@ def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
         run(mara, "facts", "--yes").exception
     ), "no word of a record"
     run(mara, WORD, "--yes")
-    assert list(journal.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
+    assert list(recalls.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert [json.loads(line)["answer"] for line in other.read_text().splitlines()] == [
         "[forgotten]",
         "tea",
@@ -160,7 +161,7 @@ def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
     assert WORD not in str(User(mara).search_files(WORD))
     for word in ("answer", "open"):  # what the program calls it
         run(mara, "--about", word, "--yes")
-    assert list(journal.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
+    assert list(recalls.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert [json.loads(line)["answer"] for line in other.read_text().splitlines()] == [
         "[forgotten]",
         "tea",
@@ -340,7 +341,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
         place = Path(user.folder.root, "sessions/a.md")
         place.parent.mkdir(parents=True)
         place.write_bytes(raw)
-        passage = data.draw(st.sampled_from(Memory("sessions/a.md", raw).passages))
+        passage = data.draw(st.sampled_from(parse("sessions/a.md", raw).passages))
         execute(user.folder, plan_for(user.folder, f"sessions/a.md:{passage.line}"))
         after = place.read_bytes()
     codec = (

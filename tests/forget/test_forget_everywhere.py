@@ -15,7 +15,7 @@ from filemem.forget.purge import objects
 from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.store.folder import Folder
-from filemem.store.memory import format_turn
+from filemem.store.passages import format_turn
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"

@@ -22,7 +22,7 @@ from filemem.cli import cli
 from filemem.git.history import History
 from filemem.git.repository import Repository
 from filemem.git.setup import set_up
-from filemem.store.memory import format_turn
+from filemem.store.passages import format_turn
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"

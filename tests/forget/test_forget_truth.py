@@ -13,7 +13,7 @@ from filemem import Busy, NotFound, Store, User
 from filemem.cli import cli
 from filemem.overview import problems
 from filemem.store import keys
-from filemem.store.memory import format_turn
+from filemem.store.passages import format_turn
 from filemem.store.transcript import Transcript
 
 TALK = "sessions/2026/2026-11-18-0900-morning.md"

@@ -19,9 +19,9 @@ from filemem.forget.purge import objects
 from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
-from filemem.store import journal
+from filemem.store import recalls
 from filemem.store.folder import Folder
-from filemem.store.memory import format_turn
+from filemem.store.passages import format_turn
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"
@@ -64,7 +64,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         FACT,
         f"---\nsource: {TALK}:2\n---\n\nMara saw a {WORD} in a jar, and told nobody else about it.\n",
     )
-    journal.note_recall(user, FACT, "open", START)
+    recalls.note_recall(user, FACT, "open", START)
     commit(
         user,
         f"Remember: Mara saw a {WORD} in a jar, and told nobody else about it.",

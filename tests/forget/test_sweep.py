@@ -10,7 +10,7 @@ from programs import clean, filemem, lay
 from filemem import Store, Toolbox, jobs, overview
 from filemem.errors import NotFound
 from filemem.forget import sweeper
-from filemem.store import journal
+from filemem.store import recalls
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own
 TODAY = dt.date(2026, 11, 20)
@@ -169,12 +169,12 @@ def test_recalls_on_later_days_keep_a_memory_and_those_on_one_day_count_once(use
             "---\nimportance: 2\n---\nLikes tea.\n",
         )
     for hour in range(5):
-        journal.note_recall(
+        recalls.note_recall(
             user, "facts/2026/2026-01-01-once.md", "open", dt.datetime(2026, 2, 1, hour)
         )
     for day in (20, 50, 100, 160):
         when = dt.datetime(2026, 1, 1) + dt.timedelta(day)
-        journal.note_recall(user, "facts/2026/2026-01-01-spaced.md", "cited", when)
+        recalls.note_recall(user, "facts/2026/2026-01-01-spaced.md", "cited", when)
     assert going(user) == [
         "facts/2026/2026-01-01-never.md",
         "facts/2026/2026-01-01-once.md",
@@ -248,7 +248,7 @@ def test_restore_fails_where_another_text_is_in_its_place(user, there, code):
 def test_why_tells_the_numbers_and_what_comes(user):
     path = "facts/2026/2026-11-01-a.md"
     write(user, path, "---\nimportance: 1\n---\nSneezed.\n")
-    journal.note_recall(user, path, "open", dt.datetime(2026, 11, 10))
+    recalls.note_recall(user, path, "open", dt.datetime(2026, 11, 10))
     said = " ".join(sweeper.why(user, path, TODAY))
     for part in (
         "importance is 1 of 10, so its stability began at 18.0 days. It was recalled on 1 later day, last on 2026-11-10",

@@ -15,7 +15,6 @@ from filemem import FilememError, Store, User, jobs
 from filemem.git.history import History
 from filemem.git.sync import sync
 from filemem.git.undo import undo
-from filemem.store import journal
 from filemem.store.folder import Folder
 
 LATE = START + dt.timedelta(days=400)

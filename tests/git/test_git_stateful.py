@@ -21,7 +21,7 @@ from filemem.git.history import History
 from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.store.folder import Folder
-from filemem.store.memory import is_archived, live
+from filemem.store.paths import is_archived, live
 
 CLONES = st.integers(0, 1)
 ANY = st.integers(0, 99)

@@ -19,7 +19,8 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers import FORMATS, ImportReport, import_file
 from filemem.importers.base import parse_time as moment
 from filemem.store.folder import StoreFolder
-from filemem.store.memory import Memory, turns
+from filemem.store.memory import Memory, parse
+from filemem.store.passages import turns
 
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -520,7 +521,7 @@ def said(path: Path) -> list[tuple[str, str, str]]:
     """Speaker, time and text of each turn in a session."""
     return [
         (p.speaker, p.time, p.text)
-        for p in turns(Memory(path.name, path.read_bytes()).lines)
+        for p in turns(parse(path.name, path.read_bytes()).lines)
     ]
 
 
@@ -558,7 +559,7 @@ def test_a_conversation_becomes_a_dated_transcript(
         body
         == "- **mara** 14:00: Which tea?\n- **Claude** 14:01: Oolong.\n\n  - hot\n  - strong\n"
     )
-    assert Memory(f"sessions/2026/{session.name}", session.read_bytes()).problems == []
+    assert parse(f"sessions/2026/{session.name}", session.read_bytes()).problems == []
 
 
 def test_two_processes_importing_one_export_at_once_take_each_conversation_once(
@@ -764,9 +765,7 @@ def test_nothing_leaves_the_users_folder_and_no_turn_is_forged(
         and "\x1b" not in found[0][2]
         and "my password" in found[0][2]
     )
-    assert (
-        Memory(path.removeprefix("mara/"), (store / path).read_bytes()).problems == []
-    )
+    assert parse(path.removeprefix("mara/"), (store / path).read_bytes()).problems == []
     assert not report.skipped
     before = files(store)
     assert len(run(store, "claude", tmp_path / "c.json").unchanged) == 1

@@ -13,7 +13,7 @@ import pytest
 from programs import lay
 
 from filemem.index import MAGIC, Corpus, DamagedSnapshot, Index, Snapshot, _version
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.text import terms
 
@@ -87,7 +87,7 @@ def test_another_process_that_holds_the_lock_delays_nobody_for_long(
     folder: Folder,
 ) -> None:
     Index(folder).corpus()
-    with safe.lock(folder.bookkeeping("index/lock")):
+    with files.lock(folder.bookkeeping("index/lock")):
         (Path(folder.root) / "facts/2026-05-06-new.md").write_text("A zebra.\n")
         index = Index(folder)
         assert places(index.corpus(), "zebra")

@@ -15,7 +15,8 @@ from passages import indexed
 
 from filemem.index import Corpus, Index
 from filemem.store.folder import Folder
-from filemem.store.memory import LARGEST, Memory, pauses
+from filemem.store.memory import LARGEST, Memory
+from filemem.store.passages import pauses
 from filemem.text import terms
 
 PATHS = [

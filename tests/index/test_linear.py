@@ -20,7 +20,7 @@ from filemem.importers import import_file
 from filemem.learn import consolidate
 from filemem.overview import problems
 from filemem.store.folder import Folder, StoreFolder
-from filemem.store.memory import format_turn
+from filemem.store.passages import format_turn
 from filemem.store.transcript import create
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

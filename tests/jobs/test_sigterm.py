@@ -13,7 +13,7 @@ from programs import COLD, clean, filemem, lay
 from scripted_server import ScriptedServer, hang
 
 from filemem import Store
-from filemem.store.memory import format_turn
+from filemem.store.passages import format_turn
 from filemem.store.transcript import Transcript
 
 TODAY = "2026-11-20"

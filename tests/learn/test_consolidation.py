@@ -23,7 +23,7 @@ from filemem.learn.remember import remember
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel, Reply, ToolCall, Usage
 from filemem.store.folder import Folder
-from filemem.store.sections import BEGIN, END
+from filemem.store.profile_sections import BEGIN, END
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 SESSION = "sessions/2026/2026-05-08-0930-talk.md"

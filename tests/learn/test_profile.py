@@ -13,7 +13,7 @@ from filemem import Store, overview
 from filemem.jobs import maintain
 from filemem.learn import consolidate
 from filemem.store.folder import Folder
-from filemem.store.sections import BEGIN, END
+from filemem.store.profile_sections import BEGIN, END
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 TEA = "facts/2026/2026-05-08-drinks-oolong.md"

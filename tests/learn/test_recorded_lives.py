@@ -10,7 +10,7 @@ from lives import Read, life, replayed
 
 from filemem.learn import sessions
 from filemem.learn.records import WRITTEN
-from filemem.store.memory import is_archived
+from filemem.store.paths import is_archived
 
 LIVES = ("life-en", "life-zh")
 

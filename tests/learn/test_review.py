@@ -14,7 +14,7 @@ from filemem import Store
 from filemem.cli import cli
 from filemem.learn import consolidate
 from filemem.store.folder import Folder
-from filemem.store.sections import BEGIN, END
+from filemem.store.profile_sections import BEGIN, END
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)

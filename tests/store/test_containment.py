@@ -14,7 +14,7 @@ from programs import lay
 
 from filemem import Store, overview
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.text.plain import escape_controls
 
@@ -270,4 +270,4 @@ def test_a_store_reached_by_a_link_works(alice: Folder, tmp_path: Path) -> None:
         Refused, match=r"^fifo\.md is not a regular file; put one in its place"
     ):
         folder.read("fifo.md")
-    assert safe.read(folder.absolute("profile.md")) == b"secret of alice\n"
+    assert files.read(folder.absolute("profile.md")) == b"secret of alice\n"

@@ -11,7 +11,7 @@ from crash_driver import AT, JOBS, TALK
 from programs import filemem, lay
 
 from filemem import Store, index, jobs
-from filemem.store import journal
+from filemem.store import recalls
 
 PLACE = Path(__file__).parents[1] / "support/crash_driver.py"
 DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
@@ -38,16 +38,16 @@ def store(place):
     }
     lay(user.root, files)
     user.make()
-    journal.note_recalls(
+    recalls.note_recalls(
         user,
         ["facts/2026/2026-07-01-bees.md"],
-        journal.ARCHIVED,
+        recalls.ARCHIVED,
         dt.datetime(2026, 10, 1, 3),
     )
-    journal.note_recalls(
+    recalls.note_recalls(
         user,
         ["facts/2026/2026-07-01-bees.md"],
-        journal.CITED,
+        recalls.CITED,
         dt.datetime(2026, 11, 19, 9),
     )
     list(

@@ -15,7 +15,7 @@ import pytest
 
 from filemem import Store
 from filemem.errors import Changed
-from filemem.store import safe
+from filemem.store import files
 from filemem.store.folder import Folder
 
 ONLY_LINUX = re.compile(
@@ -63,11 +63,11 @@ def test_an_edit_keeps_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"old\r\n")
     path.chmod(0o640)
-    assert safe.edit(str(path), lambda old: old.replace(b"old", b"new"))
+    assert files.edit(str(path), lambda old: old.replace(b"old", b"new"))
     assert path.read_bytes() == b"new\r\n"
     assert mode(path) == 0o640
-    assert not safe.edit(str(path), lambda old: None)
-    assert not safe.edit(str(path), lambda old: old)
+    assert not files.edit(str(path), lambda old: None)
+    assert not files.edit(str(path), lambda old: old)
     assert not leftovers(tmp_path)
 
 
@@ -80,8 +80,8 @@ def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
         return b"ours"
 
     with pytest.raises(Changed, match=r"a\.md keeps changing"):
-        safe.edit(str(path), change)
-    assert path.read_bytes() == b"%d" % safe.MAX_TRIES
+        files.edit(str(path), change)
+    assert path.read_bytes() == b"%d" % files.MAX_TRIES
     assert not leftovers(tmp_path)
 
 
@@ -133,12 +133,12 @@ def calls(act: Callable[[], Any]) -> list[str]:
 def test_bytes_then_name_then_folder(tmp_path: Path, how: str) -> None:
     place = str(tmp_path / "a.md")
     if how in ("edit", "append"):
-        safe.write(place, b"before\n")
+        files.write(place, b"before\n")
     done = {
-        "write": lambda: safe.write(place, b"text\n"),
-        "create": lambda: safe.create(place, b"text\n"),
-        "edit": lambda: safe.edit(place, lambda data: data + b"text\n"),
-        "append": lambda: safe.append(place, b"text\n"),
+        "write": lambda: files.write(place, b"text\n"),
+        "create": lambda: files.create(place, b"text\n"),
+        "edit": lambda: files.edit(place, lambda data: data + b"text\n"),
+        "append": lambda: files.append(place, b"text\n"),
     }
     told = calls(done[how])
     if how == "append":
@@ -172,10 +172,10 @@ def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:
     def write() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))
         with pytest.raises(OSError, match=named):
-            safe.append(str(path), b"n" * 100 + b"\n")
+            files.append(str(path), b"n" * 100 + b"\n")
         with pytest.raises(OSError, match=named):
-            safe.edit(str(path), lambda old: old * 2)
-        safe.append(str(path), b"fits\n")
+            files.edit(str(path), lambda old: old * 2)
+        files.append(str(path), b"fits\n")
 
     child = fork.Process(target=write, daemon=True)
     child.start()

@@ -14,7 +14,7 @@ from reader import Reader
 from scripted_server import ScriptedServer
 
 from filemem import Store
-from filemem.store.memory import format_turn
+from filemem.store.passages import format_turn
 
 OWL = "archive/facts/2025/2025-01-02-owl.md"
 COMMANDS = [

@@ -15,7 +15,7 @@ import pytest
 from crash_driver import arm
 
 from filemem import Store, overview
-from filemem.store import journal, safe
+from filemem.store import files, recalls
 from filemem.store.facts import set_front
 from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
@@ -80,7 +80,7 @@ def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
                 TEA, lambda old: set_front(TEA, old, "importance", "7")
             ),
             "move": lambda folder=folder: folder.move({TEA: f"archive/{TEA}"}),
-            "recall": lambda folder=folder: journal.note_recall(
+            "recall": lambda folder=folder: recalls.note_recall(
                 folder, TEA, "open", AT
             ),
         }
@@ -91,7 +91,7 @@ def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
         assert text in (
             f"---\nimportance: {number}\n---\n\n{LONG}\n" for number in (1, 7)
         )
-        noted = [len(trail) for trail in journal.recalled(folder).values()]
+        noted = [len(trail) for trail in recalls.recalled(folder).values()]
         assert noted in ([], [1])
         if not ended:
             break
@@ -105,7 +105,7 @@ def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
 
 def leftovers(folder: Folder, age: int = 0) -> list[str]:
     """The temporary files in a user's folder, which are made so many seconds older."""
-    found = sorted(Path(folder.root).rglob(f"{safe.TEMPORARY}*"))
+    found = sorted(Path(folder.root).rglob(f"{files.TEMPORARY}*"))
     for path in found:
         os.utime(path, (time.time() - age,) * 2)
     return [path.relative_to(folder.root).as_posix() for path in found]
@@ -117,11 +117,11 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
     ann.remember("Likes tea.")
     above = Path(ann.folder.root, "facts/2026")
     above.mkdir(exist_ok=True)
-    (above / f"{safe.OURS}0123456789abcdef").write_bytes(b"half a fa")
-    (above / f"{safe.TEMPORARY}fedcba9876543210").write_bytes(
+    (above / f"{files.OURS}0123456789abcdef").write_bytes(b"half a fa")
+    (above / f"{files.TEMPORARY}fedcba9876543210").write_bytes(
         b"a save that was being put back\n"
     )
-    Path(ann.folder.bookkeeping(f"{safe.TEMPORARY}0011223344556677")).write_bytes(
+    Path(ann.folder.bookkeeping(f"{files.TEMPORARY}0011223344556677")).write_bytes(
         b"half a lo"
     )
     ann.maintain(AT.date())

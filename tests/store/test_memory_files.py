@@ -8,21 +8,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from filemem.store import facts
-from filemem.store.front import quoted
-from filemem.store.memory import (
-    LONGEST,
-    WHOLE,
-    FileDate,
-    Memory,
-    Passage,
-    slug,
-    when_of,
-    windows,
-)
+from filemem.store.frontmatter import quoted
+from filemem.store.memory import Memory, parse
+from filemem.store.passages import LONGEST, WHOLE, Passage, windows
+from filemem.store.paths import FileDate, slug, when_of
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:
-    return Memory(path, text.encode() if isinstance(text, str) else text)
+    return parse(path, text.encode() if isinstance(text, str) else text)
 
 
 def problems(found: Memory) -> list[tuple[int, str]]:

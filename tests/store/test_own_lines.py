@@ -8,9 +8,10 @@ import yaml
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from filemem.store import front, safe
+from filemem.store import files, frontmatter
 from filemem.store.facts import set_front
-from filemem.store.memory import Memory, format_turn, turns
+from filemem.store.memory import parse
+from filemem.store.passages import format_turn, turns
 
 
 def spelt_out(text: str) -> str:
@@ -47,7 +48,7 @@ def test_turns_read_back_what_was_said(
 ) -> None:
     """For any text, its outer white space aside; a control, which could command the terminal that prints it, is spelt out."""
     written = "".join(format_turn(speaker, time, text) for text in texts)
-    found = list(turns(Memory("sessions/a.md", written.encode()).lines))
+    found = list(turns(parse("sessions/a.md", written.encode()).lines))
     expected = [
         spelt_out(text).replace("\r\n", "\n").replace("\r", "\n").strip()
         for text in texts
@@ -71,7 +72,7 @@ def test_appending_only_appends(
     expected = before + (b"\n" if before and not before.endswith(b"\n") else b"")
     for text in said:
         turn = format_turn("Ann", "09:30", text).encode()
-        safe.append(str(path), turn)
+        files.append(str(path), turn)
         expected += turn
     assert path.read_bytes() == expected
 
@@ -156,7 +157,7 @@ def test_setting_a_key_changes_nothing_else(
     """For generated front matter and YAML memories: the new value counts, every other key is equal, and the bytes that
     differ are one slice, which holds nothing but the old value.
     """
-    before_front, _ = front.load(source)
+    before_front, _ = frontmatter.load(source)
     assume(before_front is not None)
     assert before_front is not None
     text = (source if whole else f"---\n{source}---\n{body}").replace("\n", newline)
@@ -167,9 +168,9 @@ def test_setting_a_key_changes_nothing_else(
     except ValueError as error:  # a person's own, which stays
         assert str(error) == f"{key} stands on several lines"
         return
-    memory = Memory(path, after)
+    memory = parse(path, after)
     assert same(
-        front.load(
+        frontmatter.load(
             "\n".join(
                 [
                     *(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.forget import sweeper as retention
-from filemem.store import journal
+from filemem.store import recalls
 from filemem.store.folder import Folder
 
 AT = dt.datetime(2026, 11, 20, 9, 31, 59)
@@ -31,7 +31,7 @@ def write(user, entries):
     """A log with these lines, in this order."""
     user.make()
     text = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path}\n" for at, how, path in entries)
-    with open(user.bookkeeping(journal.RECALLS), "w", encoding="utf-8") as log:
+    with open(user.bookkeeping(recalls.RECALLS), "w", encoding="utf-8") as log:
         log.write(text)
 
 
@@ -43,7 +43,7 @@ def says(user):
             trail.archived,
             trail.since,
         )
-        for path, trail in journal.recalled(user).items()
+        for path, trail in recalls.recalled(user).items()
     }
 
 
@@ -67,15 +67,15 @@ def test_two_machines_logs_mean_the_same_in_either_order(
 
 def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "u")
-    journal.note_recall(folder, "a.md", "open", AT)
-    log = Path(folder.bookkeeping(journal.RECALLS))
+    recalls.note_recall(folder, "a.md", "open", AT)
+    log = Path(folder.bookkeeping(recalls.RECALLS))
     log.write_bytes(
         b"\xff\n\n<<<<<<< ours\n2026-13-45T09:00\topen\tx.md\n"
         + log.read_bytes()
         + b"2026-11-20T09:3"
     )
-    journal.note_recall(folder, "b.md", "open", AT)
-    assert [path for path, trail in journal.recalled(folder).items() if trail] == [
+    recalls.note_recall(folder, "b.md", "open", AT)
+    assert [path for path, trail in recalls.recalled(folder).items() if trail] == [
         "a.md",
         "b.md",
     ]
@@ -84,8 +84,8 @@ def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / ".filemem").write_text("a file where the bookkeeping should be")
     folder = Folder(str(tmp_path), "u")
-    journal.note_recall(folder, "a.md", "open", AT)
-    assert journal.recalled(folder) == {}
+    recalls.note_recall(folder, "a.md", "open", AT)
+    assert recalls.recalled(folder) == {}
     assert (
         tmp_path / ".filemem"
     ).read_text() == "a file where the bookkeeping should be"
@@ -103,4 +103,4 @@ def test_only_a_recall_after_the_archiving_brings_back_in_any_order(
             for how, hour in said
         ],
     )
-    assert journal.recalled(user)["a.md"].since is later
+    assert recalls.recalled(user)["a.md"].since is later

@@ -6,7 +6,7 @@ import pytest
 from programs import filemem
 
 from filemem import Store
-from filemem.store.memory import NO_ANSWER
+from filemem.store.passages import NO_ANSWER
 from filemem.store.roles import Role, role_of
 
 

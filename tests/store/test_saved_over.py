@@ -14,7 +14,7 @@ from programs import lay
 from filemem import Store
 from filemem.cli import cli
 from filemem.overview import problems
-from filemem.store import journal, safe
+from filemem.store import files, saved_over
 from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
 
@@ -42,8 +42,8 @@ def spoilt(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
     for number in range(count):
         if number == loaded:
             before = user.read(talk.path)
-            safe.log(
-                user.bookkeeping(journal.SAID), b"5\n{}\n"
+            files.log(
+                user.bookkeeping(saved_over.SAID), b"5\n{}\n"
             )  # spoilt lines, which hide no other
         talk.add("Ann", f"turn {number}\nits second line", AT)
     Path(user.absolute(talk.path)).write_bytes(before)
@@ -107,9 +107,9 @@ def test_what_is_forgotten_is_offered_by_nobody(user: Folder) -> None:
     ):
         talk.add("Ann", text, AT)
     filemem(user, "forget", f"{talk.path}:{talk.turns()[2].line}", "--yes")
-    assert "by its line" not in Path(user.bookkeeping(journal.SAID)).read_text()
+    assert "by its line" not in Path(user.bookkeeping(saved_over.SAID)).read_text()
     filemem(user, "forget", "--about", "Ravn", "--yes")
-    assert b"Ravn" not in Path(user.bookkeeping(journal.SAID)).read_bytes()
+    assert b"Ravn" not in Path(user.bookkeeping(saved_over.SAID)).read_bytes()
     assert problems(user) == []
 
 

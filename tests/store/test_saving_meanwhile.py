@@ -25,7 +25,8 @@ from filemem.jobs import forget
 from filemem.learn import consolidate
 from filemem.store.facts import set_front
 from filemem.store.folder import Folder, StoreFolder
-from filemem.store.memory import archived, format_turn
+from filemem.store.passages import format_turn
+from filemem.store.paths import archived
 from filemem.store.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

@@ -13,7 +13,8 @@ from programs import lay
 
 from filemem import Store, Toolbox, User
 from filemem.store.folder import Folder
-from filemem.store.memory import Memory, format_turn, turns
+from filemem.store.memory import parse
+from filemem.store.passages import format_turn, turns
 from filemem.store.transcript import Transcript
 
 NOW = dt.datetime(2026, 12, 1, 9, 30)
@@ -26,7 +27,7 @@ RESUMED = "- **Ann** 2026-11-23 09:00: A whale came by yesterday.\n"
 
 def days(text: str, path: str = TALK) -> list[str]:
     """The day of each turn as it is read; `-` where it is the file's."""
-    return [str(p.day or "-")[5:] or "-" for p in Memory(path, text.encode()).passages]
+    return [str(p.day or "-")[5:] or "-" for p in parse(path, text.encode()).passages]
 
 
 def tools(root: Path, files: dict[str, str]) -> Toolbox:
@@ -79,7 +80,7 @@ def test_a_fact_that_quotes_is_read_as_its_turns_are() -> None:
     )
     fact += "- **Nadia** 2026-11-22 00:10: Not at all.\n"
     for kind in ("facts", "lessons", "archive/facts"):
-        first, second = Memory(
+        first, second = parse(
             f"{kind}/2026/2026-11-21-gluten.md", fact.encode()
         ).passages
         assert (first.speaker, first.text, first.day) == (

@@ -10,7 +10,8 @@ from filemem.learn.log import LearnLog
 from filemem.learn.records import Decision
 from filemem.store import transcript
 from filemem.store.folder import Folder
-from filemem.store.memory import ASSISTANT, format_turn
+from filemem.store.passages import format_turn
+from filemem.store.roles import ASSISTANT
 
 
 def day(month: int, number: int) -> dt.datetime:

@@ -7,7 +7,8 @@ import pytest
 from programs import filemem, lay
 
 from filemem import Store
-from filemem.store.memory import Memory, when_of
+from filemem.store.memory import parse
+from filemem.store.paths import when_of
 
 DAY = dt.date(2026, 3, 6)
 
@@ -42,7 +43,7 @@ def test_a_heading_that_is_a_day_dates_what_stands_under_it(tmp_path: Path) -> N
         "# Log\n\nOld.\n\n## 2026-03-24\n\nOiled the oars.\n\n### Later\n\nRowed.\n\n"
         "## 26 March 2026\n\n- Swam.\n\n## Plans of 2027-01-01\n\nSail.\n"
     )
-    days = {one.text: one.day for one in Memory("notes/log.md", log.encode()).passages}
+    days = {one.text: one.day for one in parse("notes/log.md", log.encode()).passages}
     assert days == {
         "Old.": None,
         "Oiled the oars.": dt.date(2026, 3, 24),

@@ -1,0 +1,39 @@
+"""A line of a summary: what somebody said, and the lines that it stands for."""
+
+import re
+from typing import NamedTuple
+
+from filemem.text.plain import count_tokens
+
+
+class Bullet(NamedTuple):
+    """One statement of a summary: who said it (empty: nobody in particular), what, and the lines it comes from."""
+
+    speaker: str
+    text: str
+    path: str
+    lines: tuple[int, ...]
+
+    def __str__(self) -> str:
+        who = f"**{self.speaker}**: " if self.speaker else ""
+        return f"- {who}{self.text} ({self.path}:{','.join(map(str, self.lines))})\n"
+
+    @property
+    def tokens(self) -> int:
+        """What it adds to a summary."""
+        return count_tokens(str(self))
+
+
+_BULLET = re.compile(
+    r"[-*] (?:\*\*(.+?)\*\*: )?(.*?)"
+    r"(?: \(((?:archive/)?(?:sessions|summaries)/(?:(?!:\d).)+|[^()]+):(\d+(?:,\d+)*)\))?\s*$"
+)
+
+
+def parse(line: str, path: str, number: int) -> Bullet | None:
+    """A line of a summary as a bullet; one without a link, perhaps a person's, links to itself. None for any other line."""
+    match = _BULLET.match(line)
+    if not match or not match[2]:
+        return None
+    lines = tuple(map(int, match[4].split(","))) if match[4] else (number,)
+    return Bullet(match[1] or "", match[2], match[3] or path, lines)

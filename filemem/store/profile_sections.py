@@ -1,0 +1,42 @@
+"""The sections of the profile, by their headings, and the block that is the program's."""
+
+import re
+from collections.abc import Iterable
+
+SECTIONS = {  # of the profile, with their headings in the file
+    "who": ("Who this is", "基本情况"),
+    "health": ("Health", "健康"),
+    "home": ("Home", "住处"),
+    "work": ("Work", "工作"),
+    "talk": ("How to talk", "怎么说话"),
+    "family": ("Family", "家人"),
+    "likes": ("Likes", "喜好"),
+}
+BEGIN = "<!-- filemem -->"
+END = "<!-- /filemem -->"
+"""What stands around the program's block of the profile."""
+HEADING = re.compile(r"#{1,6}\s+(.*?)\s*$")
+
+
+def under(lines: Iterable[str], name: str) -> list[str]:
+    """The lines below the heading of a section, up to the next heading."""
+    found, inside = list[str](), False
+    for said in lines:
+        if match := HEADING.match(said):
+            inside = is_of(match[1], SECTIONS[name])
+        elif inside and said.strip() not in (BEGIN, END):
+            found.append(said)
+    return found
+
+
+def is_of(title: str, names: tuple[str, str]) -> bool:
+    """Tell whether this is the heading of a section with these names."""
+    return title.casefold().startswith(tuple(name.casefold() for name in names))
+
+
+def section_of(title: str) -> str:
+    """Name the section that a heading is of, as the program writes it; else ''."""
+    for name, titles in SECTIONS.items():
+        if title in titles:
+            return name
+    return ""
