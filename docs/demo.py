@@ -14,18 +14,17 @@ from html import escape
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-COLUMNS, LINE, CELL, PAUSE = (
-    84,
-    19,
-    8.2,
-    2.2,
-)  # characters, pixels, pixels, seconds after each command
+COLUMNS = 84
+LINE = 19  # pixels
+CELL = 8.2  # pixels
+PAUSE = 2.2  # seconds after each command
 ENGLISH = [
     "filemem chat -m 'Remember that Ines eats no fish.' --today '2026-11-20 09:30'",
     "cat memory_store/ann/facts/2026/*.md",
     "sed -i '$s/no fish/neither fish nor meat/' memory_store/ann/facts/2026/*.md",
     "filemem chat -m 'What does Ines not eat?' --today '2026-11-21 18:00'",
     "git -C memory_store diff -U0 ann/facts | tail -n 3",
+    "filemem forget meat --yes | grep Forgot",
 ]
 CHINESE = [
     "filemem chat -m '记住：外婆不吃鱼。' --today '2026-11-20 09:30'",
@@ -33,6 +32,7 @@ CHINESE = [
     "sed -i '$s/不吃鱼/不吃鱼和肉/' memory_store/ann/facts/2026/*.md",
     "filemem chat -m '外婆不吃什么？' --today '2026-11-21 18:00'",
     "git -C memory_store diff -U0 ann/facts | tail -n 3",
+    "filemem forget 鱼和肉 --yes | grep Forgot",
 ]
 STYLE = (
     "rect{fill:#fbfbf9}text{font:13.6px ui-monospace,Menlo,Consolas,'Noto Sans Mono CJK SC',monospace;fill:#2b2b2b;"
