@@ -16,8 +16,9 @@ from typing import Any, Self
 from filemem import index, overview
 from filemem.chat.conversation import Remembered
 from filemem.errors import FilememError, in_words, missing_extra
-from filemem.forget import execute, purge, summaries, sweeper
+from filemem.forget import execute, purge, summaries
 from filemem.forget.plan import DeletionPlan
+from filemem.forget.sweep import apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
 from filemem.learn import consolidate as reading
@@ -279,14 +280,14 @@ def sweep(
 ) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     with _frame(folder, "sweep", at, dry=dry) as run:
-        found = sweeper.plan(folder, at.date(), progress)
-        return _committed(run, sweeper.apply(folder, found, at, progress, dry=dry))
+        found = plan_sweep(folder, at.date(), progress)
+        return _committed(run, apply_sweep(folder, found, at, progress, dry=dry))
 
 
 def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     with JobRun(folder, "restore", at) as run:
-        return _committed(run, sweeper.restore(folder, paths, at))
+        return _committed(run, restore_memories(folder, paths, at))
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from filemem.cli.context import (
 )
 from filemem.cli.output import Output, Row, progress, say, say_dim
 from filemem.errors import FilememError, Problem
-from filemem.forget import sweeper
+from filemem.forget.sweep import explain
 from filemem.jobs import Job, UserJob
 from filemem.learn.consolidate import cost
 from filemem.store import config
@@ -146,7 +146,7 @@ def status_command(call: Context, path: str | None) -> Output:
     if path is None:
         return (yield from _run(call, overview.status, brief=call.many()))
     user = call.the_user()
-    said = sweeper.why(user, split_line(user, path)[0], call.now.date())
+    said = explain(user, split_line(user, path)[0], call.now.date())
     yield Row({"path": path, "said": said}, said)
     return 0
 

@@ -1,13 +1,12 @@
 """How many memories there are, and what fades."""
 
 import datetime as dt
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from filemem.chat.conversation import Conversation
-from filemem.forget.sweeper import standings
+from filemem.forget.sweep import memory_states
 from filemem.learn import proposals
 from filemem.llm.choice import OfflineModel
 from filemem.store import config, pending
@@ -64,7 +63,7 @@ def _counts(folder: Folder, now: dt.datetime, progress: Progress) -> Counts:
     kinds: dict[str, KindCount] = {}
     fading: list[tuple[dt.date, str]] = []
     staying: Counter[str] = Counter()
-    for one in standings(folder, today, progress):
+    for one in memory_states(folder, today, progress):
         count = kinds.setdefault(one.kind, KindCount())
         if one.archived:
             count.archived += 1
@@ -72,12 +71,11 @@ def _counts(folder: Folder, now: dt.datetime, progress: Progress) -> Counts:
             continue
         count.live += 1
         count.live_bytes += one.size
-        if one.reason:
-            staying[one.reason] += 1
-        elif one.strength:
-            days = math.ceil(one.strength.left(threshold, today))
-            if days <= SOON_DAYS:
-                fading.append((today + dt.timedelta(max(0, days)), one.path))
+        if one.lasts:
+            staying[one.lasts] += 1
+        days = one.days_left(threshold, today)
+        if days is not None and days <= SOON_DAYS:
+            fading.append((today + dt.timedelta(days), one.path))
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
     return Counts(
         kinds=dict(sorted(kinds.items())),

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
-from filemem.forget.sweeper import MemoryStatus, after, standings
+from filemem.forget.sweep import MemoryState, day_after, memory_states
 from filemem.overview.events import Event, timeline
 from filemem.store import config, files
 from filemem.store.facts import plain
@@ -51,7 +51,7 @@ def page(
 ) -> tuple[str, int]:
     """Return the page as of `now`, and how many memories there are."""
     today = now.date()
-    states = sorted(standings(folder, today, progress), key=_newest_first)
+    states = sorted(memory_states(folder, today, progress), key=_newest_first)
     live = [state for state in states if not state.archived]
     archived = len(states) - len(live)
     name = _text(folder.name)
@@ -86,7 +86,7 @@ def is_our_page(place: str) -> bool:
 # -- what stands on it -----------------------------------------------------------------
 
 
-def _newest_first(state: MemoryStatus) -> tuple[int, str]:
+def _newest_first(state: MemoryState) -> tuple[int, str]:
     return -state.date.toordinal() if state.date else 0, state.path
 
 
@@ -102,7 +102,7 @@ def _who(folder: Folder) -> str:
     return "\n".join(parts) or "<p>There is no profile yet.</p>"
 
 
-def _topics(folder: Folder, live: list[MemoryStatus]) -> str:
+def _topics(folder: Folder, live: list[MemoryState]) -> str:
     """Return the facts and lessons that hold, newest first, under their topics."""
     topics: dict[str, list[_ReportRow]] = {}
     holding = [state for state in live if _holds(state)]
@@ -120,11 +120,11 @@ def _topics(folder: Folder, live: list[MemoryStatus]) -> str:
     return "\n".join(parts) or "<p>Nothing is known yet.</p>"
 
 
-def _holds(state: MemoryStatus) -> bool:
+def _holds(state: MemoryState) -> bool:
     """Return whether a memory tells how things stand, and not what happened."""
-    if state.kind not in ("facts", "lessons") or state.over:
+    if state.kind not in ("facts", "lessons") or state.has_ended:
         return False
-    return not any(map(state.particulars.get, ("kind", "superseded_by")))
+    return not any(map(state.front.get, ("kind", "superseded_by")))
 
 
 def _topic(memory: Memory) -> str:
@@ -152,7 +152,7 @@ def _event_row(event: Event) -> _ReportRow:
     return _ReportRow(event.day(), event.text, f"{event.path}:{event.line}")
 
 
-def _talks(folder: Folder, states: list[MemoryStatus]) -> list[_ReportRow]:
+def _talks(folder: Folder, states: list[MemoryState]) -> list[_ReportRow]:
     """Return the last conversations by their titles, newest first."""
     rows = []
     talks = [state for state in states if state.kind == "sessions"]
@@ -162,19 +162,19 @@ def _talks(folder: Folder, states: list[MemoryStatus]) -> list[_ReportRow]:
     return rows
 
 
-def _fading(folder: Folder, live: list[MemoryStatus], today: dt.date) -> str:
+def _fading(folder: Folder, live: list[MemoryState], today: dt.date) -> str:
     """Return the curve, and what the next sweeps archive unless it is recalled."""
     threshold = config.of(folder).threshold
     fading = []
     for state in live:
-        if state.strength and not state.reason:
-            left = max(0, math.ceil(state.strength.left(threshold, today)))
+        left = state.days_left(threshold, today)
+        if left is not None and state.strength:
             fading.append((left, state.path, state.strength.retention))
     fading.sort()
     rows = []
     for left, path, _ in fading[:MAX_FADING]:
         memory = folder.find(path) or parse(path, b"")
-        rows.append(_row(memory, str(after(today, left))))
+        rows.append(_row(memory, str(day_after(today, left))))
     drawn = _curve(threshold, [retention for *_, retention in fading[:MAX_FADING]])
     return drawn + _rows(rows, "Nothing fades: what is known holds until replaced.")
 

@@ -6,7 +6,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.forget.sweeper import retention, strength
+from filemem.forget.curve import retention, strength
 
 BORN = dt.date(2026, 1, 1)
 days = st.integers(0, 2000).map(lambda n: BORN + dt.timedelta(n))
@@ -22,7 +22,7 @@ def test_a_more_important_memory_never_fades_sooner(recalled, today, one, other)
         strength(BORN, recalled, today, high),
     )
     assert strong.retention >= weak.retention
-    assert strong.stability >= weak.stability
+    assert strong.stability_days >= weak.stability_days
 
 
 @given(recalls, days, days, importances)
@@ -43,9 +43,9 @@ def test_without_recall_retention_only_falls(recalled, today, later, importance)
 def test_the_formula_to_the_digit():
     found = strength(BORN, [], BORN + dt.timedelta(90))
     assert math.isclose(found.retention, math.exp(-1))
-    assert found.stability == 90
+    assert found.stability_days == 90
     recalled = strength(BORN, [BORN + dt.timedelta(90)], BORN + dt.timedelta(90))
-    assert math.isclose(recalled.stability, 90 * (1 + 1.5 * (1 - math.exp(-1))))
+    assert math.isclose(recalled.stability_days, 90 * (1 + 1.5 * (1 - math.exp(-1))))
     assert recalled.retention == 1
 
 
@@ -54,8 +54,8 @@ def test_the_days_left_end_where_retention_meets_the_threshold(born, recalled, t
     """From today, and where the day that a memory is of lies ahead, from that day."""
     found = strength(born, recalled, today)
     last = max(today, born)
-    then = today + dt.timedelta(math.ceil(found.left(0.1, today)))
+    then = today + dt.timedelta(math.ceil(found.days_left(0.1, today)))
     for day, faded in ((then, True), (then - dt.timedelta(1), False)):
         if day > last:
-            kept = retention((day - found.last).days, found.stability)
+            kept = retention((day - found.last).days, found.stability_days)
             assert (kept <= 0.1 + 1e-9) == faded

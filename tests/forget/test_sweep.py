@@ -9,7 +9,7 @@ from programs import clean, filemem, lay
 
 from filemem import Store, Toolbox, jobs, overview
 from filemem.errors import NotFound
-from filemem.forget import sweeper
+from filemem.forget import sweep
 from filemem.store import recalls
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own
@@ -29,7 +29,7 @@ def write(user, path, text="Likes tea.\n"):
 
 def going(user, today=TODAY):
     """The paths that a sweep would archive."""
-    return list(sweeper.plan(user, today).going)
+    return list(sweep.plan_sweep(user, today).to_archive)
 
 
 def swept(user, at=AT):
@@ -249,7 +249,7 @@ def test_why_tells_the_numbers_and_what_comes(user):
     path = "facts/2026/2026-11-01-a.md"
     write(user, path, "---\nimportance: 1\n---\nSneezed.\n")
     recalls.note_recall(user, path, "open", dt.datetime(2026, 11, 10))
-    said = " ".join(sweeper.why(user, path, TODAY))
+    said = " ".join(sweep.explain(user, path, TODAY))
     for part in (
         "importance is 1 of 10, so its stability began at 18.0 days. It was recalled on 1 later day, last on 2026-11-10",
         "stability has grown to 28.6 days",  # 18 (1 + 1.5 (1 - exp(-9/18)))
@@ -262,7 +262,7 @@ def test_why_tells_the_numbers_and_what_comes(user):
         [path],
     )
     swept(user, dt.datetime(2027, 1, 15, 3))
-    said = " ".join(sweeper.why(user, path, dt.date(2027, 1, 16)))
+    said = " ".join(sweep.explain(user, path, dt.date(2027, 1, 16)))
     assert (
         "is in the archive. A job archived it on 2027-01-15. As far as is known it is still true."
         in said

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filemem import Store
-from filemem.forget import sweeper as retention
+from filemem.forget.curve import strength
 from filemem.store import recalls
 from filemem.store.folder import Folder
 
@@ -39,7 +39,7 @@ def says(user):
     """What the log means to a sweep: retention, and whether each memory is to come back."""
     return {
         path: (
-            retention.strength(BORN, trail, dt.date(2026, 5, 1)),
+            strength(BORN, trail, dt.date(2026, 5, 1)),
             trail.archived,
             trail.since,
         )
