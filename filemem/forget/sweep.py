@@ -202,8 +202,9 @@ class _StateReader:
         if memory.kind not in ("facts", "lessons"):
             return False
         today = str(self.today)
-        until = memory.particulars.get("valid_until", "")
-        return "" < until < today and memory.particulars.get("valid_from", "") <= today
+        since = str(memory.particulars.get("valid_from", ""))
+        until = str(memory.particulars.get("valid_until", ""))
+        return "" < until < today and since <= today
 
     def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
         """Return why a memory does not fade, a key of LASTING; '' if it does. The first
