@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files
 from filemem.store.folder import Folder, Progress, enters, is_memory, no_progress
-from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, parse
+from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, in_iso, parse
 from filemem.store.passages import pauses, windows
 from filemem.store.paths import PROFILE, is_archived, kind_of, when_of
 from filemem.store.roles import ASSISTANT
@@ -56,7 +56,7 @@ change cannot be set by a program; it tells a restored old file, or a clock that
 
 class IndexedFile(NamedTuple):
     """A file: its stats when it was read, its date as an ordinal (0: none), its marks, the number of the first of its `count`
-    passages, well-formed values of its front matter (`Memory.particulars`), dates in ISO form, and where in it each other day
+    passages, well-formed values of its front matter (`Memory.metadata`), dates in ISO form, and where in it each other day
     begins: the place of the first passage, and the day as an ordinal, 0 for the file's."""
 
     path: str
@@ -341,7 +341,7 @@ def tokenize_file(
     else:
         date, particulars = memory.date, _particulars(memory)
         day_starts = _tokenize(builder, memory, str(particulars.get("source", "")))
-        if event := memory.particular(
+        if event := memory.metadata.get(
             "day"
         ):  # behind the passages, which were said on others
             day_starts.append((builder.next - first, event.toordinal()))
@@ -409,7 +409,7 @@ def _tokenize(builder: Builder, memory: Memory, source: str) -> list[tuple[int, 
 
 def _particulars(memory: Memory) -> dict[str, Any]:
     """What the front matter says that ranking and the sweep need, the file's other names, and names given in its links."""
-    found = dict(memory.particulars)
+    found = in_iso(memory.metadata)
     if memory.aliases:
         found["names"] = [[memory.title, *memory.aliases]]
     if "|" in memory.text:

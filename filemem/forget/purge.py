@@ -184,7 +184,7 @@ def _gone(history: History, plan: DeletionPlan) -> frozenset[str]:
         own = live(history.own_path(path))
         name = own.rpartition("/")[2]
         telling = plan.matcher.match_name(name) >= plan.matcher.least
-        if telling and not any(history.folder.standing(own)):
+        if telling and not any(history.folder.existing(own)):
             gone.add(own)
     return frozenset(gone)
 

@@ -14,6 +14,7 @@ from filemem.store.compactions import Compacted
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import live
+from filemem.store.roles import Role
 from filemem.text import dates
 from filemem.text.lenient_json import read_list
 from filemem.text.plain import clip_tokens, count_tokens, one_line
@@ -199,6 +200,6 @@ def _conversation(number: int, part: Part) -> str:
 
 def _shown(memory: Memory, turn: Passage) -> str:
     """What a model reads of a turn: a person's words whole, an assistant's clipped."""
-    if memory.is_assistant(turn.speaker):
+    if memory.role(turn.speaker) is Role.ASSISTANT:
         return clip_tokens(turn.text, MACHINE_TOKENS)
     return turn.text

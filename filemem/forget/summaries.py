@@ -147,14 +147,14 @@ def _home(folder: Folder, source: Source, homes: dict[str, str]) -> str:
     day = str(source.memory.date)
     month = f"summaries/{day[:4]}/{day[:7]}-conversations.md"
     known = homes.get(sections.title(source.path))
-    return known or next(folder.standing(month), month)
+    return known or next(folder.existing(month), month)
 
 
 def _source(
     memory: Memory, hidden: PendingDeletion, old: Compacted | None
 ) -> Source | None:
     """A conversation that may be told: it is text, and not pinned."""
-    if memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
+    if memory.binary or len(memory.data) > LARGEST or memory.metadata.get("pinned"):
         return None
     turns = [
         turn

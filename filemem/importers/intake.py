@@ -364,7 +364,7 @@ class Intake:
                 free
                 for free in numbered(path)
                 if free not in self._planned
-                and next(self.folder.standing(free), None) is None
+                and next(self.folder.existing(free), None) is None
             )
         assistant = item.assistant
         if self._is_namesake(assistant):
@@ -463,7 +463,7 @@ class Intake:
         self.folder.absolute(wanted)  # raises Refused where nothing is written, too
         place, path = "", wanted
         for path in numbered(wanted):
-            place = next(self.folder.standing(path), "")
+            place = next(self.folder.existing(path), "")
             if not place or self.folder.read(place) == text:
                 break
         if not place and not self.dry_run:
@@ -491,7 +491,7 @@ class Intake:
         Where the new text lacks lines of what is here, that is kept in the archive.
         """
         taken = imported.parts[-1]
-        place = next(self.folder.standing(imported.path), None)
+        place = next(self.folder.existing(imported.path), None)
         if not place:
             self.skip(name, "imported before and deleted or moved since; left so")
             return

@@ -190,7 +190,7 @@ class KnownMemories:
 
     def _read(self, path: str) -> None:
         memory = self.folder.find(path)
-        if memory is None or memory.binary or memory.particular("superseded_by"):
+        if memory is None or memory.binary or memory.metadata.get("superseded_by"):
             return
         is_ours = self.log.is_untouched(path, memory.data)
         known = KnownMemory(
@@ -198,9 +198,9 @@ class KnownMemories:
             text=plain(said_in(memory)),
             since=self._since(path, memory, is_ours),
             is_ours=is_ours,
-            pinned=bool(memory.particular("pinned")),
+            pinned=bool(memory.metadata.get("pinned")),
             sources=tuple(memory.sources),
-            until=memory.particular("valid_until"),
+            until=memory.metadata.get("valid_until"),
             said_by=str(memory.front.get("said_by") or ""),
             supersedes=texts_of(memory.front.get("supersedes")),
             section=str(memory.front.get("section") or ""),

@@ -109,7 +109,7 @@ def revise(
 
     try:
         with folder.locked():
-            if not list(folder.standing(PROFILE)):
+            if not list(folder.existing(PROFILE)):
                 if not fresh:
                     return Revised([], [])
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
@@ -187,24 +187,24 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
     met: set[str] = set()
     hidden = pending.pending_deletions(folder)
     memory = folder.find(path)
-    while memory and memory.particular("superseded_by") and path not in met:
-        until = memory.particular("valid_until")
+    while memory and memory.metadata.get("superseded_by") and path not in met:
+        until = memory.metadata.get("valid_until")
         if until and today < until:
             break  # what supersedes it is to come
         met.add(path)
-        path = live(str(memory.particular("superseded_by")))
+        path = live(str(memory.metadata.get("superseded_by")))
         memory = folder.find(path)
     if memory is None or path in met or hidden.hides(path, 0):
         return None
-    confidence = memory.particular("confidence")
+    confidence = memory.metadata.get("confidence")
     if memory.front.get("said_by") or (confidence or 1) < MIN_CONFIDENCE:
         return None
     return memory if said_in(memory) and not _is_over(memory, today) else None
 
 
 def _is_over(memory: Memory, today: dt.date) -> bool:
-    end = memory.particular("valid_until")
-    day = memory.particular("day")
+    end = memory.metadata.get("valid_until")
+    day = memory.metadata.get("day")
     if not end and day and memory.date and memory.date < day:
         end = day
     return bool(end and end < today)

@@ -129,7 +129,7 @@ def finish(
     replaces = texts_of(memory.front.get("supersedes"))
     writer = Writer(user, log, at)
     for old in replaces:
-        writer.supersede(old, path, memory.particular("valid_from") or day)
+        writer.supersede(old, path, memory.metadata.get("valid_from") or day)
     if live(path) not in log.written:
         log.add([{"wrote": live(path), "digest": "", "from": []}])
     fresh = {live(path): section} if section else {}
@@ -148,7 +148,7 @@ def reject(user: Folder, proposal: Proposal) -> None:
 def detach(user: Folder, wish: Proposal) -> None:
     """Have what a wish to forget lets stay cite no turn that goes."""
     for path in wish.keeps:
-        for place in user.standing(path):
+        for place in user.existing(path):
             sources = user.memory(place).sources
             rest = [source for source in sources if source not in wish.forgets]
             value = facts.reference(rest) if rest else ""

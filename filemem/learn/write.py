@@ -58,7 +58,7 @@ class Writer:
 
     def supersede(self, old: str, new: str, until: dt.date) -> None:
         """Mark a memory as replaced since a day, and move it to the archive."""
-        place = next(self.folder.standing(old), "")
+        place = next(self.folder.existing(old), "")
         if not place:
             return
         try:
@@ -104,7 +104,7 @@ class Writer:
         """Write a new memory; return the decision with the name that it got."""
         claim = decision.claim
         with self.folder.locked():
-            for place in self.folder.standing(decision.path):
+            for place in self.folder.existing(decision.path):
                 if _says(self.folder.memory(place), claim):
                     return decision  # by a run that was killed
             path = self.folder.create(decision.path, claim.page(decision.replaces))

@@ -103,7 +103,7 @@ class _References:
 
     def problems(self, memory: Memory) -> Iterator[Problem]:
         for key in self.KEYS:
-            value = memory.particular(key)
+            value = memory.metadata.get(key)
             if value is None:
                 continue
             entries = value if isinstance(value, list) else [value]

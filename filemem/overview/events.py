@@ -80,7 +80,7 @@ def _event(folder: Folder, path: str) -> Event | None:
         if passage.speaker:
             text = f"{passage.speaker}: {text}"
         span = _span_told(memory, passage, passage.day or memory.date)
-        until = memory.particular("valid_until")
+        until = memory.metadata.get("valid_until")
         archived = memory.archived
         return Event(span.start, span.end, until, text, path, passage.line, archived)
     return None
@@ -93,10 +93,10 @@ def _span_told(memory: Memory, passage: Passage, own_day: dt.date) -> Span:
     names, else on its own day. An event lasts as long as the date in the text which
     begins on its day.
     """
-    since = memory.particular("valid_from")
+    since = memory.metadata.get("valid_from")
     if since or memory.kind == "sessions":
         return one_day(since or own_day)
-    event_day = memory.particular("day")
+    event_day = memory.metadata.get("day")
     text = passage.text[:MAX_TEXT_CHARS]
     for mention in mentioned(text, own_day):
         is_day = _NAMES_A_DAY.search(text, mention.start, mention.end)

@@ -131,7 +131,7 @@ def _topic(memory: Memory) -> str:
     """Return a memory's first tag, else the first name that it links to."""
     if memory.kind == "lessons":
         return "How to talk"
-    tags = memory.particular("tags")
+    tags = memory.metadata.get("tags")
     if tags:
         return str(tags if isinstance(tags, str) else tags[0])
     for passage in memory.passages:

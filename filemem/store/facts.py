@@ -101,7 +101,7 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
     after = list(dict.fromkeys([*before, *named]))[:MAX_SOURCES]
     if after != before:
         data = set_front(path, data, "source", reference(after))
-    given = parse(path, data).particular("confidence")
+    given = parse(path, data).metadata.get("confidence")
     if given is not None and given < confidence:
         data = set_front(path, data, "confidence", f"{confidence:g}")
     return data
@@ -114,9 +114,9 @@ def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
         ValueError: that cannot be set.
     """
     memory = parse(path, data)
-    if memory.particular("superseded_by") != by:
+    if memory.metadata.get("superseded_by") != by:
         data = set_front(path, data, "superseded_by", reference([by]))
-    ended = memory.particular("valid_until")
+    ended = memory.metadata.get("valid_until")
     if ended and ended <= until:
         return data
     return set_front(path, data, "valid_until", str(until))

@@ -232,7 +232,7 @@ class Folder:
         hint = self._nearest(glob) or examples
         return NotFound(f"no file matches {one_line(glob)}; {hint}.")
 
-    def standing(self, path: str) -> Iterator[str]:
+    def existing(self, path: str) -> Iterator[str]:
         """Yield where a memory lies: live, in the archive, or for a moment both."""
         for candidate in (live(path), archived(path)):
             with contextlib.suppress(FilememError):
@@ -287,7 +287,7 @@ class Folder:
         """Return the memory of that path, live or archived; None if it is gone or
         cannot be read."""
         with contextlib.suppress(FilememError, OSError):
-            for place in self.standing(path):
+            for place in self.existing(path):
                 return self.memory(place)
         return None
 

@@ -120,7 +120,7 @@ class Origins:
         """Where the session from `origin` lies as recorded; None where nothing is, or a person has moved it."""
         imported = self.of(origin)
         return (
-            next(self.folder.standing(imported.path), None)
+            next(self.folder.existing(imported.path), None)
             if imported and imported.path
             else None
         )

@@ -275,37 +275,19 @@ class Memory:
         """Tell whose words the turns of a speaker in this file are."""
         return role_of(speaker, self.front)
 
-    def is_assistant(self, speaker: str) -> bool:
-        """Tell whether a speaker of this file is an assistant."""
-        return self.role(speaker) is Role.ASSISTANT
-
-    def particular(self, key: str) -> Any:
-        """A known front matter value if it is well-formed, else None."""
-        value = self.front.get(key)
-        right = value is not None and (key not in _CHECKS or _CHECKS[key][0](value))
-        return (day_of(value) or value) if right else None
-
     @functools.cached_property
-    def particulars(self) -> dict[str, Any]:
-        """What the front matter says that ranking and the sweep need: its well-formed values, dates in ISO form."""
-        found = dict[str, Any]()
-        if self.front.get("kind") in (
-            "event",
-            "plan",
-        ):  # such a fact is over once its day is
-            found["kind"] = self.front["kind"]
-        for key in (one for one in self.front if one in _CHECKS and one not in NAMING):
-            value = self.particular(key)
-            if isinstance(value, list):
-                found[key] = [str(entry) for entry in value]
-            elif value is not None:
-                found[key] = value.isoformat() if isinstance(value, dt.date) else value
+    def metadata(self) -> dict[str, Any]:
+        """The well-formed values of known keys; a date is a day."""
+        found = {}
+        for key, value in self.front.items():
+            if key in _CHECKS and value is not None and _CHECKS[key][0](value):
+                found[key] = day_of(value) or value
         return found
 
     @property
     def sources(self) -> list[str]:
         """What it names as its source."""
-        value = self.particular("source")
+        value = self.metadata.get("source")
         return [
             str(entry)
             for entry in (
@@ -448,6 +430,18 @@ class Memory:
                 )
 
 
+def in_iso(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return metadata as JSON has it, without what only names the memory."""
+    found = {}
+    for key, value in metadata.items():
+        if key in NAMING:
+            continue
+        if isinstance(value, list):
+            value = [str(entry) for entry in value]
+        found[key] = value.isoformat() if isinstance(value, dt.date) else value
+    return found
+
+
 def parse(path: str, data: bytes) -> Memory:
     """Read the bytes of the file at `path`; mistakes in it are its `problems`."""
     return Memory(path, data)
@@ -501,5 +495,6 @@ _CHECKS: dict[str, tuple[Callable[[Any], object], str]] = {
     "supersedes": (_is(str | list), "supersedes is the path of the older memory"),
     "superseded_by": (_is(str), "superseded_by is the path of the newer memory"),
     "assistant": (_is(str), "assistant is the name of the speaker who is one"),
+    "kind": (lambda v: v in ("event", "plan"), ""),  # which is over once its day is
     "day": (day_of, ""),  # of an event; a note's `day: Friday` is its own matter
 }

@@ -91,7 +91,7 @@ def _superseded_by(folder: Folder, path: str) -> str:
         return plain[1].decode()
     if b"superseded_by" not in data:
         return ""
-    return one_line(str(folder.memory(path).particular("superseded_by") or ""))
+    return one_line(str(folder.memory(path).metadata.get("superseded_by") or ""))
 
 
 def _call(tool: str, **arguments: Any) -> str:

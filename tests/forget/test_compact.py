@@ -13,7 +13,6 @@ from programs import lay
 
 from filemem import Store, jobs
 from filemem.llm.model import ModelError, Reply, Usage
-from filemem.store import bullets
 from filemem.store.encodings import decode
 from filemem.store.passages import format_turn, turns
 from filemem.text.plain import count_tokens
@@ -118,7 +117,7 @@ def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words_and_has_
         ]
         assert bullets
         for line in bullets:
-            bullet = bullets.parse(line, path, 0)
+            bullet = parse_bullet(line, path, 0)
             assert bullet and bullet.path.startswith("sessions/2026/")
             said = {
                 turn.line: turn

@@ -132,7 +132,7 @@ def retells(memory: Memory, text: str) -> bool:
         memory.path.removeprefix("archive/").startswith("summaries/")
         and "a.md:3" in text
     )
-    return marked or linked or "a.md:3" in str(memory.particular("source"))
+    return marked or linked or "a.md:3" in str(memory.metadata.get("source"))
 
 
 def said_by_index(corpus: Corpus, tokens: set[str]) -> Postings:

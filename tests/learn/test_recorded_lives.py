@@ -36,7 +36,7 @@ def current(read: Read) -> dict[str, str]:
     kept = {
         path: memory.text
         for path, memory in found.items()
-        if not memory.particular("superseded_by")
+        if not memory.metadata.get("superseded_by")
     }
     return {
         path: re.sub(r"\[\[|\]\]|<!--.*?-->|\S+\.md(:\d+)?", "", text)

@@ -177,7 +177,10 @@ def test_a_value_that_is_none_costs_no_other_key(
 ) -> None:
     found = memory(f"---\n{source}\n---\nOolong.\n")
     assert found.front == {"pinned": True, "valid_from": kept}
-    assert found.particular("pinned") is True and found.particular("valid_from") is None
+    assert (
+        found.metadata.get("pinned") is True
+        and found.metadata.get("valid_from") is None
+    )
     assert sorted(problems(found)) == sorted(
         [(line, what), (line, f"valid_from is {kept!r}")]
     )
@@ -203,7 +206,7 @@ def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None
     (problem,) = found.problems
     assert problem.line == 3 and remedy in problem.remedy
     key = line.partition(":")[0]
-    assert found.particular(key) is None
+    assert found.metadata.get(key) is None
     assert key in found.front
 
 
@@ -254,7 +257,7 @@ def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> 
 def test_a_date_may_stand_in_quotes_or_have_no_seconds(day: str) -> None:
     found = memory(f"---\ncreated: {day}\nvalid_until: {day}\n---\nx\n", "notes/tea.md")
     assert (
-        found.date == found.particular("valid_until") == dt.date(2026, 11, 20)
+        found.date == found.metadata.get("valid_until") == dt.date(2026, 11, 20)
         and not found.problems
     )
 
