@@ -24,7 +24,7 @@ from filemem.store.folder import (
     draft_stays,
     no_progress,
 )
-from filemem.store.memory import (
+from filemem.store.memory import in_iso, (
     IMPORTANCE,
     LARGEST,
     LARGEST_YAML,
@@ -157,7 +157,7 @@ class _StateReader:
         except (FilememError, OSError):
             can_read = False
         memory = parse(stat.path, data)
-        front = memory.particulars
+        front = in_iso(memory.metadata)
         history = self.recalls.get(live(memory.path), RecallHistory())
         now = self._strength(memory, history)
         has_ended = self._has_ended(memory)
@@ -188,7 +188,7 @@ class _StateReader:
     def _strength(self, memory: Memory, history: RecallHistory) -> Strength | None:
         if memory.date is None:
             return None
-        front = memory.particulars
+        front = in_iso(memory.metadata)
         return strength(
             _fades_from(memory.date, front),
             history,
@@ -202,17 +202,17 @@ class _StateReader:
         if memory.kind not in ("facts", "lessons"):
             return False
         today = str(self.today)
-        since = str(memory.particulars.get("valid_from", ""))
-        until = str(memory.particulars.get("valid_until", ""))
+        since = str(memory.metadata.get("valid_from", ""))
+        until = str(memory.metadata.get("valid_until", ""))
         return "" < until < today and since <= today
 
     def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
         """Return why a memory does not fade, a key of LASTING; '' if it does. The first
         reason that holds counts."""
-        importance = memory.particulars.get("importance", IMPORTANCE)
+        importance = memory.metadata.get("importance", IMPORTANCE)
         if memory.path == PROFILE:
             return "profile"
-        if memory.particulars.get("pinned"):
+        if memory.metadata.get("pinned"):
             return "pinned"
         if memory.kind == "summaries":
             return "summaries"
@@ -229,7 +229,7 @@ class _StateReader:
 
 def _is_episode(memory: Memory) -> bool:
     """Tell whether a memory is an event, a plan, a trifle, or replaced by another."""
-    front = memory.particulars
+    front = memory.metadata
     if memory.kind in ("facts", "lessons") and front.get("superseded_by"):
         return True
     is_trifle = front.get("importance", IMPORTANCE) <= TRIFLING_IMPORTANCE

@@ -13,6 +13,7 @@ from programs import lay
 
 from filemem import Store, jobs
 from filemem.llm.model import ModelError, Reply, Usage
+from filemem.store.bullets import parse as parse_bullet
 from filemem.store.encodings import decode
 from filemem.store.passages import format_turn, turns
 from filemem.text.plain import count_tokens
