@@ -24,13 +24,14 @@ from filemem.store.folder import (
     draft_stays,
     no_progress,
 )
-from filemem.store.memory import in_iso, (
+from filemem.store.memory import (
     IMPORTANCE,
     LARGEST,
     LARGEST_YAML,
     REFERENCE,
     SOURCE_MARK,
     Memory,
+    in_iso,
     parse,
 )
 from filemem.store.paths import PROFILE, archived, is_archived, live
