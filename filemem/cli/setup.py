@@ -17,7 +17,7 @@ from filemem.cli.context import (
     prints,
     with_secrets_option,
 )
-from filemem.cli.output import Output, Row, progress, say_dim
+from filemem.cli.output import Output, Row, say_dim
 from filemem.git.setup import set_up
 from filemem.importers import ImportedMemory, Skipped
 from filemem.llm.choice import OfflineModel
@@ -67,8 +67,7 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     if with_git:
         names = StoreFolder(root).users()
         for home in _repositories(root, names):
-            with progress("committing") as show:
-                yield from set_up(home, (names or ["me"])[0], call.now, show)
+            yield from set_up(home, (names or ["me"])[0], call.now)
     if begins:
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
 

@@ -10,24 +10,15 @@ commits it.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime as dt
 import functools
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from filemem.errors import (
-    Busy,
-    FilememError,
-    NotFound,
-    Problem,
-    Refused,
-    in_words,
-)
+from filemem.errors import Busy, FilememError, NotFound, Problem, Refused, in_words
 from filemem.git.repository import (
     MACHINE,
-    GitError,
     Repository,
     find_dot_git,
     pathspec,
@@ -36,8 +27,6 @@ from filemem.git.repository import (
 )
 from filemem.store import files
 from filemem.store.folder import BOOKKEEPING, Folder, is_temporary_name
-from filemem.store.logs import values
-from filemem.store.paths import archived, live
 from filemem.store.scratch import Scratch
 from filemem.text.plain import first_few, one_line
 
@@ -58,6 +47,7 @@ ATTRIBUTES = (
     "* -text",
 )
 NOTES = "jobs"  # the folder in the bookkeeping with a note for each job at work
+NOTE_HEADING = "These files differed from the last commit before a job began:"
 SUBJECT_CHARS = 72
 _STATUS = (
     *("status", "--porcelain=v2", "-z", "--untracked-files=all"),
@@ -69,34 +59,23 @@ _LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an <%ae>%x1f%s%x1f%(trailers:only,un
 
 def commit_message(subject: str, trailers: Mapping[str, str]) -> str:
     """Return a commit's message: one line, then the trailers that have a value."""
-    lines = [one_line(subject, SUBJECT_CHARS) or "Change memories"]
-    named = [f"{key}: {one_line(text, 500)}" for key, text in trailers.items() if text]
-    if named:
-        lines += ["", *named]
-    return "\n".join(lines) + "\n"
-
-
-@dataclasses.dataclass(frozen=True)
-class Uncommitted:
-    """What differed from the last commit before a job began, which is a person's.
-
-    `changes` has each path with the object name that HEAD has for it, '' for a file
-    that is new; `staged` are paths that differ in the index.
-    """
-
-    changes: dict[str, str] = dataclasses.field(default_factory=dict)
-    staged: frozenset[str] = frozenset()
+    lines = [one_line(subject, SUBJECT_CHARS) or "Change memories", ""]
+    for key, text in trailers.items():
+        if text:
+            lines.append(f"{key}: {one_line(text, 500)}")
+    return "\n".join(lines).strip() + "\n"
 
 
 class History:
     """One user's memories in the repository that holds them, if any.
 
-    Paths are the user's own, as everywhere, unless a docstring says otherwise.
+    Paths are the user's own, as everywhere, unless a docstring says otherwise. `theirs`
+    are those that differed from the last commit before a job began.
     """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self.uncommitted = Uncommitted()
+        self.theirs: frozenset[str] = frozenset()
         self._fault: Exception | None = None  # why git cannot be used for this job
 
     # -- where -----------------------------------------------------------------------
@@ -127,8 +106,8 @@ class History:
         for folder in (self.folder.root, self.folder.store):
             attributes = read_text(folder, ".gitattributes").splitlines()
             if ATTRIBUTES[0] in attributes and find_dot_git(self.folder.root):
-                inside = f"{folder}/".startswith(f"{self.repository.root}/")
-                return folder if inside else ""
+                is_inside = f"{folder}/".startswith(f"{self.repository.root}/")
+                return folder if is_inside else ""
         return ""
 
     def own_path(self, path: str) -> str:
@@ -142,8 +121,7 @@ class History:
                 f"{self.repository.root} is not set up for filemem; "
                 "run filemem init --git first."
             )
-        if obstacle := self.repository.obstacle():
-            raise FilememError(f"{obstacle}; then try again.")
+        self.repository.require_branch()
         return self.repository
 
     # -- what is not committed -------------------------------------------------------
@@ -151,15 +129,18 @@ class History:
     def changes(self) -> dict[str, str]:
         """Return the memories and logs that differ from the last commit.
 
-        Each has the object name that HEAD has for it, '' for a new file.
+        Each has the object name that HEAD has for it, '' for a new file. There are none
+        where git does not keep the memories.
         """
+        if not self.managed_root:
+            return {}
         changed = changed_paths(self.repository, self.prefix)
         return {self.own_path(path): blob for path, blob in changed.items()}
 
     def drafts(self) -> dict[str, str]:
         """Return the changes of memories alone; none if git cannot be asked."""
         try:
-            changes = self.changes() if self.managed_root else {}
+            changes = self.changes()
         except FilememError:
             return {}
         return {path: blob for path, blob in changes.items() if path not in LOGS}
@@ -167,13 +148,9 @@ class History:
     def problems(self) -> list[Problem]:
         """Return why git is not used here, and each memory that only git still has."""
         try:
-            missing = self._missing() if self.managed_root else []
+            missing = self._missing()
         except FilememError as error:
-            what, _, remedy = str(error).rstrip(".").rpartition("; ")
-            if not what:
-                what = remedy
-                remedy = "put right what git names"
-            return [Problem(".git", 1, what, remedy)]
+            return [Problem(".git", 1, str(error).rstrip("."), "git status says more")]
         what = "git has this memory and the disk has not"
         remedy = "git checkout -- PATH brings it back, git commit lets it go"
         return [Problem(path, 1, what, remedy) for path in missing]
@@ -181,24 +158,23 @@ class History:
     def _missing(self) -> list[str]:
         """Return what HEAD has and the disk has under no name."""
         changes = self.changes()
-        gone = {
-            path: blob
-            for path, blob in changes.items()
-            if blob and not self._on_disk(path)
-        }
+        gone = {}
+        new = []
+        for path, blob in changes.items():
+            if not blob:
+                new.append(os.path.join(self.folder.root, path))
+            elif not self._is_on_disk(path):
+                gone[path] = blob
         if not gone:
             return []
-        new = [
-            os.path.join(self.folder.root, p) for p, blob in changes.items() if not blob
-        ]
-        hashed = self.repository.call(
+        hashed = self.repository.text(
             *("hash-object", "--no-filters", "--stdin-paths"),
             stdin=os.fsencode("\n".join(new)),
         )
-        renamed = {*hashed.stdout.decode().split()}
+        renamed = hashed.split()
         return [path for path, blob in gone.items() if blob not in renamed]
 
-    def _on_disk(self, path: str) -> bool:
+    def _is_on_disk(self, path: str) -> bool:
         return os.path.lexists(os.path.join(self.folder.root, path))
 
     # -- commits ---------------------------------------------------------------------
@@ -207,19 +183,16 @@ class History:
     def at_work(self) -> Iterator[None]:
         """Be the frame of a job: recover what others left, note what is a person's.
 
-        Never raises for git's sake. What `uncommitted` names is not moved meanwhile.
+        Never raises for git's sake. What is the person's is not moved meanwhile.
         """
         before = self.folder.drafts
-        try:
-            self.recover()
-        except (FilememError, OSError) as error:
-            self._fault = error
         with contextlib.ExitStack() as held:
-            if not self._fault and self.managed_root:
+            try:
+                self.recover()
                 held.enter_context(self.noted())
-                self.folder.drafts = frozenset(self.uncommitted.changes).difference(
-                    LOGS
-                )
+            except (FilememError, OSError) as error:
+                self._fault = error
+            self.folder.drafts = self.theirs.difference(LOGS)
             try:
                 yield
             finally:
@@ -231,16 +204,16 @@ class History:
         Raises FilememError, and then the notes stay.
         """
         place = self.folder.bookkeeping(NOTES)
-        if not self.managed_root or not os.path.isdir(place):
+        names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+        if not names or not self.managed_root:
             return
-        for name in sorted(os.listdir(place)):
+        for name in names:
             note = f"{place}/{name}"
             # A note that is locked is of a job that is at work.
             with contextlib.suppress(Busy), files.lock(note, 0):
-                noted = next(values(note), None)
-                if isinstance(noted, list):  # else the job had not begun
-                    changes, staged = noted
-                    self.uncommitted = Uncommitted(changes, frozenset(staged))
+                theirs = os.fsdecode(files.read(note)).splitlines()
+                if theirs:  # else the job had not begun
+                    self.theirs = frozenset(theirs)
                     now = dt.datetime.now().astimezone()
                     with self.repository.lock():
                         self.commit(None, commit_message(RECOVERED, {}), now)
@@ -252,18 +225,18 @@ class History:
 
         If that is cut off, or not committed, the note stays for `recover`.
         """
+        if not self.managed_root:
+            yield
+            return
+        self.theirs = frozenset(self.changes())
+        lines = "".join(f"{line}\n" for line in (NOTE_HEADING, *sorted(self.theirs)))
         note = f"{self.folder.bookkeeping(NOTES)}/{os.urandom(8).hex()}"
-        with contextlib.ExitStack() as held:
-            with contextlib.suppress(FilememError, OSError):
-                staged = frozenset(map(self.own_path, self.repository.staged()))
-                self.uncommitted = Uncommitted(self.changes(), staged)
-                files.make_folder(os.path.dirname(note))
-                held.enter_context(files.lock(note, 0))
-                with open(note, "w", encoding="utf-8") as file:
-                    json.dump([self.uncommitted.changes, sorted(staged)], file)
+        files.make_folder(os.path.dirname(note))
+        with files.lock(note, 0):
+            files.log(note, os.fsencode(lines))
             yield
             if not self._fault:
-                with contextlib.suppress(FilememError, OSError):
+                with contextlib.suppress(NotFound):  # it went with the user's folder
                     files.delete(note)
 
     def record(
@@ -299,46 +272,24 @@ class History:
     ) -> list[str]:
         """Commit what differs of these paths and the logs, or with None of everything.
 
-        The caller holds the repository's lock. Returns what waits for the person, who
-        has staged it, or had changed it before the job and not committed it since. What
-        the job has deleted waits for nobody. Of no paths at all the commit is empty.
+        The caller holds the repository's lock. Returns what waits for the person, as it
+        is in `theirs`. What the job has deleted waits for nobody.
         """
-        if obstacle := self.repository.obstacle():
-            raise GitError(f"{obstacle}.")
+        self.repository.require_branch()
         changes = self.changes()
-        listed = changes if paths is None else [*paths]
         mine = []
         waiting = []
-        for path in dict.fromkeys([*listed, *LOGS]):
-            if path not in changes:
-                continue
-            written = paths is None or self._on_disk(path)
-            if written and path not in LOGS and self._is_theirs(path, changes[path]):
+        for path in dict.fromkeys([*(changes if paths is None else paths), *LOGS]):
+            is_written = paths is None or self._is_on_disk(path)
+            is_theirs = path in self.theirs and path not in LOGS
+            if is_theirs and is_written and path in changes:
                 waiting.append(path)
             else:
-                mine.append(path)
-        mine += self._moved_and_ignored(mine, changes)
-        if mine or paths == []:
+                mine.append(path)  # unchanged or ignored ones, too
+        if not changes.keys().isdisjoint(mine):
             inside = [os.path.join(self.prefix, path) for path in mine]
             self.repository.commit(inside, message, at)
         return waiting
-
-    def _is_theirs(self, path: str, blob: str) -> bool:
-        """Say whether a changed file was the person's to commit before the job began."""
-        return (
-            path in self.uncommitted.staged
-            or self.uncommitted.changes.get(path) == blob
-        )
-
-    def _moved_and_ignored(
-        self, paths: list[str], changes: dict[str, str]
-    ) -> list[str]:
-        """Return where files went that moved and that git does not list, as ignored."""
-        moved = []
-        for path in paths:
-            if not self._on_disk(path):
-                moved += [live(path), archived(path)]
-        return [path for path in moved if path not in changes and self._on_disk(path)]
 
 
 def changed_paths(repository: Repository, *places: str) -> dict[str, str]:
@@ -367,14 +318,14 @@ def is_kept(path: str, inside: str) -> bool:
     *folders, name = inside.split("/")
     if path.endswith(LOGS) or name in (".gitignore", ".gitattributes"):
         return True
-    hidden = any(part.startswith(".") for part in folders)
-    return not (not name or "\n" in path or hidden or is_temporary_name(name))
+    is_hidden = any(part.startswith(".") for part in folders)
+    return not (not name or "\n" in path or is_hidden or is_temporary_name(name))
 
 
 # -- the log -------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Commit:
     """One commit; `at` is the author's moment in local time."""
 
@@ -398,7 +349,7 @@ class Commit:
         parts = ["filemem", self.job]
         if "Session" in self.trailers:
             parts.append(f"in {self.trailers['Session']}")
-        return ", ".join(part for part in parts if part)
+        return ", ".join(filter(None, parts))
 
 
 def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
@@ -407,21 +358,18 @@ def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
     With a path, those of one file, followed through its moves, or of one folder. Raises
     NotFound if the path is no memory's and never was.
     """
-    is_file = bool(path) and not os.path.isdir(history.folder.absolute(path))
     place = path
-    if is_file:
-        with contextlib.suppress(NotFound):  # it is gone: where git last saw it
-            place = history.folder.locate(path)
     arguments = [f"-{limit}"] if limit else []
-    specs = [pathspec(os.path.join(history.prefix, place))]
+    is_file = bool(path) and not os.path.isdir(history.folder.absolute(path))
     if is_file:
         arguments.append("--follow")
-    else:
+        with contextlib.suppress(NotFound):  # it is gone: where git last saw it
+            place = history.folder.locate(path)
+    specs = [pathspec(os.path.join(history.prefix, place))]
+    if not is_file:
         logs = os.path.join(history.prefix, BOOKKEEPING)
         specs.append(f":(top,exclude,literal){logs}")
-    if not history.repository.resolve():
-        return []
-    commits = read_commits(history.repository, *arguments, "HEAD", "--", *specs)
+    commits = read_commits(history.repository, *arguments, "--", *specs)
     if is_file and not commits:
         history.folder.locate(path)
     return commits
@@ -429,14 +377,15 @@ def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
 
 def read_commits(repository: Repository, *arguments: str) -> list[Commit]:
     """Return the commits that `git log` with these arguments lists."""
-    commits = []
+    commits: list[Commit] = []
+    if not repository.resolve():
+        return commits  # where git log fails
     for line in split_nul(repository.run("log", "-z", _LOG_FORMAT, *arguments)):
         commit, parents, moment, author, subject, lines = line.split("\x1f", 5)
         trailers = {}
         for entry in lines.splitlines():
-            key, colon, value = entry.partition(":")
-            if colon:
-                trailers[key] = one_line(value)
+            key, _, value = entry.partition(":")
+            trailers[key] = one_line(value)
         at = dt.datetime.fromisoformat(moment).astimezone()
         commits.append(Commit(commit, parents.split(), at, author, subject, trailers))
     return commits
@@ -483,18 +432,18 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     end = moment
     if not isinstance(end, dt.datetime):
         end = dt.datetime.combine(end, dt.time(23, 59, 59))
-    commits = []
-    if repository.resolve():
-        commits = read_commits(repository, "--first-parent", "HEAD")
-    last = next((one for one in commits if one.at <= end.astimezone()), None)
-    if not last or not repository.tree(last.commit, history.prefix):
+    end = end.astimezone()
+    before = f"--before={end.isoformat(timespec='seconds')}"
+    inside = pathspec(history.prefix)
+    found = read_commits(repository, "-1", "--first-parent", before, "--", inside)
+    if not found:
         raise NotFound(
             f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; "
             "name a later day."
         )
-    past = Past(folder, last, end.astimezone(), Scratch(folder))
+    past = Past(folder, found[0], end, Scratch(folder))
     index = {"GIT_INDEX_FILE": f"{past.root}.index"}
-    repository.run("read-tree", f"{last.commit}:{history.prefix}", env=index)
+    repository.run("read-tree", f"{past.commit.commit}:{history.prefix}", env=index)
     repository.run(
         *("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet"),
         f"--prefix={past.root}/",

@@ -7,15 +7,15 @@ changed would conflict.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from filemem.errors import Changed, FilememError, Refused
-from filemem.git.history import LOGS
-from filemem.git.repository import Repository, object_name
+from filemem.git.history import LOGS, changed_paths
+from filemem.git.repository import Repository
 from filemem.store import files
 from filemem.store.folder import numbered
 from filemem.store.paths import ARCHIVE
@@ -26,36 +26,37 @@ Tree = Mapping[str, str]  # the entry of each file, by its path in the repositor
 # What only grows by lines: that both sides added some is no news.
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
 _REGULAR_FILE = ("100644 ", "100755 ")
+_ODD_PART = re.compile(r"/(?:|\.|\.\.|\.git)/|[\x00-\x1f]", re.IGNORECASE)
 # Git joins changes that are less than four lines apart.
 _PADDING = b"\x1ea\n\x1eb\n\x1ec\n"
 _PADDING_LINE = re.compile(rb"\x1e[abc]\n")
+
+
+class Trees(NamedTuple):
+    """What two sides had in common, and what each has now."""
+
+    base: Tree
+    ours: Tree
+    theirs: Tree
 
 
 @dataclass(frozen=True)
 class FileChange:
     """What a merge does to one file.
 
-    The file at `source`, '' for a new one, is to be at `target`, '' if it goes; `old`
-    and `new` are its entries in a tree, before and after.
+    The file at `source`, '' for a new one, is to be at `target`, '' if it goes, and its
+    bytes are to become `new` from `old`.
     """
 
     source: str
     target: str
-    old: str
-    new: str
-
-    @property
-    def path(self) -> str:
-        return self.target or self.source
+    old: bytes
+    new: bytes
 
     @property
     def paths(self) -> list[str]:
-        return [path for path in (self.source, self.target) if path]
-
-    @property
-    def stays(self) -> bool:
-        """Whether the file has one name before and after."""
-        return self.source == self.target
+        """The paths that it touches, that of afterwards first."""
+        return [path for path in (self.target, self.source) if path]
 
 
 @dataclass(frozen=True)
@@ -77,16 +78,9 @@ class Merge:
     conflicts: dict[str, str] = field(default_factory=dict)
 
 
-def memory_name(path: str) -> str:
-    """Return what a memory is called, whether it lies in the archive or not."""
-    return f"/{path}".replace(f"/{ARCHIVE}/", "/", 1)[1:]
-
-
 def merge_trees(
     repository: Repository,
-    base: Tree,
-    ours: Tree,
-    theirs: Tree,
+    trees: Trees,
     scratch: str,
     *,
     union: bool,
@@ -95,249 +89,206 @@ def merge_trees(
 
     What was deleted on one side and changed on the other is kept. With `union` both
     versions of a line that both sides changed are kept; without, such a file is a
-    conflict and has no change. `scratch` is a private folder for the texts.
+    conflict and has no change. `scratch` is a private folder for the texts. Raises
+    FilememError for a path that leads elsewhere, or what is no regular file.
     """
-    return _TreeMerge(repository, (base, ours, theirs), scratch, union=union).run()
+    versions = _by_name(trees)
+    met = []
+    entries = {""}
+    for name in sorted({*versions[0], *versions[1], *versions[2]}):
+        sides = [side.get(name, Version()) for side in versions]
+        if sides[2] not in sides[:2]:  # else changed on our side alone, or alike
+            _check_regular(sides[1:])
+            met.append(sides)
+            entries |= {side.entry for side in sides}
+    texts = repository.contents(entries - {""})
+    merger = _Merger(repository, trees, texts | {"": b""}, scratch, union)
+    for sides in met:
+        merger.merge(*sides)
+    return merger.result
 
 
-class _TreeMerge:
-    """A three-way merge; see `merge_trees`."""
+def _by_name(trees: Iterable[Tree]) -> list[dict[str, Version]]:
+    """Return each tree's files by the names of the memories, archived or not.
 
-    def __init__(
-        self,
-        repository: Repository,
-        trees: tuple[Tree, Tree, Tree],
-        scratch: str,
-        *,
-        union: bool,
-    ) -> None:
-        self.repository = repository
-        self.trees = trees
-        self.scratch = scratch
-        self.union = union
-        self.result = Merge()
+    A name that a tree has both live and archived stands for two files.
+    """
+    ambiguous = set()
+    for tree in trees:
+        for path in tree:
+            name = _memory_name(path)
+            if name != path and name in tree:
+                ambiguous.add(name)
+    named = []
+    for tree in trees:
+        versions = {}
+        for path, entry in tree.items():
+            name = _memory_name(path)
+            versions[path if name in ambiguous else name] = Version(path, entry)
+        named.append(versions)
+    return named
 
-    def run(self) -> Merge:
-        base, ours, theirs = self._by_name()
-        for name in sorted({*base, *ours, *theirs}):
-            self._merge_file(
-                base.get(name, Version()),
-                ours.get(name, Version()),
-                theirs.get(name, Version()),
+
+def _memory_name(path: str) -> str:
+    """Return a path of the repository without the archive's folder."""
+    return f"/{path}".replace(f"/{ARCHIVE}/", "/", 1)[1:]
+
+
+def _check_regular(versions: Iterable[Version]) -> None:
+    """Raise FilememError for a path that leads elsewhere, or what is no regular file."""
+    for version in versions:
+        path = version.path
+        is_odd = bool(_ODD_PART.search(f"/{path}/"))
+        if path and (is_odd or not version.entry.startswith(_REGULAR_FILE)):
+            raise FilememError(
+                f"{one_line(path)} is not a regular file with a plain name; "
+                "bring it in by hand, with git pull."
             )
-        return self.result
 
-    def _by_name(self) -> list[dict[str, Version]]:
-        """Return each tree's files by the names of the memories.
 
-        A name that a tree has both live and archived stands for two files.
-        """
-        ambiguous = set()
-        for tree in self.trees:
-            for path in tree:
-                name = memory_name(path)
-                if name != path and name in tree:
-                    ambiguous.add(name)
-        named = []
-        for tree in self.trees:
-            versions = {}
-            for path, entry in tree.items():
-                name = memory_name(path)
-                key = path if name in ambiguous else name
-                versions[key] = Version(path, entry)
-            named.append(versions)
-        return named
+@dataclass(frozen=True)
+class _Merger:
+    """Merges one file after the other into `result`; see `merge_trees`.
 
-    def _merge_file(self, base: Version, ours: Version, theirs: Version) -> None:
-        if theirs in (base, ours):
-            return  # changed on our side alone, or alike
+    `texts` has the bytes of each entry.
+    """
+
+    repository: Repository
+    trees: Trees
+    texts: Mapping[str, bytes]
+    scratch: str
+    union: bool
+    result: Merge = field(default_factory=Merge)
+
+    def merge(self, base: Version, ours: Version, theirs: Version) -> None:
+        """Bring in what their side did to a file, which they changed."""
         if ours.entry and theirs.entry:
-            self._merge_contents(base, ours, theirs)
+            self._merge_both(base, ours, theirs)
         elif base.entry == ours.entry:  # deleted or new on their side
-            self._change(ours.path, theirs.path, ours.entry, theirs.entry)
+            self._change(ours, theirs.path, self.texts[theirs.entry])
         elif base.entry != theirs.entry:
             self.result.conflicts[ours.path or theirs.path] = (
                 "deleted on one machine and changed on the other; it is kept."
             )
             if theirs.entry and self.union:
-                self._change("", theirs.path, "", theirs.entry)
+                self._change(ours, theirs.path, self.texts[theirs.entry])
 
-    def _merge_contents(self, base: Version, ours: Version, theirs: Version) -> None:
+    def _merge_both(self, base: Version, ours: Version, theirs: Version) -> None:
+        """Merge where a file lies and what is in it."""
         target = theirs.path if ours.path == base.path else ours.path
-        merged = self._merge_entries(base.entry, ours.entry, theirs.entry)
-        entry = merged.entry or ours.entry
-        if (ours.path, ours.entry) != (target, entry):
-            self._change(ours.path, target, ours.entry, entry)
-        if not merged.entry and self.union:
-            beside = self._free_path(target)
-            self._change("", beside, "", theirs.entry)
-            self.result.conflicts[target] = (
-                "was changed on both machines and is no text; "
-                f"the other's is {one_line(beside)} now."
-            )
-        elif not merged.entry or (merged.met and not _GROWING.search(target)):
-            self.result.conflicts[target] = (
-                "was changed on both machines in the same lines; "
-                "it now holds both versions."
-            )
+        text: bytes | None = self.texts[theirs.entry]
+        is_met = False
+        if theirs.entry in (base.entry, ours.entry):
+            text = self.texts[ours.entry]
+        elif base.entry != ours.entry:
+            text = self._merged([ours, base, theirs])
+            is_met = text is None
+        if text is None and self.union:
+            text = self._merged([ours, base, theirs], "--union")
+        if text is not None:
+            self._change(ours, target, text)
+            if is_met and not _GROWING.search(target):
+                self.result.conflicts[target] = (
+                    "was changed on both machines in the same lines; "
+                    "it now holds both versions."
+                )
+            return
+        self.result.conflicts[target] = "was changed in the same lines."
+        if self.union:
+            self._change(ours, target, self.texts[ours.entry])
+            self._keep_beside(target, theirs)
 
-    def _merge_entries(self, base: str, ours: str, theirs: str) -> _MergedEntry:
-        if base == ours or ours == theirs:
-            return _MergedEntry(theirs)
-        if base == theirs:
-            return _MergedEntry(ours)
-        entries = {"ours": ours, "base": base, "theirs": theirs}
-        files = []
-        texts = self.repository.contents(entries.values())
-        for name, text in zip(entries, texts, strict=True):
-            path = os.path.join(self.scratch, name)
-            with open(path, "wb") as file:
-                file.write(text.replace(b"\n", b"\n" + _PADDING))
-            files.append(path)
-        done = self.repository.call("merge-file", "-p", *files)
-        met = bool(done.code) and self.union
-        if met:
-            done = self.repository.call("merge-file", "-p", "--union", *files)
-        if done.code:
-            return _MergedEntry("", met)
-        text = _PADDING_LINE.sub(b"", done.stdout)
-        blob = self.repository.text("hash-object", "-w", "--stdin", stdin=text)
-        mode = ours.partition(" ")[0]
-        return _MergedEntry(f"{mode} blob {blob}", met)
+    def _merged(self, sides: Iterable[Version], *how: str) -> bytes | None:
+        """Return the lines of ours, base and theirs merged by git, None if it cannot."""
+        places = []
+        for number, side in enumerate(sides):
+            places.append(os.path.join(self.scratch, str(number)))
+            with open(places[-1], "wb") as file:
+                file.write(self.texts[side.entry].replace(b"\n", b"\n" + _PADDING))
+        done = self.repository.call("merge-file", "-p", *how, *places)
+        return None if done.code else _PADDING_LINE.sub(b"", done.stdout)
 
-    def _free_path(self, path: str) -> str:
-        """Return the next name like this one that no tree has."""
-        for candidate in numbered(path):
-            if not any(candidate in tree for tree in self.trees):
-                return candidate
-        raise Refused(f"{one_line(path)} has no free name beside it; rename it.")
+    def _keep_beside(self, path: str, theirs: Version) -> None:
+        """Keep what is no text, and so cannot be merged, under the next free name."""
+        for beside in numbered(path):
+            if not any(beside in tree for tree in self.trees):
+                break
+        self._change(Version(), beside, self.texts[theirs.entry])
+        self.result.conflicts[path] = (
+            "was changed on both machines and is no text; "
+            f"the other's is {one_line(beside)} now."
+        )
 
-    def _change(self, source: str, target: str, old: str, new: str) -> None:
-        self.result.changes.append(FileChange(source, target, old, new))
-
-
-@dataclass(frozen=True)
-class _MergedEntry:
-    """A merged file's entry, '' for what is no text or conflicts; `met`: in a line."""
-
-    entry: str
-    met: bool = False
+    def _change(self, ours: Version, target: str, text: bytes) -> None:
+        old = self.texts[ours.entry]
+        if (ours.path, old) != (target, text):
+            change = FileChange(ours.path, target, old, text)
+            self.result.changes.append(change)
 
 
 # -- bringing files to it ------------------------------------------------------------
 
 
-def pending(repository: Repository, changes: Iterable[FileChange]) -> list[FileChange]:
-    """Return what is left to do of some changes, in an order in which nothing is missing.
-
-    New files come first, what goes comes last. Raises FilememError if uncommitted
-    edits are in the way, or a path or kind of file could lead out of the memories.
-    """
-    todo = []
+def check_clean(repository: Repository, changes: Iterable[FileChange]) -> None:
+    """Raise FilememError if uncommitted edits, or links, are in the way of changes."""
+    touched = [path for change in changes for path in change.paths]
+    uncommitted = changed_paths(repository, "")
     edited = []
-    staged = repository.staged()
-    for change in changes:
-        _check_plain(change)
-        source = _read(repository, change.source)
-        target = _read(repository, change.target)
-        source_is_gone = source is None or change.stays
-        if _has(target, change.new) and source_is_gone:
-            continue
-        target_is_free = target is None or change.stays
-        is_clean = _has(source, change.old) and target_is_free
-        if (not is_clean and not change.path.endswith(LOGS)) or not staged.isdisjoint(
-            change.paths
-        ):
-            edited.append(one_line(change.path))
-        todo.append(change)
+    for path in touched:
+        if path in uncommitted and not path.endswith(LOGS):
+            edited.append(one_line(path))
+        if files.through_link(f"{repository.root}/{path}"):
+            raise Refused(
+                f"the path to {one_line(path)} goes through a symbolic link, which is "
+                "not followed; delete that link."
+            )
     if edited:
         raise FilememError(
             f"your uncommitted changes in {first_few(edited)} are in the way; "
             "commit them, then try again."
         )
-    return sorted(todo, key=lambda change: (bool(change.source), not change.target))
 
 
-def _check_plain(change: FileChange) -> None:
-    """Raise FilememError for a path that leads elsewhere, or what is no plain file."""
-    path = change.path
-    parts = path.split("/")
-    leads_elsewhere = any(
-        part in ("", ".", "..") or part.lower() == ".git" for part in parts
-    )
-    is_odd = any(ord(character) < 32 for character in path)
-    is_regular = f"{change.new or change.old} ".startswith(_REGULAR_FILE)
-    if leads_elsewhere or is_odd or not is_regular:
-        raise FilememError(
-            f"{one_line(path)} is not a regular file with a plain name; "
-            "bring it in by hand, with git pull."
-        )
+def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
+    """Make the changes on disk: new files first, so that nothing is missing meanwhile.
 
-
-def _read(repository: Repository, path: str) -> bytes | None:
-    """Return what is on disk at a path of the repository, None for nothing.
-
-    Raises Refused for what is behind a link, or no plain file.
+    Raises Changed if a person saves one of the files at the same moment.
     """
-    if not path:
-        return None
-    place = f"{repository.root}/{path}"
-    if files.through_link(place):
-        raise Refused(
-            f"the path to {one_line(path)} goes through a symbolic link, which is "
-            "not followed; delete that link."
-        )
-    return files.read(place) if os.path.lexists(place) else None
-
-
-def _has(data: bytes | None, entry: str) -> bool:
-    """Say whether these bytes are those of an entry, or neither is there."""
-    if data is None or not entry:
-        return data is None and not entry
-    name = object_name(entry)
-    algorithm = "sha1" if len(name) == 40 else "sha256"
-    hashed = hashlib.new(algorithm, b"blob %d\0%b" % (len(data), data))
-    return hashed.hexdigest() == name
-
-
-def carry_out(repository: Repository, changes: list[FileChange]) -> None:
-    """Make the changes on disk; raises Changed if a person saves a file meanwhile."""
-    contents = repository.contents(change.new for change in changes)
-    for change, data in zip(changes, contents, strict=True):
-        if change.target:
-            _write(repository.root, change, data)
+    todo = sorted(changes, key=lambda change: (bool(change.source), not change.target))
+    for change in todo:
+        source = f"{repository.root}/{change.source}"
+        target = f"{repository.root}/{change.target}"
+        if not change.target:
+            _delete(source, change.old)
+            continue
+        files.make_folder(os.path.dirname(target))
+        if change.source and source != target:
+            files.rename_new(source, target)
+            files.sync_folder(os.path.dirname(target))
+            files.sync_folder(os.path.dirname(source))
+        if os.path.lexists(target):
+            _edit(target, change)
         else:
-            _delete(f"{repository.root}/{change.source}", change.old)
+            files.create(target, change.new)
 
 
-def _delete(place: str, entry: str) -> None:
-    files.delete_if(place, lambda path: _has(files.read(path), entry))
+def _delete(place: str, old: bytes) -> None:
+    files.delete_if(place, lambda path: files.read(path) == old)
     files.sync_folder(os.path.dirname(place))
 
 
-def _write(root: str, change: FileChange, data: bytes) -> None:
-    source = f"{root}/{change.source}"
-    target = f"{root}/{change.target}"
+def _edit(place: str, change: FileChange) -> None:
+    """Replace a file's bytes; a log keeps the lines that have just come to it."""
     is_log = change.target.endswith(LOGS)
 
-    def merged(now: bytes) -> bytes | None:
-        if _has(now, change.old):
-            return data
-        return _with_lines(now, data) if is_log else None
+    def merged(now: bytes) -> bytes:
+        if now != change.old and not is_log:
+            raise Changed(
+                f"{change.target} has just been changed; commit it, then try again."
+            )
+        return change.new if now == change.old else _with_lines(now, change.new)
 
-    files.make_folder(os.path.dirname(target))
-    if not change.source and not os.path.lexists(target):
-        files.create(target, data)
-        return
-    if change.source and not change.stays:
-        files.rename_new(source, target)
-        files.sync_folder(os.path.dirname(target))
-        files.sync_folder(os.path.dirname(source))
-    changed = files.edit(target, merged)
-    if not (changed or is_log or change.old == change.new):
-        raise Changed(
-            f"{change.target} has just been changed; commit it, then try again."
-        )
+    files.edit(place, merged)
 
 
 def _with_lines(text: bytes, other: bytes) -> bytes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import io
 import os
 import re
 import shutil
@@ -18,23 +19,19 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files
-from filemem.store.folder import Progress, no_progress
 from filemem.text.plain import one_line
 
 LOCAL_TIMEOUT_SECONDS = 3600.0
 NETWORK_TIMEOUT_SECONDS = 300.0
 LOCK_TIMEOUT_SECONDS = 30.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8, 2.0)
-PATHS_AT_A_TIME = 10_000
-MANY_PATHS = 100  # from which on their texts go into one pack, not a file each
 MACHINE = "filemem <filemem@localhost>"
-LOCK = "filemem.lock"  # in the git directory, like the next
-PRIVATE_INDEX = "filemem-index"
+LOCK = "filemem.lock"  # in the git directory
 
 # How this machine reaches others. Every other GIT_* variable speaks of some other
 # repository, commit or person.
@@ -48,8 +45,6 @@ _ENVIRONMENT = {
     "GIT_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_PAGER": "cat",
-    "GIT_EDITOR": "true",
     "GIT_AUTHOR_NAME": "filemem",
     "GIT_AUTHOR_EMAIL": "filemem@localhost",
     "GIT_COMMITTER_NAME": "filemem",
@@ -153,10 +148,9 @@ def split_nul(output: bytes) -> list[str]:
     return os.fsdecode(output).split("\0")[:-1]
 
 
-def dated(at: dt.datetime) -> dict[str, str]:
-    """Return the environment in which a commit is of this moment."""
-    moment = at.astimezone().isoformat(timespec="seconds")
-    return {"GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
+def object_name(entry: str) -> str:
+    """Return the object name of an entry in a tree."""
+    return entry.rpartition(" ")[2]
 
 
 class Repository:
@@ -266,13 +260,13 @@ class Repository:
             try:
                 stdout, stderr = process.communicate(stdin, timeout)
             except subprocess.TimeoutExpired:
-                _stop(process)
+                process.terminate()
                 raise GitError(
                     f"git {arguments[0]} took longer than {timeout:g} s and was "
                     f"stopped; try again, or run it by hand in {self.root}."
                 ) from None
             except BaseException:
-                _stop(process)
+                process.terminate()  # not killed: it takes its locks away
                 raise
         reason = _reason(stderr.decode(errors="replace"), process.returncode)
         return GitResult(process.returncode, stdout, f"git: {reason}")
@@ -321,20 +315,19 @@ class Repository:
         result = self.call("symbolic-ref", "--quiet", "--short", "HEAD")
         return os.fsdecode(result.stdout).strip()
 
-    def obstacle(self) -> str:
-        """Say why nothing can be committed now, with the remedy; '' if it can be."""
+    def require_branch(self) -> None:
+        """Raise GitError, with the remedy, if nothing can be committed now."""
         for name, operation in _IN_PROGRESS.items():
             if os.path.lexists(os.path.join(self.git_dir, name)):
-                return (
+                raise GitError(
                     f"a {operation} is in progress in {self.root}; "
-                    f"finish it with git {operation} --continue"
+                    f"finish it with git {operation} --continue, then try again."
                 )
-        if self.branch():
-            return ""
-        return (
-            f"HEAD is detached in {self.root}; finish a rebase with "
-            "git rebase --continue, or go back to a branch with git switch"
-        )
+        if not self.branch():
+            raise GitError(
+                f"HEAD is detached in {self.root}; finish a rebase with git rebase "
+                "--continue, or go back to a branch with git switch, then try again."
+            )
 
     def setting(self, key: str) -> str:
         """Return a setting of git's, or '' if it is not set."""
@@ -346,10 +339,6 @@ class Repository:
         Raises Busy after LOCK_TIMEOUT_SECONDS.
         """
         return files.lock(os.path.join(self.git_dir, LOCK), LOCK_TIMEOUT_SECONDS)
-
-    def staged(self) -> set[str]:
-        """Return the paths whose entry in the index differs from HEAD."""
-        return {*split_nul(self.run("diff", "--cached", "--name-only", "-z"))}
 
     def tree(self, treeish: str, path: str = "") -> dict[str, str]:
         """Return the files of a tree, all or under `path`, each with its entry.
@@ -367,21 +356,16 @@ class Repository:
             files[name] = entry
         return files
 
-    def contents(self, entries: Iterable[str]) -> list[bytes]:
-        """Return the bytes of files by their entries in a tree; b'' for the entry ''."""
-        names = [object_name(entry) for entry in entries]
-        wanted = "\n".join(name for name in names if name)
-        output = self.run("cat-file", "--batch", stdin=wanted.encode())
-        contents = []
-        position = 0
-        for name in names:
-            if not name:
-                contents.append(b"")
-                continue
-            start = output.index(b"\n", position) + 1
-            size = int(output[position:start].rpartition(b" ")[2])
-            contents.append(output[start : start + size])
-            position = start + size + 1
+    def contents(self, entries: Iterable[str]) -> dict[str, bytes]:
+        """Return the bytes of files by their entries in a tree."""
+        wanted = [*entries]
+        names = "\n".join(map(object_name, wanted))
+        output = io.BytesIO(self.run("cat-file", "--batch", stdin=names.encode()))
+        contents = {}
+        for entry in wanted:
+            size = int(output.readline().rpartition(b" ")[2])
+            contents[entry] = output.read(size)
+            output.readline()
         return contents
 
     # -- committing ------------------------------------------------------------------
@@ -393,103 +377,71 @@ class Repository:
         at: dt.datetime,
         *,
         author: str = MACHINE,
-        progress: Progress = no_progress,
+        merged: str = "",
     ) -> None:
         """Commit exactly these files as they are on disk, ignored ones too, unsigned.
 
-        What else is staged stays staged and is not committed. Nothing is committed and
-        the index is as before if this raises GitError.
+        `merged` is a second parent. What else is staged stays staged and is not
+        committed. Nothing is committed and the index is as before if this raises.
         """
-        listed = [*paths]
+        name, _, email = author.removesuffix(">").partition(" <")
+        moment = at.astimezone().isoformat(timespec="seconds")
+        env = {
+            "GIT_AUTHOR_NAME": name,
+            "GIT_AUTHOR_EMAIL": email,
+            "GIT_AUTHOR_DATE": moment,
+            "GIT_COMMITTER_DATE": moment,
+        }
         head = self.resolve()
-        is_first = not head and not self.staged()
-        self._update_index(listed, progress)
-        try:
-            tree = self.text("write-tree") if is_first else self._tree_of(listed, head)
-            name, _, email = author.removesuffix(">").partition(" <")
+        parents = []
+        for parent in (head, merged):
+            if parent:
+                parents += ["-p", parent]
+        listed = [*paths]
+        with self.staging(listed, head):
+            tree = self._tree_of(listed, head)
             commit = self.text(
-                *(
-                    "commit-tree",
-                    "--no-gpg-sign",
-                    tree,
-                    *(["-p", head] if head else []),
-                ),
+                *("commit-tree", "--no-gpg-sign", tree, *parents),
                 stdin=os.fsencode(message),
-                env={
-                    "GIT_AUTHOR_NAME": name,
-                    "GIT_AUTHOR_EMAIL": email,
-                    **dated(at),
-                },
+                env=env,
             )
-            subject = message.partition("\n")[0]
-            self.run("update-ref", "-m", f"commit: {subject}", "HEAD", commit, head)
-        except BaseException:
-            self._reset_index(listed, head)
-            raise
+            self.move_head(commit, head, f"commit: {message.partition(chr(10))[0]}")
         self.call("gc", "--auto", "--quiet")
 
-    def _update_index(
-        self,
-        paths: list[str],
-        progress: Progress = no_progress,
-        env: Mapping[str, str] | None = None,
-    ) -> None:
-        """Stage these files as they are on disk; what is gone there is staged so."""
-        command = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"]
-        if len(paths) > MANY_PATHS:
-            command = ["-c", "core.bigFileThreshold=1", *command]
-        for start in range(0, len(paths), PATHS_AT_A_TIME):
-            progress(start, len(paths))
-            chunk = paths[start : start + PATHS_AT_A_TIME]
-            self.run(*command, stdin=join_nul(chunk), env=env)
-        progress(len(paths), len(paths))
+    def move_head(self, commit: str, before: str, reason: str) -> None:
+        """Move the branch to a commit; raises GitError if it is not where it was."""
+        self.run("update-ref", "-m", reason, "HEAD", commit, before)
+
+    @contextlib.contextmanager
+    def staging(self, paths: list[str], head: str) -> Iterator[None]:
+        """Stage files as they are on disk; if what follows fails, as HEAD has them."""
+        self._update_index(paths, {})
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(GitError):
+                entries = self.tree(head)
+                nothing = "0 " + "0" * (len(head) or 40)
+                lines = [f"{entries.get(path, nothing)}\t{path}" for path in paths]
+                self.run("update-index", "-z", "--index-info", stdin=join_nul(lines))
+            raise
+
+    def _update_index(self, paths: list[str], env: Mapping[str, str]) -> None:
+        """Put files into the index as they are on disk; what is gone there goes."""
+        command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        self.run(*command, stdin=join_nul(paths), env=env)
 
     def _tree_of(self, paths: list[str], head: str) -> str:
         """Write the tree of HEAD with these files as they are on disk; return its name."""
-        index = os.path.join(self.git_dir, PRIVATE_INDEX)
-        private = {"GIT_INDEX_FILE": index}
-        for left_by_a_kill in (index, f"{index}.lock"):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(left_by_a_kill)
-        try:
-            if head:
-                self.run("read-tree", head, env=private)
-            self._update_index(paths, env=private)
-            return self.text("write-tree", env=private)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(index)
-
-    def _reset_index(self, paths: list[str], head: str) -> None:
-        """Stage these files as HEAD has them; never raises GitError."""
-        with contextlib.suppress(GitError):
-            entries = self.tree(head)
-            nothing = "0 " + "0" * (len(head) or 40)
-            lines = [f"{entries.get(path, nothing)}\t{path}" for path in paths]
-            self.run("update-index", "-z", "--index-info", stdin=join_nul(lines))
-
-
-def object_name(entry: str) -> str:
-    """Return the object name of an entry in a tree, or '' for none."""
-    return entry.rpartition(" ")[2]
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a git command, which first takes its locks away."""
-    process.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(5)
-    process.kill()
+        with tempfile.TemporaryDirectory(dir=self.git_dir) as scratch:
+            env = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
+            self.run("read-tree", head or "--empty", env=env)
+            self._update_index(paths, env)
+            return self.text("write-tree", env=env)
 
 
 def _reason(stderr: str, code: int) -> str:
-    """Return git's first error, else its last line, else its exit code."""
-    reason = f"exit code {code}"
-    for line in stderr.splitlines():
-        kind, _, message = line.partition(": ")
-        if kind in ("fatal", "error"):
-            reason = message
-            break
-        if line and kind != "hint":
-            reason = line
-    return one_line(reason, 300).rstrip(".")
+    """Return git's first error, else all that it said, else its exit code."""
+    error = re.search(r"^(?:fatal|error): (.+)", stderr, re.MULTILINE)
+    said = error[1] if error else stderr
+    return one_line(said, 300).rstrip(".") or f"exit code {code}"

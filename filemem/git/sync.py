@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from filemem.errors import FilememError
@@ -15,13 +16,11 @@ from filemem.git.history import (
     changed_paths,
     commit_message,
 )
-from filemem.git.merge import FileChange, carry_out, merge_trees, pending
+from filemem.git.merge import Trees, carry_out, check_clean, merge_trees
 from filemem.git.repository import (
     NETWORK_TIMEOUT_SECONDS,
     GitError,
-    GitResult,
     Repository,
-    dated,
     read_text,
 )
 from filemem.store.folder import StoreFolder
@@ -61,11 +60,12 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
             "merge it with git pull and git push."
         )
     branch = _remote_branch(repository, remote)
-    history.recover()
+    for user in _users(history):
+        user.recover()
     history.record("Note what was recalled and imported", LOGS, {}, at)
-    messages: list[str] = []
     with repository.lock():
         before = repository.resolve()
+        messages: list[str] = []
         branch = _exchange(history, branch, at, messages)
         brought_in = _count(repository, branch.commit, before)
         sent = _count(repository, repository.resolve(), branch.commit)
@@ -79,6 +79,14 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     return messages
 
 
+def _users(history: History) -> list[History]:
+    """Return the histories of all whose memories are in the repository."""
+    if not history.prefix:
+        return [history]
+    store = StoreFolder(history.folder.store)
+    return [History(store.folder(name)) for name in store.users()]
+
+
 def _exchange(
     history: History, branch: RemoteBranch, at: dt.datetime, messages: list[str]
 ) -> RemoteBranch:
@@ -88,15 +96,13 @@ def _exchange(
     each file in which the two met.
     """
     repository = history.repository
-    last = None
     refusal = ""
     for _ in range(MAX_PUSHES):
-        branch = _fetch(repository, branch)
-        if branch == last:
-            break
         last = branch
-        if branch.commit:
-            messages += _bring_in(history, branch, at)
+        branch = _fetch(repository, branch)
+        if refusal and branch == last:
+            break
+        messages += _bring_in(history, branch, at)
         head = repository.resolve()
         if not head:
             raise FilememError(
@@ -130,23 +136,19 @@ def _remote_branch(repository: Repository, given: str | None) -> RemoteBranch:
     """
     branch = repository.branch()
     followed = repository.setting(f"branch.{branch}.remote")
-    remote = given or followed or _only_remote(repository)
+    remote = given or followed
     if not remote:
-        raise FilememError(
-            "there is no remote to sync with; name one, or add one: "
-            f"git -C {repository.root} remote add origin URL."
-        )
+        remotes = repository.text("remote").split()
+        if not remotes:
+            raise FilememError(
+                "there is no remote to sync with; name one, or add one: "
+                f"git -C {repository.root} remote add origin URL."
+            )
+        remote = "origin" if "origin" in remotes else remotes[0]
     ref = ""
     if remote == followed:
         ref = repository.setting(f"branch.{branch}.merge")
     return RemoteBranch(remote, ref or f"refs/heads/{branch}")
-
-
-def _only_remote(repository: Repository) -> str:
-    remotes = repository.text("remote").split()
-    if len(remotes) == 1:
-        return remotes[0]
-    return "origin" if "origin" in remotes else ""
 
 
 def _fetch(repository: Repository, branch: RemoteBranch) -> RemoteBranch:
@@ -156,44 +158,38 @@ def _fetch(repository: Repository, branch: RemoteBranch) -> RemoteBranch:
     GitError if it cannot be reached, FilememError if it has what was purged here.
     """
     remote = branch.remote
-    purged = {*read_text(repository.git_dir, PURGED).split()}
-    listed = repository.call(
-        *("ls-remote", "--heads", "--", remote), timeout=NETWORK_TIMEOUT_SECONDS
-    )
-    _require_reached(remote, listed)
     heads = {}
-    for line in os.fsdecode(listed.stdout).splitlines():
+    listed = _reach(repository, "ls-remote", "--heads", "--", remote)
+    for line in listed.splitlines():
         commit, _, ref = line.partition("\t")
         heads[ref] = commit
     ref = branch.ref
     if ref not in heads and len(heads) == 1:
         [ref] = heads
     commit = heads.get(ref, "")
+    purged = {*read_text(repository.git_dir, PURGED).split()}
+    commits = {commit}
     if commit and commit not in purged:
-        fetched = repository.call(
-            *("fetch", "--quiet", "--no-tags", "--", remote, ref),
-            timeout=NETWORK_TIMEOUT_SECONDS,
+        _reach(repository, "fetch", "--quiet", "--no-tags", "--", remote, ref)
+        if purged:
+            commits = {*repository.text("rev-list", commit).split()}
+    if not purged.isdisjoint(commits):
+        raise FilememError(
+            f"{one_line(remote)} still has the history that was purged here, and "
+            "would bring it back; replace it with git push --force, then sync again."
         )
-        _require_reached(remote, fetched)
-    if commit and purged:
-        commits = [commit]
-        if commit not in purged:
-            commits = repository.text("rev-list", commit).split()
-        if not purged.isdisjoint(commits):
-            raise FilememError(
-                f"{one_line(remote)} still has the history that was purged here, and "
-                "would bring it back; replace it with git push --force, then sync "
-                "again."
-            )
     return RemoteBranch(remote, ref, commit)
 
 
-def _require_reached(remote: str, result: GitResult) -> None:
+def _reach(repository: Repository, command: str, *arguments: str) -> str:
+    """Return what a git command that asks a remote prints; raises GitError."""
+    result = repository.call(command, *arguments, timeout=NETWORK_TIMEOUT_SECONDS)
     if result.code:
         raise GitError(
-            f"{one_line(remote)} cannot be reached ({result.reason}); everything is "
+            f"the remote cannot be reached ({result.reason}); everything is "
             "committed here and goes with the next sync."
         )
+    return os.fsdecode(result.stdout)
 
 
 def _push(repository: Repository, branch: RemoteBranch, commit: str) -> str:
@@ -219,7 +215,7 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
     """Bring files and HEAD to the remote's commit, or to one that holds both.
 
     Returns a sentence for each file in which the two met. Raises FilememError, with
-    nothing written, as `pending` does.
+    nothing written, as `check_clean` does.
     """
     repository = history.repository
     ours = repository.resolve()
@@ -229,28 +225,25 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
         return []
     if ours and not base:
         _require_memories(repository, theirs)
+    trees = Trees(*map(repository.tree, (base, ours, theirs)))
     with Scratch(history.folder) as scratch:
-        merge = merge_trees(
-            repository,
-            repository.tree(base),
-            repository.tree(ours),
-            repository.tree(theirs),
-            scratch,
-            union=True,
-        )
+        merge = merge_trees(repository, trees, scratch, union=True)
     subject = f"Merge memories from {one_line(branch.remote, 40)}"
-    message = commit_message(subject, {"Job": "sync"})
-    written = _carry_out(history, merge.changes, message, at)
-    commit = theirs
-    if base != ours:
-        commit = repository.text(
-            *("commit-tree", "--no-gpg-sign", f"{written}^{{tree}}"),
-            *("-p", ours, "-p", theirs),
-            stdin=message.encode(),
-            env=dated(at),
-        )
-    reason = f"filemem: {subject}"
-    repository.run("update-ref", "-m", reason, "HEAD", commit, written)
+    paths = sorted({path for change in merge.changes for path in change.paths})
+    with contextlib.ExitStack() as held:
+        users = _users_of(history, paths)
+        for user in users:
+            held.enter_context(user.folder.locked())
+        check_clean(repository, merge.changes)
+        for user in users:
+            held.enter_context(user.noted())
+        carry_out(repository, merge.changes)
+        if base == ours:
+            with repository.staging(paths, ours):
+                repository.move_head(theirs, ours, f"filemem: {subject}")
+        else:
+            message = commit_message(subject, {"Job": "sync"})
+            repository.commit(paths, message, at, merged=theirs)
     return [f"{one_line(path)} {what}" for path, what in merge.conflicts.items()]
 
 
@@ -263,29 +256,9 @@ def _require_memories(repository: Repository, commit: str) -> None:
         )
 
 
-def _carry_out(
-    history: History, changes: list[FileChange], message: str, at: dt.datetime
-) -> str:
-    """Make the changes on disk and commit them; return the commit."""
-    repository = history.repository
-    with contextlib.ExitStack() as held:
-        users = _users_of(history, changes)
-        for user in users:
-            held.enter_context(user.folder.locked())
-        todo = pending(repository, changes)
-        for user in users:
-            held.enter_context(user.noted())
-        carry_out(repository, todo)
-        paths = {path for change in changes for path in change.paths}
-        repository.commit(sorted(paths), message, at)
-    return repository.resolve()
-
-
-def _users_of(history: History, changes: list[FileChange]) -> list[History]:
-    """Return the histories of the users whose memories the changes are about."""
-    store = StoreFolder(history.folder.store)
-    names = set()
-    for change in changes:
-        place = f"{history.repository.root}/{change.path}"
-        names.add(os.path.relpath(place, store.root).split("/")[0])
-    return [History(store.folder(name)) for name in sorted(names & {*store.users()})]
+def _users_of(history: History, paths: Iterable[str]) -> list[History]:
+    """Return the histories of the users whose memories lie at some paths."""
+    if not history.prefix:
+        return [history]
+    tops = {path.partition("/")[0] for path in paths}
+    return [user for user in _users(history) if user.folder.name in tops]

@@ -65,7 +65,7 @@ def test_a_job_leaves_what_a_person_has_not_committed(mara: Folder, name: str) -
 def test_an_older_commit_that_carried_a_draft_along_is_undone_without_it(
     mara: Folder,
 ) -> None:
-    """The file moves back with all that it holds, the one that git did not have too."""
+    """The file moves back with all that it holds; the one that git did not have stays."""
     mara.append(EVENT, "By hand.\n")
     lay(mara.root, {OWN: TRIP})
     for path in (EVENT, OWN):
@@ -73,7 +73,7 @@ def test_an_older_commit_that_carried_a_draft_along_is_undone_without_it(
     job(mara, "Sweep", EVENT, OWN, f"archive/{EVENT}", f"archive/{OWN}", Job="sweep")
     undo(History(mara), None, LATE)
     assert mara.read(EVENT) == f"{TRIP}By hand.\n".encode()
-    assert mara.read(OWN) == TRIP.encode()
+    assert mara.read(f"archive/{OWN}") == TRIP.encode()
 
 
 def test_a_sync_sends_no_draft(mara: Folder, tmp_path: Path) -> None:
