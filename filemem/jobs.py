@@ -16,8 +16,9 @@ from typing import Any, Self
 from filemem import index, overview
 from filemem.chat.conversation import Remembered
 from filemem.errors import FilememError, in_words, missing_extra
-from filemem.forget import execute, purge, summaries
+from filemem.forget import execute, purge
 from filemem.forget.plan import DeletionPlan
+from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
@@ -264,10 +265,10 @@ def compact(
     """Summarise, in a model's words if there is one, and archive what is older than
     some days; `dry`: only say what would be done."""
     with _frame(folder, "compact", at, dry=dry) as run:
-        found = summaries.plan(
+        found = plan_compaction(
             folder, at.date(), days, progress, with_model=model is not None
         )
-        done = summaries.apply(folder, found, at, progress, model=model, dry=dry)
+        done = apply_compaction(folder, found, at, progress, model=model, dry=dry)
         return _committed(run, done)
 
 

@@ -1,12 +1,15 @@
-"""A model tells what came of old conversations; code checks that each line cites turns."""
+"""What a summary tells of a conversation: in a model's words, else in quotes.
+
+A model tells what came of it; code checks that each line cites turns that were shown.
+"""
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from filemem.forget import sections
+from filemem.forget.sections import write_section
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError
 from filemem.store.bullets import Bullet
@@ -15,15 +18,20 @@ from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import live
 from filemem.store.roles import Role
-from filemem.text import dates
+from filemem.text import dates, terms
 from filemem.text.lenient_json import read_list
-from filemem.text.plain import clip_tokens, count_tokens, one_line
+from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
 from filemem.text.redaction import redact
 
 MAX_REQUEST_TOKENS = 6_000  # of turns
-MACHINE_TOKENS = 120  # of an assistant's turn that are read along
-MAX_TITLE_CHARS = 80
+ASSISTANT_TOKENS = 120  # of an assistant's turn that a model reads
 MAX_LINE_CHARS = 400
+MAX_SPEAKER_CHARS = 80
+MOST_SHARE = 0.5  # of a conversation's tokens that its section may have
+_LABEL = re.compile(r"\b\d+:\d+\b")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+"
+)
 
 
 @dataclass(frozen=True)
@@ -44,162 +52,171 @@ class Source:
 
     @property
     def path(self) -> str:
-        """Where it lies when it is live: the name by which it is logged and linked."""
+        """Return where it lies when it is live: the name by which it is logged."""
         return live(self.memory.path)
 
-    @property
-    def max_tokens(self) -> int:
-        """The tokens that its lines may have: its section is under half of it."""
-        heading = sections.section(self.path, []).decode()
-        return (count_tokens(self.memory.text) - 1) // 2 - count_tokens(heading)
+
+# -- quotes ----------------------------------------------------------------------------
+
+
+def quote(source: Source, share: float) -> list[Bullet]:
+    """Quote a few whole sentences of the person's own, in their order.
+
+    The longest say the most; they are taken as long as they fit into a share of the
+    conversation's tokens.
+    """
+    sentences = list(_sentences(source))
+    longest_first = sorted(sentences, key=lambda one: len(one.text), reverse=True)
+    chosen = fitting(longest_first, source, share)
+    return [one for one in sentences if one in chosen]
+
+
+def fitting(
+    bullets: Iterable[Bullet], source: Source, share: float = MOST_SHARE
+) -> list[Bullet]:
+    """Return those lines, the first ones first, with which the section of a conversation
+    has at most a share of its tokens; one in any case if it has at most half of them."""
+    heading_tokens = count_tokens(write_section(source.path, []).decode())
+    tokens = count_tokens(source.memory.text)
+    room = min(share, MOST_SHARE) * tokens - heading_tokens
+    limit = MOST_SHARE * tokens - heading_tokens
+    taken = list[Bullet]()
+    for bullet in bullets:
+        if bullet.tokens <= limit:
+            taken.append(bullet)
+            room -= bullet.tokens
+            limit = room
+    return taken
+
+
+def _sentences(source: Source) -> Iterator[Bullet]:
+    """Yield the sentences of the person's own, or where there are none, of all."""
+    memory = source.memory
+    roles = {turn.speaker: memory.role(turn.speaker) for turn in source.turns}
+    for turn in source.turns:
+        if Role.PERSON in roles.values() and roles[turn.speaker] is not Role.PERSON:
+            continue
+        speaker = one_line(turn.speaker, MAX_SPEAKER_CHARS)
+        words, _ = terms.split_captions(turn.text)
+        for sentence in _SENTENCE_END.split(words):
+            text, _ = redact(escape_controls(" ".join(sentence.split())))
+            if re.search(r"\w", text):
+                day = turn.day or memory.date
+                text = dates.annotate(text, day) if day else text
+                if turn.day:  # another than the heading has
+                    text = f"[{turn.day}] {text}"
+                yield Bullet(speaker, text, source.path, (turn.line,))
+
+
+# -- a model's words -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Part:
-    """Turns of one conversation that one request holds; a long one is in several."""
+class LabelledTurn:
+    """A turn as a model reads it: its line under a label by which it is cited."""
 
+    label: str
     source: Source
-    turns: tuple[Passage, ...]
+    line: int
+    text: str
 
 
 @dataclass
 class Retold:
-    """What a model told.
+    """What a model told: lines that cite turns, by the path of the conversation, and why
+    it told no more, if it failed."""
 
-    Attributes:
-        titles: by path of the conversation.
-        lines: by path; each cites turns.
-        error: why the model told no more, if it failed.
-    """
-
-    titles: dict[str, str] = field(default_factory=dict)
     lines: dict[str, list[Bullet]] = field(default_factory=dict)
     error: str = ""
 
 
-def retell(sources: Sequence[Source], model: Model) -> tuple[dict[str, bytes], str]:
-    """Have a model tell conversations, several a request.
+def retell(sources: Sequence[Source], model: Model) -> Retold:
+    """Have a model tell conversations, several a request, until it fails.
 
-    Returns:
-        The sections, by the path of the conversation: none of what the model failed to
-        tell, or told in no less than half of it. And why it failed, if it did.
+    Nothing is told of a conversation of which a request has failed.
     """
     told = Retold()
-    unread: set[str] = set()
-    for batch in _batches(sources):
+    for turns in _requests(sources):
         if not told.error:
-            _tell(batch, model, told)
+            told.error = _ask(turns, model, told.lines)
         if told.error:
-            unread.update(part.source.path for part in batch)
-    found = {}
-    for source in sources:
-        section = _section(source, told)
-        if section and source.path not in unread:
-            found[source.path] = section
-    return found, told.error
+            for turn in turns:
+                told.lines.pop(turn.source.path, None)
+    return told
 
 
-def _batches(sources: Sequence[Source]) -> Iterator[list[Part]]:
-    """Pack turns, in order, into requests that are not too long."""
-    batch: list[Part] = []
-    spent = 0
-    for source in sources:
-        turns: list[Passage] = []
-        for turn in source.turns:
-            tokens = count_tokens(_shown(source.memory, turn))
-            if spent and spent + tokens > MAX_REQUEST_TOKENS:
-                yield [*batch, Part(source, tuple(turns))] if turns else batch
-                batch = []
-                turns = []
-                spent = 0
-            spent += tokens
-            turns.append(turn)
-        batch.append(Part(source, tuple(turns)))
-    if batch:
-        yield batch
+def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
+    """Pack the turns of conversations, in order, into requests that are not too long."""
+    request = list[LabelledTurn]()
+    spent_tokens = 0
+    for number, source in enumerate(sources, 1):
+        for turn in _labelled(number, source):
+            tokens = count_tokens(turn.text)
+            if request and spent_tokens + tokens > MAX_REQUEST_TOKENS:
+                yield request
+                request = []
+                spent_tokens = 0
+            request.append(turn)
+            spent_tokens += tokens
+    if request:
+        yield request
 
 
-def _tell(batch: list[Part], model: Model, told: Retold) -> None:
-    """Have one batch told, and take in each line that cites turns of its own."""
-    request = "\n".join(
-        _conversation(number, part) for number, part in enumerate(batch, 1)
-    )
+def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
+    """Yield what a model reads of a conversation, an assistant's turns clipped."""
+    memory = source.memory
+    last_day = None
+    for turn in source.turns:
+        text = turn.text
+        if memory.role(turn.speaker) is Role.ASSISTANT:
+            text = clip_tokens(text, ASSISTANT_TOKENS)
+        label = f"{number}:{turn.line}"
+        text = f"[{label}] {turn.speaker}: {text}".replace("\n", "\n  ")
+        day = turn.day or memory.date
+        if day:
+            text = dates.annotate(text, day)
+        if day and day != last_day:
+            text = f"Conversation {number}, {day:%A} {day}:\n{text}"
+            last_day = day
+        yield LabelledTurn(label, source, turn.line, text)
+
+
+def _ask(
+    turns: list[LabelledTurn], model: Model, lines: dict[str, list[Bullet]]
+) -> str:
+    """Make one request, and add what is told to `lines`; return why it failed, or ''."""
+    shown = prompt.data("sessions", "\n".join(turn.text for turn in turns))
     messages = [
         {"role": "system", "content": prompt.template("retell").strip()},
-        {"role": "user", "content": redact(request)[0]},
+        {"role": "user", "content": redact(shown)[0]},
     ]
     tools = json.loads(prompt.template("retell.json"))
     try:
         reply = model.ask(messages, tools, lambda text: None)
     except ModelError as error:
-        told.error = str(error)
-        return
-    texts = [*(call.arguments for call in reply.calls), reply.text]
-    listed = [read_list(text, "conversations") for text in texts]
-    entries = [entry for one in listed if one for entry in one.elements]
-    if not entries:
-        told.error = f"{model.name} told nothing that can be read."
-    for entry in entries:
-        if isinstance(entry, dict):
-            _take_in(entry, batch, told)
+        return str(error)
+    by_label = {turn.label: turn for turn in turns}
+    is_read = False
+    for text in (*(call.arguments for call in reply.calls), reply.text):
+        listed = read_list(text, "lines")
+        for told in listed.elements if listed else ():
+            is_read = True
+            bullet = _bullet(told, by_label)
+            if bullet:
+                lines.setdefault(bullet.path, []).append(bullet)
+    return "" if is_read else f"{model.name} told nothing that can be read."
 
 
-def _take_in(entry: dict[str, Any], batch: list[Part], told: Retold) -> None:
-    """Take in what is told of one conversation; a line that cites none of it is not."""
-    number = str(entry.get("conversation"))
-    if not number.isdecimal() or not 1 <= int(number) <= len(batch):
-        return
-    part = batch[int(number) - 1]
-    path = part.source.path
-    known = {str(turn.line): turn.line for turn in part.turns}
-    title = redact(one_line(str(entry.get("title") or ""), MAX_TITLE_CHARS))[0]
-    told.titles.setdefault(path, title)
-    lines = entry.get("lines")
-    for line in lines if isinstance(lines, list) else []:
-        text = str(line.get("text") or "") if isinstance(line, dict) else ""
-        named = str(line.get("turns")) if isinstance(line, dict) else ""
-        cited = re.findall(rf"\b{number}:(\d+)", named)
-        places = tuple(known[one] for one in dict.fromkeys(cited) if one in known)
-        text = redact(one_line(text, MAX_LINE_CHARS))[0]
-        if places and text:
-            bullet = Bullet("", text, path, places)
-            told.lines.setdefault(path, []).append(bullet)
-
-
-def _section(source: Source, told: Retold) -> bytes:
-    """The section of a conversation, its last lines left out where it is too long."""
-    kept: list[Bullet] = []
-    title = told.titles.get(source.path, "")
-    tokens = source.max_tokens - count_tokens(title)
-    for line in told.lines.get(source.path, []):
-        tokens -= line.tokens
-        if tokens < 0:
-            break
-        kept.append(line)
-    return sections.section(source.path, kept, title) if kept else b""
-
-
-def _conversation(number: int, part: Part) -> str:
-    """Write a conversation for a model: each turn under its day, with a label."""
-    memory = part.source.memory
-    lines: list[str] = []
-    day = None
-    for turn in part.turns:
-        said_on = turn.day or memory.date
-        if said_on and said_on != day:
-            lines.append(f"{said_on:%A} {said_on}:")
-            day = said_on
-        text = _shown(memory, turn)
-        if day:
-            text = dates.annotate(text, day)
-        indented = text.replace("\n", "\n  ")
-        lines.append(f"[{number}:{turn.line}] {turn.speaker}: {indented}")
-    data = prompt.data(part.source.path, "\n".join(lines))
-    return f"Conversation {number}.\n{data}"
-
-
-def _shown(memory: Memory, turn: Passage) -> str:
-    """What a model reads of a turn: a person's words whole, an assistant's clipped."""
-    if memory.role(turn.speaker) is Role.ASSISTANT:
-        return clip_tokens(turn.text, MACHINE_TOKENS)
-    return turn.text
+def _bullet(told: Any, by_label: dict[str, LabelledTurn]) -> Bullet | None:
+    """Return what is told as a line on one conversation; None if it cites none that was
+    shown. Secrets are taken out."""
+    if not isinstance(told, dict):
+        return None
+    labels = dict.fromkeys(_LABEL.findall(str(told.get("turns"))))
+    cited = [by_label[label] for label in labels if label in by_label]
+    text, _ = redact(one_line(str(told.get("text") or ""), MAX_LINE_CHARS))
+    if not (cited and text):
+        return None
+    source = cited[0].source
+    lines = tuple(turn.line for turn in cited if turn.source is source)
+    return Bullet("", text, source.path, lines)

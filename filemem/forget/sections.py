@@ -2,65 +2,67 @@
 
     ## 2026-10-05-0930-trip-to-kyoto
 
-    - **Mara**: We fly on Monday [12 October 2026]. (sessions/2026/2026-10-05-0930-trip-to-kyoto.md:12,15)
+    - **Mara**: We fly on 12 October. (sessions/2026/2026-10-05-0930-trip-to-kyoto.md:12,15)
 
-A section is the machine's as long as its bytes are what the machine wrote, told by their digest in the log of what was
-compacted (`store.compactions`); one that a person has changed is theirs.
+A section is the machine's as long as its bytes are what the machine wrote, which the log
+of what was compacted knows by their digest; one that a person has changed is theirs.
 """
 
 import re
 from collections.abc import Iterable
 
 from filemem.store.bullets import Bullet
-from filemem.store.paths import live
 from filemem.text.plain import digest
 
-DIGITS = 32  # of a digest that tells whether something was changed
+DIGEST_LETTERS = 32
 
 
-def title(path: str) -> str:
-    """The heading of the section for a source: its file's name, or the path where that is not in the usual folder."""
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    return (
-        stem
-        if live(path) in (f"sessions/{stem}.md", f"sessions/{stem[:4]}/{stem}.md")
-        else live(path)
-    )
+def section_digest(section: bytes) -> str:
+    """Return the digest by which the log knows a section."""
+    return digest(section, DIGEST_LETTERS)
 
 
-def section(path: str, bullets: Iterable[Bullet], told: str = "") -> bytes:
-    """Write the section of one source: what it was about, if that is `told`, and lines."""
-    about = f"**{told}**\n\n" if told else ""
-    text = f"## {title(path)}\n\n{about}{''.join(map(str, bullets))}"
-    return text.encode("utf-8", "replace")
+def section_title(path: str) -> str:
+    """Return the heading for a conversation: the name of its file."""
+    return path.rpartition("/")[2].rpartition(".")[0]
 
 
-def find(data: bytes, path: str) -> tuple[int, int] | None:
-    """Where the section of a source stands in a summary's bytes; None where it has none."""
-    match = re.search(
-        rb"(?:^|\n)(## " + re.escape(title(path).encode()) + rb"\r?\n)", data
-    )
-    if not match:
+def write_section(path: str, bullets: Iterable[Bullet]) -> bytes:
+    """Return the section of a conversation."""
+    lines = "".join(map(str, bullets))
+    return f"## {section_title(path)}\n\n{lines}".encode("utf-8", "replace")
+
+
+def put_section(summary: bytes, path: str, new: bytes, known: str) -> bytes:
+    """Return a summary with a section in its place, at the end where it is new.
+
+    A section with the digest `known` is replaced. Another one is a person's and stays,
+    with the lines that it lacks at its end.
+    """
+    place = _find_section(summary, path)
+    if place is None:
+        gap = b"\n" if summary else b""
+        return _ended(summary) + gap + new
+    old = summary[place]
+    if section_digest(old) != known:
+        lacking = [line for line in new.splitlines(True)[2:] if line not in old]
+        new = old
+        if lacking:
+            new = _ended(old) + b"".join(lacking)
+    return summary[: place.start] + new + summary[place.stop :]
+
+
+def _find_section(summary: bytes, path: str) -> slice | None:
+    """Return where the section of a conversation stands; None where it has none."""
+    title = re.escape(section_title(path).encode())
+    heading = re.search(rb"^## " + title + rb"\r?\n", summary, re.MULTILINE)
+    if not heading:
         return None
-    end = re.compile(rb"\n##? ").search(data, match.end() - 1)
-    return match.start(1), end.start() if end else len(data)
+    following = re.compile(rb"\n##? ").search(summary, heading.end() - 1)
+    end = following.start() if following else len(summary)
+    return slice(heading.start(), end)
 
 
-def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
-    """The summary with a section in its place, in the order of headings. One with the digest `known` is replaced; another one is
-    a person's and stays, with the new lines that it lacks at its end."""
-    place = find(data, path)
-    if place:
-        start, end = place
-        if digest(data[start:end], DIGITS) == known:
-            return data[:start] + new + data[end:]
-        fresh = b"".join(
-            line for line in new.splitlines(True)[2:] if line not in data[start:end]
-        )
-        gap = b"" if data[start:end].endswith(b"\n") or not fresh else b"\n"
-        return data[:end] + gap + fresh + data[end:]
-    for match in re.finditer(rb"(?:^|\n)(## ([^\r\n]+))", data):
-        if match[2].decode(errors="replace") > title(path):
-            return data[: match.start(1)] + new + b"\n" + data[match.start(1) :]
-    gap = b"" if not data else b"\n" if data.endswith(b"\n") else b"\n\n"
-    return data + gap + new
+def _ended(text: bytes) -> bytes:
+    """Return a text with a newline at its end, if it has any line."""
+    return text if text.endswith(b"\n") or not text else text + b"\n"
