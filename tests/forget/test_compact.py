@@ -166,7 +166,9 @@ def test_a_summary_does_not_tell_what_is_hidden(user: Folder) -> None:
 
 def test_chinese_is_quoted_by_the_sentence_and_no_secret_is(user: Folder) -> None:
     path = "sessions/2026/2026-06-20-0930-苏州.md"
-    told = "上周五我和小明一起坐火车去了苏州最大的拙政园。门票90元，密码是Hunter2!Hunter2"
+    told = (
+        "上周五我和小明一起坐火车去了苏州最大的拙政园。门票90元，密码是Hunter2!Hunter2"
+    )
     said = FILL.format(told, "4111 1111 1111 1111.")
     said = said.replace("Good morning, how are you?", "[forgotten]")
     lay(user.root, {path: said.replace("How nice!", "拙政园建于1509年。" * 9)})
