@@ -14,7 +14,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.llm import prompt
 from filemem.search.validity import Validity, validity
 from filemem.store import config, pending
-from filemem.store.facts import plain
+from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE
@@ -22,7 +22,6 @@ from filemem.store.profile_sections import BEGIN, END, under
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MAX_PREFERENCES_TOKENS = 600  # of all of them
-MAX_PREFERENCE_CHARS = 400  # of one
 
 
 def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
@@ -101,7 +100,7 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
             return
         for passage in memory.passages:
             is_own = passage.speaker.casefold() in ("", folder.name.casefold())
-            is_short = len(passage.text) <= MAX_PREFERENCE_CHARS
+            is_short = len(passage.text) <= MAX_FACT_CHARS
             if is_own and is_short and not hidden.hides(path, passage.line):
                 yield plain(" ".join(passage.text.split()))
 
@@ -114,6 +113,6 @@ def _profile_wishes(folder: Folder) -> Iterator[str]:
     with contextlib.suppress(FilememError):
         for line in under(folder.memory(PROFILE).lines, "talk"):
             wish = line.strip().lstrip("-*+").strip()
-            is_short = 0 < len(wish) <= MAX_PREFERENCE_CHARS
+            is_short = 0 < len(wish) <= MAX_FACT_CHARS
             if is_short and not SOURCE_MARK.search(line):
                 yield plain(wish)

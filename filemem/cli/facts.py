@@ -77,8 +77,6 @@ def review_command(call: Context, accept_all: bool) -> Output:
     Example: filemem review"""
     user = call.the_user()
     log = LearnLog(user)
-    if not call.json:
-        proposals.carry_over(user, log)
     waiting = proposals.waiting(user)
     if not waiting:
         yield "Nothing waits for review."

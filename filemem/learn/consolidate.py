@@ -7,38 +7,32 @@ next, which reads these turns again.
 
 import datetime as dt
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from filemem.learn import profile, proposals
-from filemem.learn.batch import Batch, Request, batches, build_request, halves
-from filemem.learn.claims import CheckedClaim, Noted, Unreadable, read_answer
-from filemem.learn.decide import KnownMemories
+from filemem.learn.batch import Request, batches, build_request, session_of
+from filemem.learn.claims import Answer, ForgetWish, Unreadable, read_answer
+from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import (
-    ADD,
-    UPDATE,
-    WRITTEN,
-    Action,
-    Decision,
-    ForgetWish,
-)
-from filemem.learn.remember import finish
-from filemem.learn.sessions import Session, unread
+from filemem.learn.records import WRITTEN, Action, Claim, Decision
+from filemem.learn.remember import take_in
+from filemem.learn.sessions import Turn, unread
 from filemem.learn.write import Writer
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
 from filemem.store import config
 from filemem.store.folder import Folder, JobDone
-from filemem.store.paths import live
+from filemem.store.paths import kind_of, live
 from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more
 ASK_AGAIN = (
-    "\n\nYour last answer could not be read. Noted by one call of `keep`, or by one JSON "
+    "\n\nYour last answer could not be read. Note by one call of `keep`, or by one JSON "
     "object of the same form and nothing else."
 )
 
@@ -67,48 +61,47 @@ def run(
     """
     log = LearnLog(folder)
     yield from _settled(folder, log, at)
-    if model is None:
-        return
-    review = review or config.of(folder).review
-    reading = Reading(folder, log, at, model, is_review=review)
-    yield from reading.read(batches(unread(folder, log, besides)))
+    if model:
+        review = review or config.of(folder).review
+        reading = Reading(folder, log, at, model, is_review=review)
+        yield from reading.read(batches(unread(folder, log, besides)))
 
 
 def cost(folder: Folder, model: Model | None) -> JobDone:
     """Tell what it would take to read all that waits: conversations, requests, tokens."""
     log = LearnLog(folder)
-    found = [session for session in unread(folder, log) if session.waiting]
+    turns = [turn for turn in unread(folder, log) if turn.has_words]
+    conversations = len({turn.session.path for turn in turns})
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
-    requests = 0
+    requests = list(batches(turns))
     tokens = 0
-    if found:
-        known = KnownMemories(folder, log)
-        for batch in batches(found):
-            text = build_request(batch, known, dt.date.min).text
-            requests += 1
-            tokens += count_tokens(rules + text)
     said = "Nothing new to read."
     if requests:
-        told = f"{counted(requests, 'request')} of some {tokens:,} tokens in all"
-        said = f"{counted(len(found), 'conversation')} to read: {told}."
+        known = KnownMemories(folder, log)
+        for batch in requests:
+            text = build_request(folder, batch, known, dt.date.min).text
+            tokens += count_tokens(rules + text)
+        told = f"{counted(len(requests), 'request')} of some {tokens:,} tokens in all"
+        said = f"{counted(conversations, 'conversation')} to read: {told}."
         if model is None:
             said += " No model is configured, so they wait."
-    sizes = {"conversations": len(found), "requests": requests, "tokens": tokens}
-    return JobDone("consolidate", [said], {"facts": [], **sizes})
+    sizes = {"requests": len(requests), "tokens": tokens}
+    data = {"facts": [], "conversations": conversations, **sizes}
+    return JobDone("consolidate", [said], data)
 
 
 def _settled(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
     """Finish what a person did by hand or a killed run has left; yield what changed."""
-    carried = proposals.carry_over(folder, log)
-    if carried:
-        yield Applied([], carried)
-    for memory in list(KnownMemories(folder, log).live.values()):
-        is_unknown = live(memory.path) not in log.written
-        if is_unknown and (memory.supersedes or memory.section):
-            yield finish(folder, log, at, memory.path, memory.section)
+    for path in folder.paths():
+        if kind_of(path) not in KINDS or live(path) in log.written:
+            continue
+        memory = folder.find(path)
+        keys = set(memory.front) if memory else set()
+        if keys & {"supersedes", "section"} and "superseded_by" not in keys:
+            yield take_in(folder, log, at, path)
     revised = profile.revise(folder, log, at.date())
     if revised.paths:
-        yield Applied([], revised.paths, revised.notes)
+        yield revised
 
 
 @dataclass
@@ -121,7 +114,8 @@ class Reading:
         at: the moment of the run.
         model: who reads.
         is_review: whether all is only proposed.
-        requests, tokens: what was asked so far.
+        requests: that were sent so far.
+        tokens: that they took.
     """
 
     folder: Folder
@@ -134,10 +128,10 @@ class Reading:
 
     @cached_property
     def known(self) -> KnownMemories:
-        """The memories, each decision taken in."""
+        """The memories, as the decisions leave them."""
         return KnownMemories(self.folder, self.log)
 
-    def read(self, waiting: Iterator[Batch]) -> Iterator[Applied]:
+    def read(self, waiting: Iterable[list[Turn]]) -> Iterator[Applied]:
         """Read batches; yield what was done about each, and then what it took."""
         unreadable = 0
         error = ""
@@ -159,17 +153,18 @@ class Reading:
         if error:
             yield Applied(error=error)
 
-    def _read_batch(self, batch: Batch) -> Iterator[Applied]:
+    def _read_batch(self, batch: list[Turn]) -> Iterator[Applied]:
         """Read one batch, in halves where the answer did not fit."""
-        told = [session for session in batch if session.waiting]
-        answer = Noted()
+        told = [turn for turn in batch if turn.has_words]
+        answer = Answer()
         if told:
-            request = build_request(told, self.known, self.at.date())
+            today = self.at.date()
+            request = build_request(self.folder, told, self.known, today)
             reply = self._ask(request.text)
-            parts = halves(batch)
-            if reply.finish == "length" and len(parts) > 1:
-                for part in parts:
-                    yield from self._read_batch(part)
+            if reply.finish == "length" and len(batch) > 1:
+                middle = len(batch) // 2
+                yield from self._read_batch(batch[:middle])
+                yield from self._read_batch(batch[middle:])
                 return
             answer = self._understood(request, reply)
         yield self._applied(batch, answer)
@@ -190,10 +185,11 @@ class Reading:
         self.tokens += sum(reply.usage)
         return reply
 
-    def _understood(self, request: Request, reply: Reply) -> Noted:
-        """Read an answer; one that cannot be read is asked for once more.
+    def _understood(self, request: Request, reply: Reply) -> Answer:
+        """Read an answer; one that cannot be read whole is asked for once more.
 
-        Raises Unreadable where that cannot be read either.
+        Raises:
+            Unreadable: that could not be read either.
         """
         name = self.model.name
         is_full = reply.finish == "length"  # the same again would not fit either
@@ -206,62 +202,82 @@ class Reading:
                 raise
         return read_answer(request, self._ask(request.text + ASK_AGAIN), name)
 
-    def _applied(self, batch: Batch, answer: Noted) -> Applied:
+    def _applied(self, batch: list[Turn], answer: Answer) -> Applied:
         """Carry out what an answer came to, and note that its turns were read."""
-        writer = Writer(self.folder, self.log, self.at)
+        done = Applied(notes=answer.notes)
+        writer = Writer(self.folder, self.log, self.at, done)
         with self.folder.locked():
-            writer.carry_out(self._decided(answer.claims))
+            fresh = self._carry_out(writer, answer.claims)
             for wish in answer.wishes:
-                self._propose_to_forget(writer, wish)
-            fresh = {
-                live(one.path): one.claim.section
-                for one in writer.done
-                if one.path and one.action is not Action.PROPOSE and one.claim.section
-            }
+                _propose_to_forget(writer, wish)
             revised = profile.revise(self.folder, self.log, self.at.date(), fresh)
-            self.log.add(map(_read_entry, batch))
-        notes = [*answer.notes, *writer.notes, *revised.notes]
-        if answer.is_cut_off:
-            cut = "was cut off; what it had said whole by then is kept"
-            notes.insert(0, f"{self.model.name} {cut}")
-        paths = dict.fromkeys([*writer.paths, *revised.paths])
-        return Applied(writer.done, list(paths), notes)
+            done.add(revised)
+            if answer.is_cut_off:
+                cut = "was cut off; what it had said whole is kept, the rest waits"
+                done.notes.insert(0, f"{self.model.name} {cut}")
+            else:
+                self._note_read(batch)
+        return done
 
-    def _propose_to_forget(self, writer: Writer, wish: ForgetWish) -> None:
-        """Let a wish wait for a yes; what was just reworded without it stays."""
-        reworded = {
-            one.path for one in writer.done if one.action is UPDATE and not one.reason
-        }
-        places = tuple(one for one in wish.places if one not in reworded)
-        keeps = tuple(one for one in wish.places if one in reworded)
-        wish = replace(wish, places=places, keeps=keeps)
-        path = proposals.propose_to_forget(self.folder, self.log, wish)
-        writer.paths.append(path)
-        writer.notes.append(
-            f"Asked to be forgotten in {wish.asked}: filemem review deletes "
-            f"{', '.join(places)}"
-        )
+    def _carry_out(self, writer: Writer, claims: list[Claim]) -> dict[str, str]:
+        """Decide about claims in turn; return the sections for the profile, by path.
 
-    def _decided(self, claims: list[CheckedClaim]) -> Iterator[Decision]:
-        """Decide about claims in turn; under review the person is asked first."""
+        What one claim has become the next may end, by its label.
+        """
+        made: dict[str, str] = {}
         updated: set[str] = set()
-        for checked in claims:
-            claim = checked.claim
-            if checked.fault:
-                yield Decision(Action.REFUSE, "", claim, checked.fault)
+        fresh: dict[str, str] = {}
+        for number, claim in enumerate(claims, 1):
+            targets = tuple(made.get(one, one) for one in claim.targets)
+            claim = replace(claim, targets=targets)
+            if claim.action is Action.UPDATE and not updated.isdisjoint(targets):
+                claim = replace(claim, action=Action.ADD)  # what was just written stays
+            decision = writer.carry_out(self._decided(claim))
+            made[f"F{number}"] = decision.path
+            if decision.action in (Action.REFUSE, Action.PROPOSE) or not decision.path:
                 continue
-            if claim.action is UPDATE and claim.target in updated:
-                claim = replace(claim, action=ADD)  # what was just written stays
-            one = self.known.decide(claim)
-            updated.add(one.path)
-            if one.action in WRITTEN and (self.is_review or claim.needs_review):
-                one = replace(one, action=Action.PROPOSE)
-            yield one
+            updated.add(decision.path)
+            self.known.refresh([decision.path, *decision.replaces])
+            if claim.section:
+                fresh[live(decision.path)] = claim.section
+        return fresh
+
+    def _decided(self, claim: Claim) -> Decision:
+        """Decide about one claim; under review the person is asked first."""
+        if claim.fault:
+            return Decision(Action.REFUSE, "", claim, claim.fault)
+        decision = self.known.decide(claim)
+        if decision.action in WRITTEN and (self.is_review or claim.needs_review):
+            return replace(decision, action=Action.PROPOSE)
+        return decision
+
+    def _note_read(self, batch: list[Turn]) -> None:
+        """Note that turns were read, and each session of which no other waits."""
+        entries: list[dict[str, Any]] = []
+        read = self.log.read | {turn.digest for turn in batch}
+        for session, turns in groupby(batch, key=session_of):
+            digests = [turn.digest for turn in turns]
+            size = session.size if session.digests <= read else 0
+            entries.append({"read": session.path, "turns": digests, "size": size})
+        self.log.add(entries)
 
 
-def _read_entry(session: Session) -> dict[str, Any]:
-    turns = [session.turns[at].digest for at in session.unread]
-    return {"read": session.path, "turns": turns, "size": session.size}
+def _propose_to_forget(writer: Writer, wish: ForgetWish) -> None:
+    """Let a wish wait for a yes; what was just reworded without it stays."""
+    reworded = {
+        one.path
+        for one in writer.done.decisions
+        if one.action is Action.UPDATE and not one.reason
+    }
+    places = tuple(one for one in wish.places if one not in reworded)
+    keeps = tuple(one for one in wish.places if one in reworded)
+    wish = replace(wish, places=places, keeps=keeps)
+    path = proposals.propose_to_forget(writer.folder, writer.log, wish)
+    writer.done.paths.append(path)
+    writer.done.notes.append(
+        f"Asked to be forgotten in {wish.asked.place}: filemem review deletes "
+        f"{', '.join(places)}"
+    )
 
 
 def _ignore(text: str) -> None:

@@ -11,16 +11,16 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from filemem.learn.log import LearnLog
-from filemem.learn.records import ADD, SUPERSEDE, UPDATE, Action, Claim, Decision
+from filemem.learn.records import Action, Claim, Decision
 from filemem.learn.sessions import display
 from filemem.store import facts, pending
 from filemem.store.facts import plain
-from filemem.store.folder import Folder, numbered
+from filemem.store.folder import Folder
 from filemem.store.memory import Memory
-from filemem.store.paths import ARCHIVE, kind_of, live, when_of
+from filemem.store.paths import kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
@@ -43,45 +43,46 @@ class KnownMemory:
         sources: `path:line` of what it rests on.
         until: the last day on which it holds, if that is set.
         said_by: empty for what people said themselves.
-        supersedes: the paths of what its front matter says that it replaced.
-        section: of the profile, if its front matter names one, as a proposal's does.
     """
 
     path: str
     text: str
     since: dt.date
     is_ours: bool
-    pinned: bool = False
-    sources: tuple[str, ...] = ()
-    until: dt.date | None = None
-    said_by: str = ""
-    supersedes: tuple[str, ...] = ()
-    section: str = ""
+    pinned: bool
+    sources: tuple[str, ...]
+    until: dt.date | None
+    said_by: str
 
 
 class KnownMemories:
-    """The facts and lessons of one user that nothing has superseded, by path.
+    """The facts and lessons of one user that nothing has superseded.
 
-    Deciding about a claim takes it in, so that the next is decided beside it.
+    Attributes:
+        folder: whose they are.
+        live: each by its path.
     """
 
     def __init__(self, folder: Folder, log: LearnLog) -> None:
         self.folder = folder
-        self.log = log
         self.live: dict[str, KnownMemory] = {}
-        self._taken: set[str] = set()
+        self._log = log
         self._by_text: dict[tuple[str, str], str] = {}
-        hidden = pending.pending_deletions(folder)
-        for path in folder.paths():
-            self._taken.add(path)
-            if kind_of(path) in KINDS and not hidden.hides(path, 0):
+        self._hidden = pending.pending_deletions(folder)
+        self.refresh(folder.paths())
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        """Read some memories anew, as they are on disk now."""
+        for path in paths:
+            self.live.pop(path, None)
+            if kind_of(path) in KINDS and not self._hidden.hides(path, 0):
                 self._read(path)
 
-    def same(self, claim: Claim) -> KnownMemory | None:
-        """Find the memory of the claim's kind that says the same, letter by letter."""
-        key = _key(claim.kind, plain(claim.text))
+    def same(self, kind: str, text: str) -> KnownMemory | None:
+        """Find the memory of a kind that says the same, letter by letter."""
+        key = _key(kind, text)
         found = self.live.get(self._by_text.get(key, ""))
-        return found if found and key == _key(claim.kind, found.text) else None
+        return found if found and key == _key(kind, found.text) else None
 
     def alike(self, texts: Iterable[str], besides: set[str]) -> list[KnownMemory]:
         """Choose the memories to show beside what was said, by their days.
@@ -95,96 +96,65 @@ class KnownMemories:
             chosen = [one for one in chosen if one.path in near]
         return sorted(chosen, key=lambda one: (one.since, one.path))
 
-    def decide(self, claim: Claim, *, accepted: bool = False) -> Decision:
-        """Decide about a claim; `accepted` says that the person wants it kept."""
-        first = claim.origins[0] if claim.origins else None
-        before = self.log.made.get(first, "") if first else ""
-        if before:
-            reason = f"this turn was made into {before} before"
-            return Decision(Action.NOOP, before, claim, reason)
-        if not accepted and not self.log.proposed.isdisjoint(claim.origins):
+    def decide(self, claim: Claim) -> Decision:
+        """Decide about a claim; its path is the one wanted where it is new."""
+        made = self._log.made.get(claim.origins[0]) if claim.origins else None
+        if made:
+            reason = f"this turn was made into {made} before"
+            return Decision(Action.NOOP, made, claim, reason)
+        if not self._log.proposed.isdisjoint(claim.origins):
             return Decision(Action.NOOP, "", claim, "it was proposed before")
-        same = self.same(claim)
-        if same is not None:
-            return self._told_again(claim, same)
-        target = self.live.get(claim.target)
-        if claim.action == ADD or target is None or not _may_change(claim, target):
+        same = self.same(claim.kind, claim.text)
+        if same and same.is_ours and claim.sources and not same.pinned:
+            return Decision(Action.UPDATE, same.path, claim, "told again")
+        if same:
+            reason = f"{same.path} says so already"
+            return Decision(Action.NOOP, same.path, claim, reason)
+        return self._decide_new(claim)
+
+    def _decide_new(self, claim: Claim) -> Decision:
+        """Decide about what says something new, perhaps of memories that are known."""
+        targets = []
+        for path in claim.targets:
+            known = self.live.get(path)
+            # A machine's word changes no person's.
+            if known and claim.said_by in ("", known.said_by):
+                targets.append(known)
+        if claim.action is Action.ADD or not targets:
             return self._new(claim)
+        target = targets[0]
         if target.pinned:
             reason = f"says otherwise than {target.path}, which is pinned"
             return self._new(claim, reason)
-        if claim.action == SUPERSEDE:
-            return self._superseding(claim, target, accepted)
-        return self._updating(claim, target)
-
-    # -- one decision each -------------------------------------------------------------
-
-    def _told_again(self, claim: Claim, same: KnownMemory) -> Decision:
-        """Add a further source, and the confidence of the surer telling."""
-        if not same.is_ours or same.pinned or not claim.sources:
-            reason = f"{same.path} says so already"
-            return Decision(Action.NOOP, same.path, claim, reason)
-        return self._changed(claim, same, "told again")
-
-    def _superseding(
-        self, claim: Claim, target: KnownMemory, accepted: bool
-    ) -> Decision:
-        if claim.day < target.since:
-            why = f"{target.path} was said later, on {target.since}"
-            if target.is_ours:
-                return Decision(Action.DROP, target.path, claim, why)
-            if not accepted:
-                # The day of a person's edit may be that on which git brought it here,
-                # so they decide.
-                return Decision(Action.REFUSE, target.path, claim, why)
-        return self._replacing(claim, target)
-
-    def _updating(self, claim: Claim, target: KnownMemory) -> Decision:
-        if claim.day < target.since or kind_of(target.path) != claim.kind:
+        is_older = claim.day < target.since
+        if is_older and claim.action is Action.SUPERSEDE:
+            # The day of a person's edit may be that on which git brought it here, so
+            # they decide.
+            action = Action.DROP if target.is_ours else Action.REFUSE
+            reason = f"{target.path} was said later, on {target.since}"
+            return Decision(action, target.path, claim, reason)
+        if is_older:
             return self._new(claim)
-        if target.is_ours and target.sources and not claim.also_ends:
-            return self._changed(claim, target, "")
-        return self._replacing(claim, target)  # a person's own words stay as they are
-
-    def _replacing(self, claim: Claim, target: KnownMemory) -> Decision:
-        replaced = [target]
-        for path in claim.also_ends:
-            other = self.live.get(path)
-            if other is None or other.pinned or other.since > claim.day:
-                continue
-            if _may_change(claim, other):
-                replaced.append(other)
-        return self._new(claim, replacing=replaced)
-
-    def _changed(self, claim: Claim, old: KnownMemory, reason: str) -> Decision:
-        sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
-        text = old.text if reason else plain(claim.text)
-        since = max(old.since, claim.day)
-        self._put(replace(old, text=text, since=since, sources=sources))
-        return Decision(UPDATE, old.path, claim, reason)
+        if claim.action is Action.UPDATE:
+            is_same_kind = kind_of(target.path) == claim.kind
+            if not is_same_kind:
+                return self._new(claim)
+            if target.is_ours and target.sources and len(targets) == 1:
+                return Decision(Action.UPDATE, target.path, claim)
+        # A person's own words stay as they are, and are superseded.
+        ended = []
+        for one in targets:
+            if not one.pinned and one.since <= claim.day:
+                ended.append(live(one.path))
+        return self._new(claim, replaces=tuple(ended))
 
     def _new(
-        self, claim: Claim, reason: str = "", replacing: Iterable[KnownMemory] = ()
+        self, claim: Claim, reason: str = "", replaces: tuple[str, ...] = ()
     ) -> Decision:
         owner = display(self.folder.name)
-        wanted = facts.name(claim.kind, plain(claim.text), claim.day, owner)
-        path = next(name for name in numbered(wanted) if self._is_free(name))
-        replaced = [one.path for one in replacing]
-        for old in replaced:
-            self.live.pop(old, None)
-        memory = KnownMemory(
-            path=path,
-            text=plain(claim.text),
-            since=claim.day,
-            is_ours=True,
-            pinned=claim.pinned,
-            sources=claim.sources,
-            until=claim.valid_until,
-            said_by=claim.said_by,
-        )
-        self._put(memory)
-        action = SUPERSEDE if replaced else ADD
-        return Decision(action, path, claim, reason, tuple(map(live, replaced)))
+        path = facts.name(claim.kind, plain(claim.text), claim.day, owner)
+        action = Action.SUPERSEDE if replaces else Action.ADD
+        return Decision(action, path, claim, reason, replaces)
 
     # -- what is known -----------------------------------------------------------------
 
@@ -192,49 +162,39 @@ class KnownMemories:
         memory = self.folder.find(path)
         if memory is None or memory.binary or memory.metadata.get("superseded_by"):
             return
-        is_ours = self.log.is_untouched(path, memory.data)
-        known = KnownMemory(
+        text = plain(said_in(memory))
+        is_ours = self._log.is_untouched(path, memory.data)
+        self.live[path] = KnownMemory(
             path=path,
-            text=plain(said_in(memory)),
-            since=self._since(path, memory, is_ours),
+            text=text,
+            since=self._since(memory, is_ours),
             is_ours=is_ours,
             pinned=bool(memory.metadata.get("pinned")),
             sources=tuple(memory.sources),
             until=memory.metadata.get("valid_until"),
             said_by=str(memory.front.get("said_by") or ""),
-            supersedes=texts_of(memory.front.get("supersedes")),
-            section=str(memory.front.get("section") or ""),
         )
-        self._put(known)
+        self._by_text[_key(memory.kind, text)] = path
 
-    def _since(self, path: str, memory: Memory, is_ours: bool) -> dt.date:
+    def _since(self, memory: Memory, is_ours: bool) -> dt.date:
         """The day of a memory's last word: of a source, its name, or a person's edit."""
-        when = when_of(path)
-        days = [when.date] if when else []
+        named = when_of(memory.path)
+        days = [named.date] if named else []
         for source in memory.sources:
             said = when_of(source.rpartition(":")[0])
             if said:
                 days.append(said.date)
-        is_edited = live(path) in self.log.written and not is_ours
-        if when is None or is_edited:
-            changed = os.stat(self.folder.absolute(path)).st_mtime
+        is_edited = live(memory.path) in self._log.written and not is_ours
+        if named is None or is_edited:
+            changed = os.stat(self.folder.absolute(memory.path)).st_mtime
             days.append(dt.date.fromtimestamp(changed))
         return max(days)
-
-    def _put(self, memory: KnownMemory) -> None:
-        """Take in a memory, in the place of the one at its path."""
-        self.live[memory.path] = memory
-        self._by_text[_key(kind_of(memory.path), memory.text)] = memory.path
-        self._taken.add(memory.path)
-
-    def _is_free(self, name: str) -> bool:
-        return self._taken.isdisjoint((name, f"{ARCHIVE}/{name}"))
 
     def _most_alike(self, texts: Iterable[str]) -> set[str]:
         """The paths of the memories that share the rarest words with a text."""
         words = {path: content(one.text) for path, one in self.live.items()}
         counts = Counter(word for found in words.values() for word in found)
-        scores: dict[str, float] = dict.fromkeys(words, 0.0)
+        scores = dict.fromkeys(words, 0.0)
         for text in texts:
             said = content(text)
             for path, own in words.items():
@@ -247,7 +207,7 @@ class KnownMemories:
 
 
 def said_in(memory: Memory) -> str:
-    """What a memory says, on one line; of one person's turn the words alone."""
+    """Return what a memory says, on one line; of one person's turn the words alone."""
     speakers = {passage.speaker for passage in memory.passages}
     if memory.is_yaml or (len(speakers) == 1 and speakers != {""}):
         words = [passage.text for passage in memory.passages]
@@ -256,17 +216,13 @@ def said_in(memory: Memory) -> str:
     return " ".join(" ".join(words).split())
 
 
-def _may_change(claim: Claim, target: KnownMemory) -> bool:
-    """A machine's word changes no person's."""
-    return claim.said_by in ("", target.said_by)
+def texts_of(value: object) -> tuple[str, ...]:
+    """Return the texts in a front matter value: one, or a list of them."""
+    values = value if isinstance(value, list) else [value]
+    return tuple(str(one) for one in values if one)
 
 
 def _key(kind: str, text: str) -> tuple[str, str]:
     """A kind, and what a text says but for case, accents and what is between words."""
-    return kind, _BETWEEN_WORDS.sub("", one_form_of_numbers(fold(text)))
-
-
-def texts_of(value: object) -> tuple[str, ...]:
-    """The texts in a front matter value: one, or a list of them."""
-    values = value if isinstance(value, list) else [value]
-    return tuple(str(one) for one in values if one)
+    letters = one_form_of_numbers(fold(plain(text)))
+    return kind, _BETWEEN_WORDS.sub("", letters)

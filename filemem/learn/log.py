@@ -11,8 +11,7 @@ The log only ever grows, so that two clones merge by union. A line is one of
     {"proposal": "proposed/facts/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
         a proposal as written, made of these; it is not made a second time
 
-and of stores of before `{"proposed": {…}, "because": "…"}`, a claim that waits, and
-`{"refused": ["1f0c…", "77aa…"]}`, one that the person did not want.
+In stores of before a claim may wait as `{"proposed": {…}}`: its turn is read anew.
 
 A turn is known by a digest of its words and of when its session began, so that an edit
 above it, or another name for its file, changes nothing, and the same words said another
@@ -20,13 +19,10 @@ day are another turn.
 """
 
 import contextlib
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
-from filemem.errors import NotFound
-from filemem.store import files
+from filemem.store import files, logs
 from filemem.store.folder import Folder
 from filemem.store.paths import live
 from filemem.text import plain
@@ -43,16 +39,18 @@ def digest(text: str | bytes) -> str:
     return plain.digest(text, DIGEST_LETTERS)
 
 
-@dataclass(frozen=True)
-class EarlierProposal:
-    """A claim that waits in the log of a store of before, as JSON, and its fault."""
-
-    claim: dict[str, Any]
-    fault: str
-
-
 class LearnLog:
-    """The log of one user as it was when it was read; `add` writes and takes in lines."""
+    """The log of one user as it was when it was read; `add` writes and takes in lines.
+
+    Attributes:
+        read: the digests of the turns that were read.
+        sizes: in bytes, of the sessions that were read whole, by path.
+        written: the digests that each memory of the program's once had.
+        lines: the digests of the program's lines in the profile.
+        made: the memory that was made of a turn, by what it says.
+        proposals: the digest of each proposal as it was written, by path.
+        proposed: of what proposals were made.
+    """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -63,61 +61,60 @@ class LearnLog:
         self.made: dict[Origin, str] = {}
         self.proposals: dict[str, str] = {}
         self.proposed: set[Origin] = set()
-        self.earlier: dict[Origin, EarlierProposal] = {}
-        with contextlib.suppress(NotFound):
-            self._take_in(files.read(folder.bookkeeping(LOG_NAME)))
+        for entry in logs.values(folder.bookkeeping(LOG_NAME)):
+            self._take(entry)
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
         """Append lines, durably, in one go."""
-        lines = [json.dumps(one, ensure_ascii=False, default=str) for one in entries]
-        if not lines:
+        added = list(entries)
+        if not added:
             return
-        data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
         with self.folder.locked():
+            data = b"".join(map(logs.line, added))
             files.log(self.folder.bookkeeping(LOG_NAME), data)
-        self._take_in(data)
+        for entry in added:
+            self._take(entry)
+
+    def note_written(
+        self, path: str, data: bytes, origins: Iterable[Origin] = ()
+    ) -> None:
+        """Note a memory as the program leaves it, and what it was made of."""
+        entry = {"wrote": path, "digest": digest(data), "from": list(origins)}
+        self.add([entry])
 
     def is_untouched(self, path: str, data: bytes) -> bool:
         """Tell whether a memory is exactly as the program left it once."""
         return digest(data) in self.written.get(live(path), ())
 
-    def _take_in(self, data: bytes) -> None:
-        broken = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-        for line in data.decode(errors="replace").split("\n"):
-            with contextlib.suppress(*broken):
-                self._take(json.loads(line))
+    def _take(self, entry: Any) -> None:
+        """Take in a line; one of another form says nothing."""
+        with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
+            self._take_kind(entry)
 
-    def _take(self, entry: dict[str, Any]) -> None:
+    def _take_kind(self, entry: dict[str, Any]) -> None:
+        said = str(entry.get("digest", ""))
         if "read" in entry:
             self.read.update(map(str, entry["turns"]))
             self.sizes[str(entry["read"])] = int(entry["size"])
         elif "wrote" in entry:
-            self._take_written(str(entry["wrote"]), str(entry["digest"]))
+            before = self.written.setdefault(str(entry["wrote"]), set())
+            before.add(said)
+            if not said:
+                before.clear()
             for origin in _origins(entry["from"]):
                 self.made[origin] = str(entry["wrote"])
         elif "line" in entry:
-            self.lines.add(str(entry["digest"]))
+            self.lines.add(said)
         elif "proposal" in entry:
-            self.proposals[str(entry["proposal"])] = str(entry["digest"])
-            self._settle(_origins(entry["from"]))
+            self.proposals[str(entry["proposal"])] = said
+            self.proposed.update(_origins(entry["from"]))
         elif "proposed" in entry:
-            origin = _origins(entry["proposed"]["origins"])[0]
-            fault = str(entry.get("because", ""))
-            self.earlier[origin] = EarlierProposal(entry["proposed"], fault)
+            for source in entry["proposed"]["sources"]:
+                self.sizes.pop(source.rpartition(":")[0], None)
+            self.read -= {turn for turn, _ in _origins(entry["proposed"]["origins"])}
         elif "refused" in entry:
-            self._settle(_origins([entry["refused"]]))
-
-    def _take_written(self, path: str, digest: str) -> None:
-        if not digest:
-            self.written[path] = set()
-            return
-        self.written.setdefault(path, set()).add(digest)
-
-    def _settle(self, origins: Iterable[Origin]) -> None:
-        for origin in origins:
-            self.proposed.add(origin)
-            self.earlier.pop(origin, None)
+            self.read.add(str(entry["refused"][0]))
 
 
-def _origins(value: Any) -> tuple[Origin, ...]:
-    return tuple((str(turn), str(text)) for turn, text in value)
+def _origins(value: Any) -> list[Origin]:
+    return [(str(turn), str(text)) for turn, text in value]

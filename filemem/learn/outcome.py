@@ -4,22 +4,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from filemem.learn.records import ADD, SUPERSEDE, UPDATE, WRITTEN, Action, Decision
+from filemem.learn.records import WRITTEN, Action, Decision
 from filemem.store.folder import JobDone
 from filemem.text.plain import one_line
 
-_COUNTED_AS = {
-    ADD: "new",
-    SUPERSEDE: "new",
-    UPDATE: "updated",
+MAX_TOLD_CHARS = 160  # of a fact in a list of what was done
+_WORDS = {
+    Action.ADD: "remembered",
+    Action.SUPERSEDE: "remembered",
+    Action.UPDATE: "updated",
     Action.NOOP: "known",
     Action.DROP: "left out",
     Action.PROPOSE: "proposed",
 }
-_COUNTS = ("new", "superseded", "updated", "known", "left out", "proposed")
+_NEW = (Action.ADD, Action.SUPERSEDE)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Applied:
     """What was done.
 
@@ -35,10 +36,17 @@ class Applied:
     notes: list[str] = field(default_factory=list)
     error: str = ""
 
+    def add(self, other: "Applied") -> None:
+        """Take in what else was done."""
+        self.decisions += other.decisions
+        self.paths += [one for one in other.paths if one not in self.paths]
+        self.notes += other.notes
+        self.error = other.error
+
     @property
     def subject(self) -> str:
         """The subject of its commit."""
-        new = [one for one in self.decisions if one.action in (ADD, SUPERSEDE)]
+        new = [one for one in self.decisions if one.action in _NEW]
         if len(new) == 1:
             return f"Learn: {new[0].claim.text}"
         return f"Learn {len(new)} facts" if new else "Bring what was known up to date"
@@ -46,28 +54,23 @@ class Applied:
     def lines(self, *, whole: bool = False) -> Iterator[str]:
         """Tell each decision, notes and error; `whole`: what was left out, too."""
         for one in self.decisions:
-            text = one_line(one.claim.text, 160)
-            if one.action is Action.PROPOSE:
-                yield f"proposed {one.path}: {text}"
-            elif one.action is UPDATE:
-                yield f"updated {one.path}: {text}"
-            elif one.action in WRITTEN:
-                reason = f" ({one.reason})" if one.reason else ""
-                yield f"remembered {one.path}: {text}{reason}"
-                yield from (f"superseded {old}" for old in one.replaces)
-            elif whole:
+            if whole or one.action in (*WRITTEN, Action.PROPOSE):
                 where = one.path or ", ".join(one.claim.sources)
-                yield f"{_COUNTED_AS[one.action]} {where}: {text} ({one.reason})"
+                text = one_line(one.claim.text, MAX_TOLD_CHARS)
+                reason = f" ({one.reason})" if one.reason else ""
+                yield f"{_WORDS[one.action]} {where}: {text}{reason}"
+                yield from (f"superseded {old}" for old in one.replaces)
         yield from self.notes
         if self.error:
             yield self.error
 
     def told(self) -> JobDone:
         """Tell all of it as a job's, with a line that sums up."""
-        counts = Counter(_COUNTED_AS[one.action] for one in self.decisions)
-        superseding = [one for one in self.decisions if one.action is SUPERSEDE]
-        counts["superseded"] = sum(len(one.replaces) for one in superseding)
-        summed = [f"{counts[name]:,} {name}" for name in _COUNTS if counts[name]]
+        counts = Counter(_WORDS[one.action] for one in self.decisions)
+        counts["new"] = counts["remembered"]
+        counts["superseded"] = sum(len(one.replaces) for one in self.decisions)
+        order = ("new", "superseded", "updated", "known", "left out", "proposed")
+        summed = [f"{counts[word]:,} {word}" for word in order if counts[word]]
         end = ", ".join(summed) or "Nothing new to remember"
         end += "; see: filemem review" if counts["proposed"] else "."
         notes = [*self.notes, *([self.error] if self.error else [])]
@@ -79,14 +82,9 @@ class Applied:
 def together(found: Iterable[Applied]) -> Applied:
     """Join what several requests came to."""
     whole = Applied()
-    paths: dict[str, None] = {}
-    error = ""
     for one in found:
-        whole.decisions.extend(one.decisions)
-        whole.notes.extend(one.notes)
-        paths.update(dict.fromkeys(one.paths))
-        error = one.error
-    return Applied(whole.decisions, list(paths), whole.notes, error)
+        whole.add(one)
+    return whole
 
 
 def _as_json(one: Decision) -> dict[str, object]:

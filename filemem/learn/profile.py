@@ -16,15 +16,16 @@ those that the log knows; they move into one.
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 from filemem.errors import FilememError
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog, digest
+from filemem.learn.outcome import Applied
 from filemem.learn.sessions import display
 from filemem.store import pending
+from filemem.store.facts import MAX_FACT_CHARS
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.paths import PROFILE, live
@@ -32,31 +33,9 @@ from filemem.store.profile_sections import BEGIN, END, HEADING, SECTIONS, sectio
 from filemem.text import terms
 from filemem.text.plain import one_line
 
-MAX_LINE_CHARS = 200
 MIN_CONFIDENCE = 0.7
 _NOTHING: Mapping[str, str] = {}
 _BLOCK = re.compile(rf"^{BEGIN}\s*?$.*?(?:^{END}[^\S\n]*\n?|\Z)", re.M | re.S)
-_EMPTY_SECTION = re.compile(
-    rf"^## (?:{'|'.join(name for names in SECTIONS.values() for name in names)})\s+"
-    r"(?=^#{1,6}\s|\Z)",
-    re.M,
-)
-
-
-@dataclass(frozen=True)
-class ProfileLine:
-    """A line of the block: the live path of the memory behind it, section, and text."""
-
-    path: str
-    section: str
-    text: str
-
-
-class Revised(NamedTuple):
-    """The paths that changed, and sentences for the person."""
-
-    paths: list[str]
-    notes: list[str]
 
 
 def sources(body: str) -> list[str]:
@@ -75,7 +54,7 @@ def own_text(body: str) -> str:
 
 def revise(
     folder: Folder, log: LearnLog, today: dt.date, fresh: Mapping[str, str] = _NOTHING
-) -> Revised:
+) -> Applied:
     """Write the block anew, as the memories are by a day.
 
     What was superseded gives its line to what replaced it; what is over, gone or
@@ -91,90 +70,63 @@ def revise(
     Returns:
         The profile's path where it changed, and why the file could not be written.
     """
-
-    def change(data: bytes) -> bytes:
-        text = data.decode()
-        match = _BLOCK.search(text)
-        ours = list(_our_lines(match[0] if match else text, log))
-        own = _person_s_text(text, match, log)
-        lines = _current_lines(folder, ours, fresh, today, set(sources(own[0])))
-        # Noted first, so that a run that is killed here leaves no line of the program's
-        # that it does not know.
-        new = {line.path: digest(line.text) for line in lines}
-        known = log.lines
-        log.add(
-            {"line": at, "digest": one} for at, one in new.items() if one not in known
-        )
-        return _written(*own, lines).encode()
-
     try:
         with folder.locked():
             if not list(folder.existing(PROFILE)):
                 if not fresh:
-                    return Revised([], [])
+                    return Applied()
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
             elif folder.memory(PROFILE).front.get("read_only") is True:
-                return Revised(
-                    [], [f"{PROFILE} says that it is read only, so it stays."]
-                )
+                note = f"{PROFILE} says that it is read only, so it stays."
+                return Applied(notes=[note])
+            change = partial(_revised, folder, log, today, fresh)
             is_changed = folder.edit(PROFILE, change)
     except (FilememError, UnicodeDecodeError) as error:
-        return Revised([], [f"{PROFILE} is as it was: {error}"])
-    return Revised([PROFILE] if is_changed else [], [])
+        return Applied(notes=[f"{PROFILE} is as it was: {error}"])
+    return Applied(paths=[PROFILE] if is_changed else [])
 
 
-def _our_lines(text: str, log: LearnLog) -> Iterator[ProfileLine]:
-    """Yield the lines about memories that are as the program wrote them."""
+def _revised(
+    folder: Folder,
+    log: LearnLog,
+    today: dt.date,
+    fresh: Mapping[str, str],
+    data: bytes,
+) -> bytes:
+    """Return the whole file with the block as it is to be."""
+    text = data.decode()
+    block = _BLOCK.search(text)
+    own = text[: block.start()] if block else ""
+    behind = text[block.end() :] if block else ""
+    sections: dict[str, str] = {}
     section = ""
-    for line in text.split("\n"):
+    for line in (block[0] if block else text).splitlines(keepends=True):
         heading = HEADING.match(line.strip())
         if heading:
             section = section_of(heading[1])
-        elif _is_ours(line, log):
-            yield ProfileLine(sources(line)[0], section, line.strip())
-
-
-def _is_ours(line: str, log: LearnLog) -> bool:
-    return bool(sources(line)) and digest(line.strip("\r")) in log.lines
-
-
-def _person_s_text(
-    text: str, block: re.Match[str] | None, log: LearnLog
-) -> tuple[str, str]:
-    """What is the person's before the block and behind it."""
-    lines = (block[0] if block else text).split("\n")
-    kept = [line for line in lines if not _is_ours(line, log)]
-    if block is None:  # of before
-        own = "\n".join(kept)
-        return _EMPTY_SECTION.sub("", own) if len(kept) < len(lines) else own, ""
-    strays = []
-    for line in kept:
-        heading = HEADING.match(line.strip())
-        is_section = heading is not None and section_of(heading[1])
-        if line.strip() not in ("", BEGIN, END) and not is_section:
-            strays.append(f"{line}\n")
-    return text[: block.start()] + "".join(strays), text[block.end() :]
-
-
-def _current_lines(
-    folder: Folder,
-    lines: list[ProfileLine],
-    fresh: Mapping[str, str],
-    today: dt.date,
-    own: set[str],
-) -> list[ProfileLine]:
-    """The lines that the block is to have; not about what a line of the person's is."""
-    sections = {line.path: line.section for line in lines}
-    found: dict[str, ProfileLine] = {}
+        is_frame = line.strip() in ("", BEGIN, END) or (heading and section)
+        marks = sources(line)
+        if marks and digest(line.strip("\r\n")) in log.lines:
+            sections[marks[0]] = section
+        elif not (block and is_frame):
+            own += line
+    lines: dict[str, tuple[str, str]] = {}
     for path, section in [*sections.items(), *fresh.items()]:
         memory = successor(folder, path, today)
-        if memory and live(memory.path) not in own:
-            place = live(memory.path)
-            text = f"- {one_line(said_in(memory), MAX_LINE_CHARS)} <!-- {place} -->"
-            found[place] = ProfileLine(
-                place, fresh.get(place) or section or "who", text
-            )
-    return list(found.values())
+        place = live(memory.path) if memory else ""
+        if memory and place not in sources(own):
+            said = one_line(said_in(memory), MAX_FACT_CHARS)
+            name = fresh.get(place) or section or "who"
+            lines[place] = (name, f"- {said} <!-- {place} -->")
+    # Noted first, so that a run that is killed here leaves no line of the program's
+    # that it does not know.
+    said_now = {place: digest(line) for place, (_, line) in lines.items()}
+    log.add(
+        {"line": place, "digest": said}
+        for place, said in said_now.items()
+        if said not in log.lines
+    )
+    return _written(own, behind, lines.values()).encode()
 
 
 def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
@@ -185,7 +137,6 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
         doubtful, a machine's word, or to be forgotten.
     """
     met: set[str] = set()
-    hidden = pending.pending_deletions(folder)
     memory = folder.find(path)
     while memory and memory.metadata.get("superseded_by") and path not in met:
         until = memory.metadata.get("valid_until")
@@ -194,6 +145,7 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
         met.add(path)
         path = live(str(memory.metadata.get("superseded_by")))
         memory = folder.find(path)
+    hidden = pending.pending_deletions(folder)
     if memory is None or path in met or hidden.hides(path, 0):
         return None
     confidence = memory.metadata.get("confidence")
@@ -210,18 +162,16 @@ def _is_over(memory: Memory, today: dt.date) -> bool:
     return bool(end and end < today)
 
 
-def _written(before: str, behind: str, lines: list[ProfileLine]) -> str:
+def _written(own: str, behind: str, lines: Iterable[tuple[str, str]]) -> str:
     """Write the whole file: the person's text, and the block in it."""
     block: list[str] = []
     for name, headings in SECTIONS.items():
-        items = [line.text for line in lines if line.section == name]
+        items = [line for section, line in lines if section == name]
         if items:
             is_chinese = terms.is_chinese(items[0].partition("<!--")[0])
             block += [f"## {headings[is_chinese]}", "", *items, ""]
     if not block:
-        return before + behind
-    newline = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
-    if before.strip():
-        while not re.search(r"\n\r?\n\Z", before):
-            before += newline
-    return before + newline.join([BEGIN, "", *block, END, ""]) + behind
+        return own + behind
+    while own.strip() and not own.endswith(("\n\n", "\n\r\n")):
+        own += "\n"
+    return own + "\n".join([BEGIN, "", *block, END, ""]) + behind

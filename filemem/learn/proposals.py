@@ -6,14 +6,13 @@ refused, if it was, and what it would supersede. Moved to the same path without
 to forget that was told in talk lies in `proposed/forget/`. No search reads these files.
 """
 
-import contextlib
 import datetime as dt
 from dataclasses import dataclass
-from typing import Any
 
+from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in, texts_of
 from filemem.learn.log import LearnLog, Origin, digest
-from filemem.learn.records import ADD, Action, Claim, ForgetWish
+from filemem.learn.records import Action, Claim
 from filemem.learn.sessions import display, speaker
 from filemem.store import facts
 from filemem.store.facts import plain
@@ -24,14 +23,7 @@ from filemem.store.paths import live
 
 FORGET = "forget"
 """The folder of wishes to forget, in `proposed/`."""
-
-
-_DAYS_OF_BEFORE = {
-    "day": "day",
-    "valid_from": "valid_from",
-    "valid_until": "valid_until",
-    "when": "event_day",
-}
+_NOT_KEPT = (b"why:", b"confidence:")
 
 
 @dataclass(frozen=True)
@@ -50,57 +42,31 @@ class Proposal:
     Attributes:
         path: where it lies.
         memory: what it would be as a memory.
+        text: what would be kept; of a wish to forget, its words.
+        fault: why its form was refused; empty where it was not.
+        supersedes: the paths of the memories that hold no more once it is kept.
+        forgets: the memories and turns that a wish to forget means; empty for a fact.
+        keeps: the memories that the wish means in part, and that stay without it.
         turns: the turns that it comes from, as the sessions have them.
     """
 
     path: str
     memory: Memory
+    text: str
+    fault: str
+    supersedes: tuple[str, ...]
+    forgets: tuple[str, ...]
+    keeps: tuple[str, ...]
     turns: tuple[QuotedTurn, ...]
 
-    @property
-    def text(self) -> str:
-        """What would be kept; of a wish to forget, its words."""
-        return said_in(self.memory)
-
-    @property
-    def day(self) -> dt.date:
-        """The day on which it was told."""
-        return self.memory.date or dt.date.min
-
-    @property
-    def fault(self) -> str:
-        """Why its form was refused; empty where it was not."""
-        return str(self.memory.front.get("why") or "")
-
-    @property
-    def section(self) -> str:
-        """The section of the profile that it is for, if any."""
-        return str(self.memory.front.get("section") or "")
-
     def page(self) -> bytes:
-        """The file as it is kept, in which the person is sure."""
+        """Return the file as it is kept, in which the person is sure."""
         lines = self.memory.data.splitlines(keepends=True)
         end = self.memory.front_end
-        aside = (b"why:", b"section:", b"confidence:")
-        head = [line for line in lines[:end] if not line.startswith(aside)]
+        head = [line for line in lines[:end] if not line.startswith(_NOT_KEPT)]
         if len(head) < 3:  # nothing between the marks
             return b"".join(lines[end:]).lstrip()
         return b"".join([*head, *lines[end:]])
-
-    @property
-    def supersedes(self) -> tuple[str, ...]:
-        """The paths of the memories that hold no more once it is kept."""
-        return texts_of(self.memory.front.get("supersedes"))
-
-    @property
-    def forgets(self) -> tuple[str, ...]:
-        """The memories and turns that a wish to forget means; empty for a fact."""
-        return texts_of(self.memory.front.get(FORGET))
-
-    @property
-    def keeps(self) -> tuple[str, ...]:
-        """The memories that a wish to forget means in part, and that stay without it."""
-        return texts_of(self.memory.front.get("keep"))
 
 
 def waiting(folder: Folder) -> list[Proposal]:
@@ -109,30 +75,33 @@ def waiting(folder: Folder) -> list[Proposal]:
     return sorted(found, key=_order)
 
 
-def _order(proposal: Proposal) -> tuple[dt.date, str, int]:
-    source = next(iter(proposal.memory.sources), "")
-    path, _, line = source.rpartition(":")
-    return proposal.day, path, int(line) if line.isdecimal() else 0
-
-
 def count(folder: Folder) -> int:
-    """Count what waits, what a store of before has in its log among it."""
-    return len(folder.proposals()) + len(LearnLog(folder).earlier)
+    """Count what waits."""
+    return len(folder.proposals())
 
 
 def read(folder: Folder, path: str) -> Proposal:
     """Read one proposal; raises FilememError where it is gone."""
     kept_as = path.removeprefix(f"{PROPOSED}/")
     memory = parse(kept_as, folder.read(path, LARGEST))
-    turns = tuple(_turn(folder, source) for source in memory.sources)
-    return Proposal(path, memory, turns)
+    front = memory.front
+    return Proposal(
+        path=path,
+        memory=memory,
+        text=said_in(memory),
+        fault=str(front.get("why") or ""),
+        supersedes=texts_of(front.get("supersedes")),
+        forgets=texts_of(front.get(FORGET)),
+        keeps=texts_of(front.get("keep")),
+        turns=tuple(_turn(folder, source) for source in memory.sources),
+    )
 
 
 def propose(folder: Folder, log: LearnLog, claim: Claim, fault: str = "") -> str:
     """Write a proposal, once; return its path."""
-    replaces = [live(one) for one in (claim.target, *claim.also_ends) if one]
-    if claim.action == ADD:
-        replaces = []
+    replaces = tuple(map(live, claim.targets))
+    if claim.action is Action.ADD:
+        replaces = ()
     name = facts.name(claim.kind, plain(claim.text), claim.day, display(folder.name))
     why = quoted(fault) if fault else ""
     page = claim.page(replaces, why=why, section=claim.section)
@@ -141,22 +110,12 @@ def propose(folder: Folder, log: LearnLog, claim: Claim, fault: str = "") -> str
 
 def propose_to_forget(folder: Folder, log: LearnLog, wish: ForgetWish) -> str:
     """Write a wish to forget, for the person to confirm; return its path."""
-    name = facts.name(FORGET, plain(wish.words), wish.day)
-    front = {"source": quoted(wish.asked), FORGET: facts.reference(wish.places)}
+    asked = wish.asked
+    name = facts.name(FORGET, plain(asked.text), asked.day)
+    front = {"source": quoted(asked.place), FORGET: facts.reference(wish.places)}
     if wish.keeps:
         front["keep"] = facts.reference(wish.keeps)
-    return _create(folder, log, name, facts.page(wish.words, front), ())
-
-
-def carry_over(folder: Folder, log: LearnLog) -> list[str]:
-    """Write the proposals that a store of before has in its log; return their paths."""
-    paths = []
-    for origin, earlier in [*log.earlier.items()]:
-        if origin not in log.made:
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                claim = _earlier_claim(earlier.claim)
-                paths.append(propose(folder, log, claim, earlier.fault))
-    return paths
+    return _create(folder, log, name, facts.page(asked.text, front), ())
 
 
 def _create(
@@ -170,6 +129,13 @@ def _create(
     return path
 
 
+def _order(proposal: Proposal) -> tuple[dt.date, str, int]:
+    source = proposal.turns[0].source if proposal.turns else ""
+    path, _, line = source.rpartition(":")
+    day = proposal.memory.date or dt.date.min
+    return day, path, int(line) if line.isdecimal() else 0
+
+
 def _turn(folder: Folder, source: str) -> QuotedTurn:
     path, _, line = source.rpartition(":")
     memory = folder.find(path)
@@ -177,20 +143,3 @@ def _turn(folder: Folder, source: str) -> QuotedTurn:
         if memory and passage.speaker and str(passage.line) == line:
             return QuotedTurn(source, speaker(memory, passage), passage.text)
     return QuotedTurn(source, "", "")
-
-
-def _earlier_claim(value: dict[str, Any]) -> Claim:
-    """A claim from the JSON of a store of before; raises ValueError and the like."""
-    more: dict[str, Any] = {
-        new: dt.date.fromisoformat(value[old])
-        for old, new in _DAYS_OF_BEFORE.items()
-        if value.get(old)
-    }
-    names = {"heading": "section", "ends": "also_ends"}
-    kept = "text kind target sources importance confidence said_by retold_by".split()
-    more |= {key: value[key] for key in kept if key in value}
-    more |= {new: value[old] for old, new in names.items() if old in value}
-    origins = tuple((turn, text) for turn, text in value["origins"])
-    is_event = bool(value.get("nature"))
-    action = Action(value["action"])
-    return Claim(**more, origins=origins, is_event=is_event, action=action)

@@ -27,10 +27,7 @@ class Action(StrEnum):
     """It has not its form; it waits, too."""
 
 
-ADD = Action.ADD
-UPDATE = Action.UPDATE
-SUPERSEDE = Action.SUPERSEDE
-WRITTEN = (ADD, UPDATE, SUPERSEDE)
+WRITTEN = (Action.ADD, Action.UPDATE, Action.SUPERSEDE)
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,8 @@ class Claim:
         day: the last day on which it was told.
         kind: `facts` or `lessons`.
         action: what its maker says is to be done: ADD, UPDATE or SUPERSEDE.
-        target: the path of the memory that is updated or superseded.
-        also_ends: further memories that hold no more because of it.
+        targets: the paths of the memories that it updates or ends; of a fact of the
+            same answer its label, as `F1`.
         sources: `path:line` of each turn behind it.
         origins: the digests of each turn and of the text.
         importance: from 1 to 10.
@@ -59,14 +56,14 @@ class Claim:
         section: of the profile, by its name in `SECTIONS`; empty for none.
         retold_by: the model whose words these are.
         needs_review: whether only the person may have it kept.
+        fault: what is wrong with its form; empty where it is right.
     """
 
     text: str
     day: dt.date
     kind: str = "facts"
-    action: Action = ADD
-    target: str = ""
-    also_ends: tuple[str, ...] = ()
+    action: Action = Action.ADD
+    targets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
     importance: int = IMPORTANCE
@@ -82,6 +79,7 @@ class Claim:
     section: str = ""
     retold_by: str = ""
     needs_review: bool = False
+    fault: str = ""
 
     def page(self, supersedes: Sequence[str] = (), **more: str) -> str:
         """Write the file that says it; `more` are further keys, as YAML values."""
@@ -92,14 +90,20 @@ class Claim:
             "pinned": "true" if self.pinned else "",
             "tags": f"[{', '.join(map(quoted, self.tags))}]" if self.tags else "",
             "said_by": self.said_by,
+            **self.dates_and_maker(),
+            "supersedes": facts.reference(supersedes) if supersedes else "",
+        }
+        return facts.page(self.body or self.text, front | more)
+
+    def dates_and_maker(self) -> dict[str, str]:
+        """Return the keys, as YAML values, that an update writes anew; some are empty."""
+        return {
             "valid_from": str(self.valid_from or ""),
             "valid_until": str(self.valid_until or ""),
             "retold_by": quoted(self.retold_by) if self.retold_by else "",
             "kind": "event" if self.is_event else "",
             "day": str(self.event_day or ""),
-            "supersedes": facts.reference(supersedes) if supersedes else "",
         }
-        return facts.page(self.body or self.text, front | more)
 
 
 @dataclass(frozen=True)
@@ -119,22 +123,3 @@ class Decision:
     claim: Claim
     reason: str = ""
     replaces: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ForgetWish:
-    """What a person asked to be forgotten or not to be kept.
-
-    Attributes:
-        asked: `path:line` of the turn in which they asked.
-        words: what they said there.
-        day: on which they did.
-        places: the turns, as `path:line`, and the memories, by path, that are meant.
-        keeps: the memories that are meant in part, and stay without it.
-    """
-
-    asked: str
-    words: str
-    day: dt.date
-    places: tuple[str, ...]
-    keeps: tuple[str, ...] = ()

@@ -12,14 +12,14 @@ from filemem.learn.decide import KnownMemories, said_in, texts_of
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
-from filemem.learn.records import ADD, SUPERSEDE, Action, Claim, Decision
+from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.learn.write import Writer
-from filemem.store import config, facts, files
+from filemem.store import facts, files
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.paths import kind_of, live
 from filemem.text.plain import one_line, printable
-from filemem.text.redaction import kinds, redact
+from filemem.text.redaction import kinds
 
 DEFAULT_IMPORTANCE = 8  # of what a person asks to be remembered
 KEEPS_ALL = "filemem remember --with-secrets keeps it all"
@@ -54,19 +54,22 @@ def remember(
             range, `replaces` is no fact that may be superseded, or nothing can be
             written.
     """
-    body = printable(text.replace("\r\n", "\n")).strip()
-    if not body:
+    given = printable(text.replace("\r\n", "\n")).strip()
+    if not given:
         example = "filemem remember 'Prefers oolong tea.'"
         raise FilememError(f"there is nothing to remember; say what, as in: {example}")
     if importance is not None and importance not in range(1, 11):
         raise FilememError(
             f"importance is a whole number from 1 to 10, not {importance}."
         )
-    notes: list[str] = []
-    if config.of(user).redact and not with_secrets:
-        body, notes = _without_secrets(body)
     gate = Gate(user, with_secrets=with_secrets)
-    named = [tags] if isinstance(tags, str) else [*tags]
+    body, secrets = gate.clean(given)
+    if secrets and not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", body)):
+        raise FilememError(
+            f"that is only a secret ({kinds(secrets)}), so it was not kept; "
+            f"{KEEPS_ALL}."
+        )
+    named = [tags] if isinstance(tags, str) else tags
     claim = Claim(
         text=" ".join(body.split()),
         day=at.date(),
@@ -75,23 +78,19 @@ def remember(
         pinned=pinned,
         tags=tuple(gate.clean(str(tag)).text for tag in named),
         body=body,
-        action=SUPERSEDE if replaces else ADD,
-        target=replaces,
+        action=Action.SUPERSEDE if replaces else Action.ADD,
+        targets=(replaces,) if replaces else (),
     )
     with user.locked():
         log = LearnLog(user)
         known = KnownMemories(user, log)
         if replaces:
-            _check_may_be_superseded(known, replaces, at.date())
-        done = keep(user, log, known.decide(claim), at)
-    return replace(done, notes=[*notes, *done.notes])
-
-
-def keep(user: Folder, log: LearnLog, decision: Decision, at: dt.datetime) -> Applied:
-    """Carry out one decision of the person's; raises FilememError where it cannot be."""
-    writer = Writer(user, log, at)
-    writer.write(decision)
-    return Applied(writer.done, writer.paths, writer.notes)
+            _check_may_be_superseded(known, replaces, claim.day)
+        writer = Writer(user, log, at)
+        writer.write(known.decide(claim))
+    if secrets:
+        writer.done.notes.insert(0, f"Taken out: {kinds(secrets)}; {KEEPS_ALL}.")
+    return writer.done
 
 
 def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> Applied:
@@ -99,45 +98,44 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
 
     Raises FilememError where it cannot be written.
     """
-    claim = Claim(proposal.text, at.date(), proposal.memory.kind)
+    memory = proposal.memory
     with user.locked():
-        same = KnownMemories(user, log).same(claim)
+        same = KnownMemories(user, log).same(memory.kind, proposal.text)
         if same:
+            claim = Claim(proposal.text, at.date())
             known = Decision(Action.NOOP, same.path, claim, "it is known already")
             done = Applied([known])
         else:
             page = proposal.page()
-            path = user.create(proposal.memory.path, page)
-            if log.proposals.get(proposal.path) == digest(proposal.memory.data):
-                log.add([{"wrote": live(path), "digest": digest(page), "from": []}])
-            done = finish(user, log, at, path, proposal.section)
+            path = user.create(memory.path, page)
+            if log.proposals.get(proposal.path) == digest(memory.data):
+                log.note_written(live(path), page)
+            done = take_in(user, log, at, path)
         reject(user, proposal)
     return replace(done, paths=[*done.paths, proposal.path])
 
 
-def finish(
-    user: Folder, log: LearnLog, at: dt.datetime, path: str, section: str
-) -> Applied:
+def take_in(user: Folder, log: LearnLog, at: dt.datetime, path: str) -> Applied:
     """Do what a memory asks for that a person has taken in, or a killed run written.
 
-    What it supersedes goes to the archive, and the profile has a line about it. If the
-    log does not know it, it is the person's from now on.
+    What it supersedes goes to the archive, and the profile has a line about it if it
+    names a section. If the log does not know it, it is the person's from now on.
     """
     memory = user.memory(path)
     day = memory.date or at.date()
-    claim = Claim(said_in(memory), day, memory.kind, sources=tuple(memory.sources))
+    claim = Claim(said_in(memory), day)
     replaces = texts_of(memory.front.get("supersedes"))
-    writer = Writer(user, log, at)
+    action = Action.SUPERSEDE if replaces else Action.ADD
+    done = Applied([Decision(action, path, claim, "", replaces)], [path])
+    writer = Writer(user, log, at, done)
     for old in replaces:
         writer.supersede(old, path, memory.metadata.get("valid_from") or day)
     if live(path) not in log.written:
         log.add([{"wrote": live(path), "digest": "", "from": []}])
+    section = str(memory.front.get("section") or "")
     fresh = {live(path): section} if section else {}
-    revised = profile.revise(user, log, at.date(), fresh)
-    action = SUPERSEDE if replaces else ADD
-    decision = Decision(action, path, claim, "", replaces)
-    paths = [path, *writer.paths, *revised.paths]
-    return Applied([decision], paths, [*writer.notes, *revised.notes])
+    done.add(profile.revise(user, log, at.date(), fresh))
+    return done
 
 
 def reject(user: Folder, proposal: Proposal) -> None:
@@ -159,23 +157,10 @@ def detach(user: Folder, wish: Proposal) -> None:
 def told(done: Applied) -> list[str]:
     """Say what became of one fact to the one who told it."""
     one = done.decisions[0]
-    if one.action in (ADD, SUPERSEDE):
+    if one.action in WRITTEN and one.action is not Action.UPDATE:
         superseded = [f"Superseded {old}" for old in one.replaces]
         return [f"Remembered {one.path}", *superseded, *done.notes]
     return [f"Knew that already: {one.path}", *done.notes]
-
-
-def _without_secrets(body: str) -> tuple[str, list[str]]:
-    """The text without its secrets, and a note on them; raises FilememError for none."""
-    clean, taken_out = redact(body)
-    if not taken_out:
-        return body, []
-    if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):
-        raise FilememError(
-            f"that is only a secret ({kinds(taken_out)}), so it was not kept; "
-            f"{KEEPS_ALL}."
-        )
-    return clean, [f"Taken out: {kinds(taken_out)}; {KEEPS_ALL}."]
 
 
 def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) -> None:

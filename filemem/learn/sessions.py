@@ -1,9 +1,9 @@
-"""What was said, conversation by conversation, as a model reads it."""
+"""What was said and no model has read yet, turn by turn."""
 
 import datetime as dt
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from filemem.learn.log import LearnLog, digest
@@ -16,78 +16,71 @@ from filemem.store.roles import Role
 from filemem.text.plain import clip_tokens, count_tokens
 
 MACHINE_TOKENS = 60  # of what an assistant or a tool said that are read along
+CONTEXT_TURNS = 4  # before an unread one, to be understood by
 
 
 @dataclass(frozen=True)
-class SessionTurn:
+class Session:
+    """The file of one conversation.
+
+    Attributes:
+        path: the live one, even where it lies in the archive.
+        size: the file's, in bytes.
+        began: the clock time of its beginning, if its name has one.
+        speakers: who speaks in it, as a sentence has it.
+        is_imported: whether it comes from another program's export, or from notes;
+            what a program adds itself is the person's talk with it.
+        digests: of all its turns.
+    """
+
+    path: str
+    size: int
+    began: str
+    speakers: tuple[str, ...]
+    is_imported: bool
+    digests: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Turn:
     """One turn.
 
     Attributes:
+        session: the conversation that it is of.
         line: of the file, where it begins.
         speaker: who speaks, as a sentence has it.
         text: what is said; of a turn that is to be forgotten nothing.
         day: on which it was said.
         digest: of its words; the log knows it by this.
-        role: whose words it holds.
+        is_machine: whether an assistant's, a tool's or a document's words are in it.
+        is_own: whether it is the turn of the person whose memories these are.
+        before: the turns right before it.
     """
 
+    session: Session
     line: int
     speaker: str
     text: str
     day: dt.date
     digest: str
-    role: Role
+    is_machine: bool
+    is_own: bool
+    before: tuple["Turn", ...] = field(default=(), repr=False, compare=False)
 
     @property
-    def is_machine(self) -> bool:
-        """Whether an assistant's, a tool's or a document's words are in it."""
-        return self.role is not Role.PERSON
+    def place(self) -> str:
+        """Where it stands: `path:line`."""
+        return f"{self.session.path}:{self.line}"
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is anything in it to be read."""
+        return re.search(r"\w", self.text) is not None
 
     @property
     def shown(self) -> str:
         """What a model reads of it: a person's words whole, a machine's clipped."""
         return clip_tokens(self.text, MACHINE_TOKENS) if self.is_machine else self.text
-
-
-@dataclass(frozen=True)
-class Session:
-    """One conversation.
-
-    Attributes:
-        path: the live one, even where it lies in the archive.
-        size: the file's in bytes, 0 where further unread turns follow.
-        memory: the file.
-        turns: all of them, in order.
-        unread: the places of turns that were not read yet.
-        user: the name of the one whose memory this is, as a sentence has it.
-    """
-
-    path: str
-    size: int
-    memory: Memory
-    turns: tuple[SessionTurn, ...]
-    unread: tuple[int, ...]
-    user: str
-
-    @property
-    def is_imported(self) -> bool:
-        """Whether it comes from another program's export, or from notes.
-
-        What a program adds itself is the person's talk with it.
-        """
-        origin = str(self.memory.front.get("origin", "added:"))
-        return not origin.startswith("added:")
-
-    @property
-    def waiting(self) -> list[int]:
-        """The places of unread turns that have words in them."""
-        return [at for at in self.unread if re.search(r"\w", self.turns[at].text)]
-
-    def split(self, place: int) -> tuple["Session", "Session"]:
-        """Split it into the unread turns before a place, and the rest of them."""
-        before = tuple(at for at in self.unread if at < place)
-        rest = self.unread[len(before) :]
-        return replace(self, unread=before, size=0), replace(self, unread=rest)
 
 
 class Waiting(NamedTuple):
@@ -97,34 +90,30 @@ class Waiting(NamedTuple):
     tokens: int
 
 
-def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[Session]:
-    """Yield the sessions with turns that were not read, by date and time.
+def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[Turn]:
+    """Yield the turns that were not read, session by session, by date and time.
 
-    Archived ones are among them; `besides` is the path of one that is left out.
+    Archived sessions are among them; `besides` is the path of one that is left out.
     """
     found = []
     for stat in folder.files():
         path = live(stat.path)
-        when = when_of(stat.path)
+        when = when_of(path)
         if kind_of(path) != "sessions" or when is None or path == besides:
             continue
         if log.sizes.get(path) != stat.size:
             found.append((when.date, when.time, path, stat.path))
     for *_, place in sorted(found):
-        session = _read(folder, place, log)
-        if session and session.unread:
-            yield session
+        memory = folder.find(place)
+        if memory and not memory.binary:
+            yield from _unread_of(folder, memory, log)
 
 
 def waiting(folder: Folder, besides: str = "") -> Waiting:
     """Count what no model has read; `besides` is the path of a session left out."""
-    conversations = 0
-    tokens = 0
-    for session in unread(folder, LearnLog(folder), besides):
-        places = session.waiting
-        conversations += bool(places)
-        tokens += sum(count_tokens(session.turns[at].shown) for at in places)
-    return Waiting(conversations, tokens)
+    turns = list(filter(_has_words, unread(folder, LearnLog(folder), besides)))
+    paths = {turn.session.path for turn in turns}
+    return Waiting(len(paths), sum(count_tokens(turn.shown) for turn in turns))
 
 
 def speaker(memory: Memory, passage: Passage) -> str:
@@ -138,33 +127,45 @@ def display(name: str) -> str:
     return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
 
 
-def _read(folder: Folder, path: str, log: LearnLog) -> Session | None:
-    """Read a session; None where the file is no text."""
-    memory = folder.find(path)
-    if memory is None or memory.binary:
-        return None
+def _has_words(turn: Turn) -> bool:
+    return turn.has_words
+
+
+def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[Turn]:
+    """Yield the unread turns of a session, each with those before it."""
     hidden = pending.pending_deletions(folder)
-    when = when_of(path)
-    begun = f"{when.date} {when.time}\0" if when else ""
-    turns = []
-    for passage in memory.passages:
-        if passage.speaker:
-            is_hidden = hidden.hides(memory.path, passage.line)
-            turn = SessionTurn(
-                line=passage.line,
-                speaker=speaker(memory, passage),
-                text="" if is_hidden else passage.text,
-                day=passage.day or memory.date or dt.date.min,
-                digest=digest(f"{begun}{passage.speaker}\0{passage.text}"),
-                role=memory.role(passage.speaker),
-            )
-            turns.append(turn)
-    places = [at for at, turn in enumerate(turns) if turn.digest not in log.read]
-    return Session(
-        path=live(path),
+    passages = [one for one in memory.passages if one.speaker]
+    digests = [_digest(memory, one) for one in passages]
+    session = Session(
+        path=live(memory.path),
         size=len(memory.data),
-        memory=memory,
-        turns=tuple(turns),
-        unread=tuple(places),
-        user=display(folder.name),
+        began=memory.when.time if memory.when else "",
+        speakers=tuple(dict.fromkeys(speaker(memory, one) for one in passages)),
+        is_imported=not str(memory.front.get("origin", "added:")).startswith("added:"),
+        digests=frozenset(digests),
     )
+    turns: list[Turn] = []
+    for passage, said in zip(passages, digests, strict=True):
+        is_hidden = hidden.hides(memory.path, passage.line)
+        name = speaker(memory, passage)
+        is_machine = memory.role(passage.speaker) is not Role.PERSON
+        turn = Turn(
+            session=session,
+            line=passage.line,
+            speaker=name,
+            text="" if is_hidden else passage.text,
+            day=passage.day or memory.date or dt.date.min,
+            digest=said,
+            is_machine=is_machine,
+            is_own=not is_machine and name == display(folder.name),
+            before=tuple(turns[-CONTEXT_TURNS:]),
+        )
+        turns.append(turn)
+        if said not in log.read:
+            yield turn
+
+
+def _digest(memory: Memory, passage: Passage) -> str:
+    when = memory.when
+    begun = f"{when.date} {when.time}\0" if when else ""
+    return digest(f"{begun}{passage.speaker}\0{passage.text}")

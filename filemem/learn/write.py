@@ -1,20 +1,21 @@
 """Decisions carried out: files written, changed and superseded, each noted in the log."""
 
-import contextlib
 import datetime as dt
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from filemem.errors import FilememError
 from filemem.learn import proposals
-from filemem.learn.log import LearnLog, digest
-from filemem.learn.records import UPDATE, WRITTEN, Action, Claim, Decision
+from filemem.learn.decide import said_in
+from filemem.learn.log import LearnLog
+from filemem.learn.outcome import Applied
+from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
-from filemem.store.frontmatter import quoted
-from filemem.store.memory import IMPORTANCE, Memory, parse
+from filemem.store.memory import IMPORTANCE, parse
 from filemem.store.paths import archived, live
-from filemem.text.plain import printable
+from filemem.text.plain import LINK, printable
 
 
 @dataclass
@@ -25,146 +26,108 @@ class Writer:
         folder: whose memories these are.
         log: what was read and written; each file is noted as soon as it stands.
         at: the moment of the run.
-        done: the decisions that were carried out, or proposed.
-        paths: the paths that changed.
-        notes: sentences for the person.
+        done: what was done.
     """
 
     folder: Folder
     log: LearnLog
     at: dt.datetime
-    done: list[Decision] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    done: Applied = field(default_factory=Applied)
 
-    def carry_out(self, decisions: Iterable[Decision]) -> None:
-        """Carry out decisions, one after the other.
+    def carry_out(self, decision: Decision) -> Decision:
+        """Carry out a decision, and return it with the path that it came to.
 
         What is refused, or cannot be written, becomes a proposal with the reason.
         """
-        for decision in decisions:
-            if decision.action in (Action.REFUSE, Action.PROPOSE):
-                self._propose(decision)
-                continue
-            try:
-                self.write(decision)
-            except FilememError as error:
-                reason = str(error)
-                self._propose(replace(decision, action=Action.REFUSE, reason=reason))
-        told_again = [one.path for one in self.done if one.action is UPDATE]
-        if told_again:
-            recalled = dict.fromkeys(told_again)
-            recalls.note_recalls(self.folder, recalled, recalls.CITED, self.at)
+        if decision.action is Action.PROPOSE:
+            decision = self._propose(decision, "")
+            self.done.decisions.append(decision)
+            return decision
+        try:
+            if decision.action is not Action.REFUSE:
+                return self.write(decision)
+            reason = decision.reason
+        except FilememError as error:
+            reason = str(error)
+        said = decision.claim.text
+        self.done.notes.append(f"Refused: {said} ({reason}); filemem review keeps it")
+        return self._propose(decision, reason)
+
+    def write(self, decision: Decision) -> Decision:
+        """Carry out one decision; raises FilememError where it cannot be written."""
+        claim = decision.claim
+        if decision.action in WRITTEN:
+            if decision.action is Action.UPDATE:
+                path = self._change(decision)
+            else:
+                path = self.folder.create(decision.path, claim.page(decision.replaces))
+                for old in decision.replaces:
+                    self.supersede(old, path, claim.valid_from or claim.day)
+            decision = replace(decision, path=path)
+            self.done.paths.append(path)
+            self.log.note_written(live(path), self.folder.read(path), claim.origins)
+        self.done.decisions.append(decision)
+        return decision
 
     def supersede(self, old: str, new: str, until: dt.date) -> None:
         """Mark a memory as replaced since a day, and move it to the archive."""
         place = next(self.folder.existing(old), "")
         if not place:
             return
+        change = partial(facts.superseded, place, by=live(new), until=until)
         try:
-            self.folder.edit(
-                place, lambda data: facts.superseded(place, data, live(new), until)
-            )
+            self.folder.edit(place, change)
         except ValueError as error:
-            self.notes.append(
+            self.done.notes.append(
                 f"{place} is superseded by {new}, but {error}; put it right by hand."
             )
             return
         if place == live(old):
             stayed = recalls.archive(self.folder, [place], self.at)
-            self.notes += stayed.values()
-        self.paths += [live(old), archived(old)]
+            self.done.notes += stayed.values()
+        self.done.paths += [live(old), archived(old)]
 
-    def write(self, decision: Decision) -> None:
-        """Carry out one decision; raises FilememError where it cannot be written."""
-        if decision.action not in WRITTEN:
-            self.done.append(decision)
-            return
-        if decision.action is UPDATE:
-            written = self._change(decision)
-        else:
-            decision = self._create(decision)
-            written = [decision.path]
-            claim = decision.claim
-            for old in decision.replaces:
-                self.supersede(old, decision.path, claim.valid_from or claim.day)
-        self.paths += written
-        self.done.append(decision)
-        entries = []
-        for path in dict.fromkeys([*map(live, written), *decision.replaces]):
-            memory = self.folder.find(path)
-            if memory:
-                is_new = path not in decision.replaces
-                origins = decision.claim.origins if is_new else ()
-                said = digest(memory.data)
-                entries.append({"wrote": path, "digest": said, "from": origins})
-        self.log.add(entries)
-
-    def _create(self, decision: Decision) -> Decision:
-        """Write a new memory; return the decision with the name that it got."""
-        claim = decision.claim
-        with self.folder.locked():
-            for place in self.folder.existing(decision.path):
-                if _says(self.folder.memory(place), claim):
-                    return decision  # by a run that was killed
-            path = self.folder.create(decision.path, claim.page(decision.replaces))
-        return replace(decision, path=path)
-
-    def _change(self, decision: Decision) -> list[str]:
+    def _change(self, decision: Decision) -> str:
         """Add sources and confidence, and the words in which it stands from now on."""
         place = self.folder.locate(decision.path)
+        with suppress(ValueError):
+            self.folder.edit(place, partial(self._changed, place, decision))
+        recalls.note_recall(self.folder, decision.path, recalls.CITED, self.at)
+        return place
+
+    def _changed(self, place: str, decision: Decision, data: bytes) -> bytes:
         claim = decision.claim
+        after = facts.confirmed(place, data, claim.sources, claim.confidence)
         is_told_again = bool(decision.reason)
+        if is_told_again or not self.log.is_untouched(place, data):
+            return after
+        return _reworded(place, after, claim)
 
-        def change(data: bytes) -> bytes:
-            after = facts.confirmed(place, data, claim.sources, claim.confidence)
-            if is_told_again or not self.log.is_untouched(place, data):
-                return after
-            return _reworded(place, after, claim)
-
-        with contextlib.suppress(ValueError):
-            self.folder.edit(place, change)
-        return [place]
-
-    def _propose(self, decision: Decision) -> None:
-        claim = decision.claim
-        is_refused = decision.action is Action.REFUSE
-        fault = decision.reason if is_refused else ""
-        if claim.text:
-            path = proposals.propose(self.folder, self.log, claim, fault)
-            self.paths.append(path)
-            decision = replace(decision, path=path)
-        if is_refused:
-            told = f"Refused: {claim.text} ({decision.reason}); filemem review keeps it"
-            self.notes.append(told)
-        else:
-            self.done.append(decision)
+    def _propose(self, decision: Decision, fault: str) -> Decision:
+        if not decision.claim.text:
+            return decision
+        path = proposals.propose(self.folder, self.log, decision.claim, fault)
+        self.done.paths.append(path)
+        return replace(decision, path=path)
 
 
 def _reworded(path: str, data: bytes, claim: Claim) -> bytes:
-    """The file with a claim's words and days in the place of its own."""
-    values = {
-        "valid_from": str(claim.valid_from or ""),
-        "valid_until": str(claim.valid_until or ""),
-        "day": str(claim.event_day or ""),
-        "kind": "event" if claim.is_event else "",
-        "retold_by": quoted(claim.retold_by) if claim.retold_by else "",
-    }
-    is_retold = "retold_by" in parse(path, data).front
-    if is_retold and claim.importance != IMPORTANCE:  # a person's own stays
-        values["importance"] = str(claim.importance)
+    """Return the file with a claim's words and days in the place of its own.
+
+    What was linked stays linked.
+    """
+    before = parse(path, data)
+    values = claim.dates_and_maker()
+    if "retold_by" in before.front and claim.importance != IMPORTANCE:
+        values["importance"] = str(claim.importance)  # a person's own stays
     for key, value in values.items():
         if value:
             data = facts.set_front(path, data, key, value)
+    text = printable(claim.text)
+    for name, _ in LINK.findall(said_in(before)):
+        if f"[[{name}" not in text:
+            text = text.replace(name, f"[[{name}]]", 1)
     head = data.splitlines(keepends=True)[: parse(path, data).front_end]
     if not claim.is_event:  # what was to come has come to stay
         head = [line for line in head if not line.startswith((b"kind:", b"day:"))]
-    body = f"\n{printable(claim.text)}\n".encode("utf-8", "replace")
-    return b"".join(head) + body
-
-
-def _says(memory: Memory, claim: Claim) -> bool:
-    """Tell whether a memory was made of a claim, superseded or confirmed since."""
-    body = "\n".join(memory.lines[memory.front_end :]).strip()
-    is_same = f"{body}\n".startswith(f"{claim.body or claim.text}\n")
-    return is_same and {*claim.sources} <= {*memory.sources}
+    return b"".join([*head, f"\n{text}\n".encode("utf-8", "replace")])

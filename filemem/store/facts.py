@@ -11,6 +11,7 @@ from filemem.text.dates import mentioned
 from filemem.text.plain import LINK, printable
 from filemem.text.terms import CJK, LETTER, STOP, is_chinese
 
+MAX_FACT_CHARS = 400  # of a fact, of its line in the profile, of a wish
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
 

@@ -283,7 +283,7 @@ def test_equal_forms_of_a_quote_count_as_equal_and_a_quarter_of_it_may_be_wrong(
             {"action": "supersede", "memory": "M7"},
             "it names the memory M7, which was not shown",
         ),
-        ({"text": "Nora lives in Ghent. " * 40}, "it is longer than 600 characters"),
+        ({"text": "Nora lives in Ghent. " * 40}, "it is longer than 400 characters"),
     ],
 )
 def test_what_has_not_its_form_is_told_and_waits_for_review(
@@ -607,7 +607,7 @@ def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(
     ]
     assert len(kept(user, "He is in Ghent and takes 40.", *two, at=JUNE)) == 2
     assert {text.split("\n")[-2] for text in tree(user).values()} == {
-        "Ferrer is in Ghent.",
+        "[[Ferrer]] is in Ghent.",
         "Ferrer takes 40.",
     }
 

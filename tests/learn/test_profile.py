@@ -68,7 +68,7 @@ def test_the_program_s_lines_of_an_older_profile_move_into_the_block(
     Path(nora.root, "profile.md").write_text(old)
     maintain(nora, JUNE, None)
     own, _, block = shown(nora).partition(BEGIN)
-    assert own == old.replace(f"{line}\n", "").replace("## Home\n\n", "") + "\n"
+    assert own == old.replace(f"{line}\n", "") + "\n"
     assert line in block
     before = shown(nora)
     maintain(nora, JULY, None)

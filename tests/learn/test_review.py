@@ -1,7 +1,6 @@
 """With review nothing is remembered before the person has said so; each proposal is answered once, beside its source."""
 
 import datetime as dt
-import json
 import os
 from pathlib import Path
 
@@ -12,7 +11,8 @@ from reader import Reader, note
 
 from filemem import Store
 from filemem.cli import cli
-from filemem.learn import consolidate
+from filemem.learn import consolidate, sessions
+from filemem.learn.log import LearnLog
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
 
@@ -138,7 +138,7 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
     source, whole = "sessions/2026/2026-05-08-1356-talk.md:6", user.memory(path).text
     assert (
         whole
-        == f"---\nsource: {source}\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
+        == f"---\nsource: {source}\nsection: home\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
     )
     talk(user, JUNE, "As you know I live in Ghent.")
     consolidated(user)
@@ -208,25 +208,17 @@ def test_a_wish_to_forget_is_deleted_on_a_yes_and_forgotten_on_a_no(
     assert user.proposals() == []
 
 
-def test_what_waits_in_the_log_of_an_older_store_is_carried_over(user: Folder) -> None:
-    claim = {
-        "text": "Nora rows.",
-        "day": "2026-05-09",
-        "kind": "facts",
-        "action": "ADD",
-    }
-    claim |= {"sources": ["sessions/2026/2026-05-08-1356-talk.md:6"], "importance": 5}
-    claim |= {"origins": [["1f", "77"]], "nature": "", "heading": "likes", "ends": []}
-    lines = [{"proposed": claim, "because": "its quote stands nowhere"}]
-    lines.append({"proposed": {**claim, "origins": [["2f", "78"]], "text": "No."}})
-    lines.append({"refused": ["2f", "78"]})
-    with Path(user.bookkeeping("consolidated.jsonl")).open("a") as log:
-        log.writelines(f"{json.dumps(line)}\n" for line in lines)
-    for _ in range(2):
-        out = review(user, "s\ns\ns\nq\n")
-        assert out.count("Nora rows.\n  refused: its quote stands nowhere\n") == 1
-        assert "No." not in out
-    assert "proposed/facts/2026/2026-05-09-rows.md" in user.proposals()
+def test_what_an_older_store_proposed_in_its_log_is_read_anew(user: Folder) -> None:
+    review(user, "r\nr\nr\n")
+    log = LearnLog(user)
+    [first, second, _] = list(log.proposed)
+    for turn, text in (first, second):
+        claim = {"sources": ["sessions/2026/2026-05-08-1356-talk.md:6"]}
+        log.add([{"proposed": {**claim, "origins": [[turn, text]]}}])
+    log.add([{"refused": list(second)}])
+    assert sessions.waiting(user).conversations == 1
+    [turn] = sessions.unread(user, LearnLog(user))
+    assert turn.digest == first[0]
 
 
 def status(user: Folder) -> str:
