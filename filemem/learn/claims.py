@@ -53,7 +53,7 @@ class ForgetWish:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Noted:
     """What a model answered.
 
     Attributes:
@@ -70,7 +70,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Entry:
+class NotedFact:
     """One entry of an answer, beside what its labels mean.
 
     Attributes:
@@ -95,7 +95,7 @@ class Entry:
         return str(value or "")
 
 
-def read_answer(request: Request, reply: Reply, model: str) -> Answer:
+def read_answer(request: Request, reply: Reply, model: str) -> Noted:
     """Read what a model answered to a request; raises Unreadable."""
     texts = [*(call.arguments for call in reply.calls), reply.text]
     listed = _listed(texts, "facts")
@@ -115,7 +115,7 @@ def read_answer(request: Request, reply: Reply, model: str) -> Answer:
     asked = _listed(texts, "forget")
     for values in asked.elements if asked else ():
         wishes += _wishes(request, values)
-    return Answer(claims, wishes, notes, listed.is_cut_off)
+    return Noted(claims, wishes, notes, listed.is_cut_off)
 
 
 def _listed(texts: list[str], key: str) -> Listed | None:
@@ -129,7 +129,7 @@ def _listed(texts: list[str], key: str) -> Listed | None:
 # -- one entry -------------------------------------------------------------------------
 
 
-def _entry(request: Request, values: dict[str, Any], earlier: list[Claim]) -> Entry:
+def _entry(request: Request, values: dict[str, Any], earlier: list[Claim]) -> NotedFact:
     targets = []
     wishes = []
     unknown = []
@@ -148,10 +148,10 @@ def _entry(request: Request, values: dict[str, Any], earlier: list[Claim]) -> En
         targets.append(target)
         if is_wish:
             wishes.append(target)
-    return Entry(values, _turns(request, values), targets, wishes, unknown)
+    return NotedFact(values, _turns(request, values), targets, wishes, unknown)
 
 
-def _claim(entry: Entry, model: str, shown: "ShownText") -> Claim:
+def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
     """Make a claim of an entry, with what is wrong with its form."""
     turns = entry.turns
     text = " ".join(redact(entry.text("text"))[0].split())
@@ -195,7 +195,7 @@ def _claim(entry: Entry, model: str, shown: "ShownText") -> Claim:
     )
 
 
-def _fault(entry: Entry, text: str, is_wish: bool) -> str:
+def _fault(entry: NotedFact, text: str, is_wish: bool) -> str:
     """Say what is wrong with the form of an entry; nothing where it is right.
 
     What a machine learnt at work steers nobody; a person's wish they voice themselves.
@@ -237,7 +237,7 @@ def _fault(entry: Entry, text: str, is_wish: bool) -> str:
     return next((sentence for is_wrong, sentence in wrongs if is_wrong), "")
 
 
-def _action(entry: Entry) -> Action:
+def _action(entry: NotedFact) -> Action:
     """Say what is to be done; where no memory is named there is nothing to change."""
     name = entry.text("action").upper()
     return Action(name) if name in WRITTEN and entry.targets else Action.ADD

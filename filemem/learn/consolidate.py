@@ -15,7 +15,7 @@ from typing import Any
 
 from filemem.learn import profile, proposals
 from filemem.learn.batch import Request, batches, build_request, session_of
-from filemem.learn.claims import Answer, ForgetWish, Unreadable, read_answer
+from filemem.learn.claims import Noted, ForgetWish, Unreadable, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
@@ -156,7 +156,7 @@ class Reading:
     def _read_batch(self, batch: list[Turn]) -> Iterator[Applied]:
         """Read one batch, in halves where the answer did not fit."""
         told = [turn for turn in batch if turn.has_words]
-        answer = Answer()
+        answer = Noted()
         if told:
             today = self.at.date()
             request = build_request(self.folder, told, self.known, today)
@@ -185,7 +185,7 @@ class Reading:
         self.tokens += sum(reply.usage)
         return reply
 
-    def _understood(self, request: Request, reply: Reply) -> Answer:
+    def _understood(self, request: Request, reply: Reply) -> Noted:
         """Read an answer; one that cannot be read whole is asked for once more.
 
         Raises:
@@ -202,7 +202,7 @@ class Reading:
                 raise
         return read_answer(request, self._ask(request.text + ASK_AGAIN), name)
 
-    def _applied(self, batch: list[Turn], answer: Answer) -> Applied:
+    def _applied(self, batch: list[Turn], answer: Noted) -> Applied:
         """Carry out what an answer came to, and note that its turns were read."""
         done = Applied(notes=answer.notes)
         writer = Writer(self.folder, self.log, self.at, done)
