@@ -7,7 +7,7 @@ from itertools import groupby
 
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, KnownMemory
-from filemem.learn.sessions import Session, Turn, display
+from filemem.learn.sessions import SaidTurn, Session, display
 from filemem.llm import prompt
 from filemem.store.folder import Folder
 from filemem.store.paths import PROFILE
@@ -23,13 +23,13 @@ class Request:
     """One request: the text that a model reads, and what its labels mean."""
 
     text: str = ""
-    turns: dict[str, Turn] = field(default_factory=dict)
+    turns: dict[str, SaidTurn] = field(default_factory=dict)
     memories: dict[str, KnownMemory] = field(default_factory=dict)
 
 
-def batches(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
+def batches(turns: Iterable[SaidTurn]) -> Iterator[list[SaidTurn]]:
     """Pack unread turns, in order, into requests of some size."""
-    batch: list[Turn] = []
+    batch: list[SaidTurn] = []
     spent = 0
     for turn in turns:
         tokens = count_tokens(turn.shown)
@@ -44,7 +44,7 @@ def batches(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
 
 
 def build_request(
-    folder: Folder, batch: list[Turn], known: KnownMemories, today: dt.date
+    folder: Folder, batch: list[SaidTurn], known: KnownMemories, today: dt.date
 ) -> Request:
     """Write what a model is to read: the profile, memories, and conversations."""
     request = Request()
@@ -77,13 +77,13 @@ def day_in_words(day: dt.date) -> str:
     return f"{day:%A} {day.day} {day:%B %Y} ({day})"
 
 
-def session_of(turn: Turn) -> Session:
+def session_of(turn: SaidTurn) -> Session:
     """Return the conversation that a turn is of."""
     return turn.session
 
 
 def _conversation(
-    request: Request, number: int, session: Session, unread: list[Turn]
+    request: Request, number: int, session: Session, unread: list[SaidTurn]
 ) -> list[str]:
     """Write a conversation's unread turns, with a few before them, under their days."""
     origin = " They come from another program." if session.is_imported else ""

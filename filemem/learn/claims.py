@@ -15,7 +15,7 @@ from typing import Any
 from filemem.learn.batch import Request
 from filemem.learn.log import digest
 from filemem.learn.records import WRITTEN, Action, Claim
-from filemem.learn.sessions import Turn
+from filemem.learn.sessions import SaidTurn
 from filemem.llm.model import ModelError, Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.memory import IMPORTANCE
@@ -47,7 +47,7 @@ class ForgetWish:
         keeps: the memories that are meant in part, and stay without it.
     """
 
-    asked: Turn
+    asked: SaidTurn
     places: tuple[str, ...]
     keeps: tuple[str, ...] = ()
 
@@ -82,7 +82,7 @@ class NotedFact:
     """
 
     values: dict[str, Any]
-    turns: list[Turn]
+    turns: list[SaidTurn]
     targets: list[str]
     wishes: list[str]
     unknown: list[str]
@@ -259,7 +259,7 @@ def _wishes(request: Request, values: object) -> list[ForgetWish]:
     return [ForgetWish(asked[0], tuple(dict.fromkeys(places)))]
 
 
-def _turns(request: Request, values: dict[str, Any]) -> list[Turn]:
+def _turns(request: Request, values: dict[str, Any]) -> list[SaidTurn]:
     """Return the turns that were shown under the labels in `lines`, each once."""
     labels = dict.fromkeys(_labels(values.get("lines")))
     return [request.turns[label] for label in labels if label in request.turns]

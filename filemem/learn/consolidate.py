@@ -15,13 +15,13 @@ from typing import Any
 
 from filemem.learn import profile, proposals
 from filemem.learn.batch import Request, batches, build_request, session_of
-from filemem.learn.claims import Noted, ForgetWish, Unreadable, read_answer
+from filemem.learn.claims import ForgetWish, Noted, Unreadable, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.learn.remember import take_in
-from filemem.learn.sessions import Turn, unread
+from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
@@ -131,7 +131,7 @@ class Reading:
         """The memories, as the decisions leave them."""
         return KnownMemories(self.folder, self.log)
 
-    def read(self, waiting: Iterable[list[Turn]]) -> Iterator[Applied]:
+    def read(self, waiting: Iterable[list[SaidTurn]]) -> Iterator[Applied]:
         """Read batches; yield what was done about each, and then what it took."""
         unreadable = 0
         error = ""
@@ -153,7 +153,7 @@ class Reading:
         if error:
             yield Applied(error=error)
 
-    def _read_batch(self, batch: list[Turn]) -> Iterator[Applied]:
+    def _read_batch(self, batch: list[SaidTurn]) -> Iterator[Applied]:
         """Read one batch, in halves where the answer did not fit."""
         told = [turn for turn in batch if turn.has_words]
         answer = Noted()
@@ -202,7 +202,7 @@ class Reading:
                 raise
         return read_answer(request, self._ask(request.text + ASK_AGAIN), name)
 
-    def _applied(self, batch: list[Turn], answer: Noted) -> Applied:
+    def _applied(self, batch: list[SaidTurn], answer: Noted) -> Applied:
         """Carry out what an answer came to, and note that its turns were read."""
         done = Applied(notes=answer.notes)
         writer = Writer(self.folder, self.log, self.at, done)
@@ -251,7 +251,7 @@ class Reading:
             return replace(decision, action=Action.PROPOSE)
         return decision
 
-    def _note_read(self, batch: list[Turn]) -> None:
+    def _note_read(self, batch: list[SaidTurn]) -> None:
         """Note that turns were read, and each session of which no other waits."""
         entries: list[dict[str, Any]] = []
         read = self.log.read | {turn.digest for turn in batch}

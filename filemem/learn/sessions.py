@@ -42,7 +42,7 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Turn:
+class SaidTurn:
     """One turn.
 
     Attributes:
@@ -65,7 +65,7 @@ class Turn:
     digest: str
     is_machine: bool
     is_own: bool
-    before: tuple["Turn", ...] = field(default=(), repr=False, compare=False)
+    before: tuple["SaidTurn", ...] = field(default=(), repr=False, compare=False)
 
     @property
     def place(self) -> str:
@@ -90,7 +90,7 @@ class Waiting(NamedTuple):
     tokens: int
 
 
-def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[Turn]:
+def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[SaidTurn]:
     """Yield the turns that were not read, session by session, by date and time.
 
     Archived sessions are among them; `besides` is the path of one that is left out.
@@ -127,11 +127,11 @@ def display(name: str) -> str:
     return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
 
 
-def _has_words(turn: Turn) -> bool:
+def _has_words(turn: SaidTurn) -> bool:
     return turn.has_words
 
 
-def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[Turn]:
+def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[SaidTurn]:
     """Yield the unread turns of a session, each with those before it."""
     hidden = pending.pending_deletions(folder)
     passages = [one for one in memory.passages if one.speaker]
@@ -144,12 +144,12 @@ def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[Turn]:
         is_imported=not str(memory.front.get("origin", "added:")).startswith("added:"),
         digests=frozenset(digests),
     )
-    turns: list[Turn] = []
+    turns: list[SaidTurn] = []
     for passage, said in zip(passages, digests, strict=True):
         is_hidden = hidden.hides(memory.path, passage.line)
         name = speaker(memory, passage)
         is_machine = memory.role(passage.speaker) is not Role.PERSON
-        turn = Turn(
+        turn = SaidTurn(
             session=session,
             line=passage.line,
             speaker=name,
