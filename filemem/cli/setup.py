@@ -181,13 +181,16 @@ def import_command(
         dry_run=dry,
         with_secrets=with_secrets,
     )
-    data = {}
-    for name, entries in vars(taken).items():
-        data[name] = [entry._asdict() for entry in entries]
+    data: dict[str, object] = {"left_out": taken.left_out}
+    for name in ("added", "updated", "unchanged", "skipped"):
+        data[name] = [entry._asdict() for entry in getattr(taken, name)]
     yield Row(data, [])
     yield from _listed("would add" if dry else "added", taken.added)
     yield from _listed("would update" if dry else "updated", taken.updated)
     yield from _listed("note:", taken.skipped)
+    kinds = [counted(number, kind) for kind, number in sorted(taken.left_out.items())]
+    if kinds:
+        yield f"left out: {', '.join(kinds)}"
     turns = sum(memory.turns for memory in (*taken.added, *taken.updated))
     counts = (
         f"{len(taken.added):,} added, {len(taken.updated):,} updated, "

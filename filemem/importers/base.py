@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -87,8 +88,33 @@ class Skipped(NamedTuple):
     why: str
 
 
-Item = ImportedConversation | ImportedNote | Skipped
+LeftOut = Counter[str]
+"""How many things were left out without a name, by kind, as `tool call`."""
+
+Item = ImportedConversation | ImportedNote | Skipped | LeftOut
 Parser = Callable[[str, tzinfo | None], Iterable[Item]]
+
+ABANDONED = "abandoned message"
+BROKEN = "broken line"
+EMPTY = "empty conversation"
+HIDDEN = "hidden message"
+SUBAGENT = "subagent session"
+THOUGHT = "thought"
+TOOL_CALL = "tool call"
+TOOL_RESULT = "tool result"
+# Those of the types of a message's parts.
+_UNSPOKEN = {
+    "thinking": THOUGHT,
+    "redacted_thinking": THOUGHT,
+    "reasoning": THOUGHT,
+    "tool_use": TOOL_CALL,
+    "function_call": TOOL_CALL,
+    "custom_tool_call": TOOL_CALL,
+    "local_shell_call": TOOL_CALL,
+    "tool_result": TOOL_RESULT,
+    "function_call_output": TOOL_RESULT,
+    "custom_tool_call_output": TOOL_RESULT,
+}
 
 
 # -- values of JSON, whatever they are -----------------------------------------------
@@ -112,6 +138,23 @@ def as_dicts(value: object) -> list[dict[str, Any]]:
 def as_text(value: object) -> str:
     """Return `value` without outer white space if it is a string, else nothing."""
     return value.strip() if isinstance(value, str) else ""
+
+
+def dig(value: object, *keys: str) -> Any:
+    """Return what stands under keys within keys; None where one is missing."""
+    for key in keys:
+        value = as_dict(value).get(key)
+    return value
+
+
+def text_at(value: object, *keys: str) -> str:
+    """Return the text under keys within keys, nothing where there is none."""
+    return as_text(dig(value, *keys))
+
+
+def dicts_at(value: object, *keys: str) -> list[dict[str, Any]]:
+    """Return the objects of the array under keys within keys."""
+    return as_dicts(dig(value, *keys))
 
 
 def parse_time(value: object, zone: tzinfo | None) -> datetime | None:
@@ -172,14 +215,23 @@ def part_text(part: object) -> str:
     """Return the words of one part of a message; pictures and files leave a mark."""
     if not isinstance(part, dict):
         return as_text(part)
-    kind = as_text(part.get("type"))
+    kind = text_at(part, "type")
     if "image" in kind:
         return f"[image: {UNNAMED}]"
     if kind == "document":
-        return file_mark(as_text(part.get("title")) or UNNAMED)
+        return file_mark(text_at(part, "title") or UNNAMED)
     if "file" in kind:
-        return file_mark(as_text(as_dict(part.get("file")).get("filename")) or UNNAMED)
-    return as_text(part.get("text")) or as_text(part.get("refusal"))
+        return file_mark(text_at(part, "file", "filename") or UNNAMED)
+    return text_at(part, "text") or text_at(part, "refusal")
+
+
+def spoken_part(part: object, left_out: LeftOut) -> str:
+    """Return the same; count a thought, a tool's call or its result, which has none."""
+    kind = _UNSPOKEN.get(text_at(part, "type"))
+    if kind:
+        left_out[kind] += 1
+        return ""
+    return part_text(part)
 
 
 def joined(parts: Iterable[str], between: str = "\n") -> str:

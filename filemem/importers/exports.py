@@ -8,36 +8,36 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.importers.base import as_dict, decode_json
+from filemem.importers.base import Skipped, as_dict, decode_json
 from filemem.store import files
 
 # Large exports come as conversations-000.json, conversations-001.json, …
-_DOCUMENT_NAME = re.compile(r"(?:conversations(?:-\d+)?|memories)\.json")
+_DOCUMENT_NAME = re.compile(r"(?:.*/)?(?:conversations(?:-\d+)?|memories)\.json")
 MAX_DOCUMENT_BYTES = 500_000_000
 """Of a document unpacked; an export of several years has 150,000,000."""
 
-_UNPACKED_IN_USUAL_WAY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_CONVERSATION_KEYS = {"ChatGPT": "mapping", "Claude": "chat_messages"}
+# What elements of the one and the other have.
+_KEYS = {
+    "ChatGPT": {"mapping"},
+    "Claude": {"chat_messages", "conversations_memory", "project_memories"},
+}
 
 
 class Element(NamedTuple):
-    """One element of an export.
-
-    `place` says where it stands; `problem` says why it is no conversation with the
-    assistant, and is empty where it is one.
-    """
+    """One element of an export, and where it stands."""
 
     place: str
     value: dict[str, Any]
-    problem: str
 
 
-def elements(path: str, assistant: str) -> Iterator[Element]:
-    """Yield what an export of `assistant` holds.
+def elements(path: str, assistant: str) -> Iterator[Element | Skipped]:
+    """Yield the conversations with an assistant and its memories in an export.
 
     Raises:
         NotFound: `path` holds no document.
@@ -49,17 +49,18 @@ def elements(path: str, assistant: str) -> Iterator[Element]:
         try:
             document = decode_json(data)
         except FilememError as error:
-            yield Element(name, {}, str(error))
+            yield Skipped(name, str(error))
             continue
-        if not isinstance(document, list | dict):
+        if isinstance(document, dict):
+            document = [document]
+        if not isinstance(document, list):
             raise FilememError(
                 f"{name} in {path} is not a JSON export; it should begin with [ or {{."
             )
-        values = document if isinstance(document, list) else [document]
-        for number, value in enumerate(values, 1):
-            element = as_dict(value)
-            problem = _problem(element, assistant)
-            yield Element(f"{name}, element {number}", element, problem)
+        for number, value in enumerate(document, 1):
+            element = Element(f"{name}, element {number}", as_dict(value))
+            why = _is_no_conversation(element.value, assistant)
+            yield Skipped(element.place, why) if why else element
     if not found:
         raise NotFound(
             f"{path} contains no conversations.json; "
@@ -67,65 +68,51 @@ def elements(path: str, assistant: str) -> Iterator[Element]:
         )
 
 
-def _problem(element: dict[str, Any], assistant: str) -> str:
-    for other, key in _CONVERSATION_KEYS.items():
-        if key in element:
-            if other == assistant:
-                return ""
-            what = f"one with {other}; import it as {other.lower()}"
-            return f"it is no conversation with {assistant}: {what}"
-    what = f"{_CONVERSATION_KEYS[assistant]} is missing"
-    return f"it is no conversation with {assistant}: {what}"
+def _is_no_conversation(value: dict[str, Any], assistant: str) -> str:
+    """Return why an element is neither a conversation nor a memory."""
+    if _KEYS[assistant] & value.keys():
+        return ""
+    why = "it has nothing of one"
+    for other, keys in _KEYS.items():
+        if keys & value.keys():
+            why = f"one with {other}; import it as {other.lower()}"
+    return f"it is no conversation with {assistant}: {why}"
 
 
 def _documents(path: str) -> Iterator[tuple[str, bytes]]:
     """Yield the documents of an export by name, each with its bytes."""
     if os.path.isdir(path):
-        yield from _documents_of_folder(path)
+        names = glob.glob("*", root_dir=path)
+        names += glob.glob("*/*", root_dir=path)  # unpacking often adds a folder
+        for name in sorted(filter(_DOCUMENT_NAME.fullmatch, names)):
+            place = os.path.join(path, name)
+            if os.path.isfile(place):
+                yield name, _read(place)
         return
     with open(files.open_regular(path), "rb") as file:
-        if file.peek(2)[:2] == b"PK":
-            yield from _documents_of_zip(path, file)
-        else:
-            _check_size(path, os.path.getsize(path))
-            yield os.path.basename(path), file.read()
+        is_zip = file.peek(2)[:2] == b"PK"
+        if is_zip:
+            yield from _unpacked(path, file)
+    if not is_zip:
+        yield os.path.basename(path), _read(path)
 
 
-def _documents_of_folder(path: str) -> Iterator[tuple[str, bytes]]:
-    names = glob.glob("*", root_dir=path)
-    names += glob.glob("*/*", root_dir=path)  # unpacking often adds a folder
-    for name in sorted(names):
-        place = os.path.join(path, name)
-        if _is_document(name) and os.path.isfile(place):
-            size_bytes = os.path.getsize(place)
-            _check_size(path, size_bytes)
-            yield name, files.read(place, size_bytes)
+def _read(path: str) -> bytes:
+    size_bytes = os.path.getsize(path)
+    _check_size(path, size_bytes)
+    return files.read(path, size_bytes)
 
 
-def _documents_of_zip(path: str, file: Any) -> Iterator[tuple[str, bytes]]:
+def _unpacked(path: str, file: Any) -> Iterator[tuple[str, bytes]]:
     try:
         archive = zipfile.ZipFile(file)
-        for name in sorted(filter(_is_document, archive.namelist())):
-            member = archive.getinfo(name)
-            _check_size(path, member.file_size)
-            if member.compress_type not in _UNPACKED_IN_USUAL_WAY:
-                raise ValueError(f"{name} is packed in an unusual way")
+        for name in sorted(filter(_DOCUMENT_NAME.fullmatch, archive.namelist())):
+            _check_size(path, archive.getinfo(name).file_size)
             yield name, archive.read(name)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        RuntimeError,
-        EOFError,
-        OSError,
-        ValueError,
-    ) as error:
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
         what = f"{path} cannot be unpacked ({error})"
         remedy = "download it again or unpack it yourself"
         raise FilememError(f"{what}; {remedy}.") from None
-
-
-def _is_document(name: str) -> bool:
-    return _DOCUMENT_NAME.fullmatch(os.path.basename(name)) is not None
 
 
 def _check_size(path: str, size_bytes: int) -> None:
@@ -134,23 +121,38 @@ def _check_size(path: str, size_bytes: int) -> None:
         raise Refused(f"{what}; split it into files of at most 500.")
 
 
-def branch_to(
-    leaf: object, parents: Mapping[str, object], age: Callable[[str], Any]
-) -> list[str]:
-    """Return the keys from a root of a tree down to a leaf.
+# -- a conversation's tree -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Node:
+    """One message, and the id of the one that it follows, empty where it is the first."""
+
+    id: str
+    parent: str
+    time: datetime | None
+    message: dict[str, Any]
+
+
+def shown_branch(nodes: list[Node], leaf: object) -> list[Node]:
+    """Return the messages from the first one down to a leaf of their tree.
+
+    All of them where they are a list, or a tree that is not whole.
 
     Args:
-        leaf: the key to end with; where it is none, the newest leaf counts.
-        parents: each message's parent, by the message's key.
-        age: of a key; the larger the newer.
+        nodes: the newest last where times do not tell.
+        leaf: the id to end with; where it is none, the newest leaf counts.
     """
-    key = leaf
-    if not isinstance(key, str) or key not in parents:
-        inner = {parent for parent in parents.values() if isinstance(parent, str)}
-        leaves = [one for one in parents if one not in inner]
-        key = max(leaves or parents, key=age, default=None)
-    climbed = dict[str, None]()
-    while isinstance(key, str) and key in parents and key not in climbed:
-        climbed[key] = None
-        key = parents[key]
-    return list(reversed(climbed))
+    tree = {node.id: node for node in nodes}
+    inner = {node.parent for node in nodes} - {""}
+    leaves = [node for node in nodes if node.id not in inner]
+    is_whole = inner <= tree.keys() and len(tree) == len(nodes)
+    if not (inner and leaves and is_whole):
+        return nodes
+    leaves.sort(key=lambda node: node.time.timestamp() if node.time else 0.0)
+    id = leaf if isinstance(leaf, str) and leaf in tree else leaves[-1].id
+    climbed = dict[str, Node]()
+    while id and id not in climbed:
+        climbed[id] = tree[id]
+        id = tree[id].parent
+    return list(reversed(climbed.values()))

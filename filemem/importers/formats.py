@@ -1,6 +1,7 @@
 """The formats that an import knows, and an import of one file."""
 
 import os
+from collections import Counter
 from datetime import tzinfo
 from importlib import metadata
 
@@ -85,10 +86,12 @@ def import_file(
     for item in find_parser(format_)(path, zone):
         if isinstance(item, Skipped):
             intake.skip(*item)
-            continue
-        try:
-            intake.take(item, format_, path, modified_at(path, zone))
-        except (Refused, Changed) as error:
-            name = item.path if isinstance(item, ImportedNote) else item.title
-            intake.skip(name or item.id, str(error))
+        elif isinstance(item, Counter):
+            intake.report.left_out.update(+item)  # none of a kind is not told
+        else:
+            try:
+                intake.take(item, format_, path, modified_at(path, zone))
+            except (Refused, Changed) as error:
+                name = item.path if isinstance(item, ImportedNote) else item.title
+                intake.skip(name or item.id, str(error))
     return intake.report

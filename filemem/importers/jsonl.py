@@ -1,13 +1,7 @@
-"""OpenAI-style messages: a conversation a line, or a message a line.
+"""OpenAI-style messages: a conversation a line, or a message a line."""
 
-Calls of tools come in the shapes of OpenAI's chat messages, OpenAI's items and
-Anthropic's blocks.
-"""
-
-import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
 
@@ -22,22 +16,22 @@ from filemem.importers.base import (
     as_list,
     as_text,
     decode_json,
+    dicts_at,
     joined,
     part_text,
+    text_at,
     text_lines,
     time_of,
 )
 from filemem.store.roles import ASSISTANT, ROLE_NAMES, TOOL
 from filemem.text.plain import one_line
 
-MAX_ARGUMENTS_CHARS = 160
+MAX_CALL_CHARS = 160
 """Characters that a transcript keeps of what a tool was asked."""
 MAX_RESULT_CHARS = 320
 """Characters that a transcript keeps of what a tool answered."""
 
 _UNHEARD_ROLES = ("system", "developer", "tool", "function")
-_CALL_TYPES = ("function_call", "custom_tool_call", "tool_use")
-_RESULT_TYPES = ("function_call_output", "custom_tool_call_output", "tool_result")
 
 
 def openai_jsonl(path: str, zone: tzinfo | None) -> Iterator[Item]:
@@ -65,10 +59,10 @@ def _conversation(
 ) -> ImportedConversation:
     """Read one conversation; without an id of its own how it begins tells it."""
     turns = spoken_turns(as_dicts(record["messages"]), zone)
-    id = as_text(record.get("id")) or as_text(record.get("conversation_id"))
+    id = text_at(record, "id") or text_at(record, "conversation_id")
     if not id and not turns:
         id = place
-    title = as_text(record.get("title"))
+    title = text_at(record, "title")
     return ImportedConversation(id, title, time_of(record, zone), turns)
 
 
@@ -82,22 +76,21 @@ def spoken_turns(
     turns = list[ImportedTurn]()
     asked = dict[str, str]()
     for message in messages:
-        moment = time_of(message, zone)
-        for call in _tool_calls(message):
-            if call.tool:
-                arguments = one_line(call.text, MAX_ARGUMENTS_CHARS)
-                asked[call.id] = f"{call.tool} {arguments}"
-            elif call.id in asked:
-                result = one_line(call.text, MAX_RESULT_CHARS)
-                text = f"{asked.pop(call.id)}: {result}"
-                turns.append(ImportedTurn(TOOL, moment, text, f"call:{call.id}"))
-        text = message_text(message)
         role = _role(message)
-        if text and role and role not in _UNHEARD_ROLES:
-            speaker = _speaker(role, as_text(message.get("name")))
-            turns.append(
-                ImportedTurn(speaker, moment, text, as_text(message.get("id")))
-            )
+        speaker = _speaker(role, text_at(message, "name"))
+        text = message_text(message)
+        id = text_at(message, "id")
+        for call in dicts_at(message, "tool_calls"):
+            arguments = one_line(text_at(call, "function", "arguments"), MAX_CALL_CHARS)
+            name = text_at(call, "function", "name") or TOOL
+            asked[text_at(call, "id")] = f"{name} {arguments}"
+        call_id = text_at(message, "tool_call_id")
+        if role == TOOL and call_id in asked:
+            speaker = TOOL
+            text = f"{asked.pop(call_id)}: {one_line(text, MAX_RESULT_CHARS)}"
+            id = f"call:{call_id}"
+        if text and speaker is not None:
+            turns.append(ImportedTurn(speaker, time_of(message, zone), text, id))
     return turns
 
 
@@ -109,65 +102,22 @@ def message_text(message: dict[str, Any]) -> str:
 
 def _role(message: dict[str, Any]) -> str:
     """Return a message's role; an item of another type than a message has none."""
-    role = as_text(message.get("role"))
+    role = text_at(message, "role")
     if role or "type" in message:
         return role
     return "unknown"
 
 
-def _speaker(role: str, name: str) -> str:
+def _speaker(role: str, name: str) -> str | None:
     """Return the speaker of a message: its role decides whose words it holds.
 
-    A name tells one person from another, never a person from an assistant.
+    A name tells one person from another, never a person from an assistant. None for a
+    role that is nobody's.
     """
-    if role == "assistant":
-        return ASSISTANT
-    if role != "user":
-        return f"{role} (role)" if role != "unknown" else role
-    return "" if name.casefold() in ROLE_NAMES else name
-
-
-# -- calls of tools ------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _ToolMessage:
-    """What a tool was asked, or, where `tool` is empty, what it answered."""
-
-    id: str
-    tool: str
-    text: str
-
-
-def _tool_calls(message: dict[str, Any]) -> Iterator[_ToolMessage]:
-    """Yield the calls and the answers of tools in a message or an item."""
-    for call in as_dicts(message.get("tool_calls")):
-        function = as_dict(call.get("function"))
-        name = as_text(function.get("name")) or TOOL
-        arguments = _whole_text(function.get("arguments"))
-        yield _ToolMessage(as_text(call.get("id")), name, arguments)
-    if message.get("role") == "tool":
-        answer = _whole_text(message.get("content"))
-        yield _ToolMessage(as_text(message.get("tool_call_id")), "", answer)
-    for block in [message, *as_dicts(message.get("content"))]:
-        kind = as_text(block.get("type"))
-        id = as_text(block.get("call_id")) or as_text(block.get("id"))
-        if kind in _CALL_TYPES:
-            name = as_text(block.get("name")) or TOOL
-            arguments = _whole_text(block.get("arguments", block.get("input")))
-            yield _ToolMessage(id, name, arguments)
-        elif kind in _RESULT_TYPES:
-            id = as_text(block.get("tool_use_id")) or id
-            answer = _whole_text(block.get("output", block.get("content")))
-            yield _ToolMessage(id, "", answer)
-
-
-def _whole_text(value: object) -> str:
-    """Return arguments or an answer as one text."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "\n".join(
-            as_text(as_dict(part).get("text")) or as_text(part) for part in value
-        )
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    if role == "user":
+        return "" if name.casefold() in ROLE_NAMES else name
+    if not role or role in _UNHEARD_ROLES:
+        return None
+    if role in (ASSISTANT, "unknown"):
+        return role
+    return f"{role} (role)"

@@ -34,7 +34,7 @@ def add_conversation(
         The path of its session, empty where nobody spoke.
 
     Raises:
-        Refused: it was kept before and a person has deleted it.
+        Refused: it was kept before, a person has deleted it, and nothing is new.
         FilememError: something is no message.
     """
     turns = spoken_turns([_mapping(message) for message in messages], at.tzinfo)
@@ -46,8 +46,10 @@ def add_conversation(
     report = intake.report
     for taken in (*report.added, *report.updated, *report.unchanged):
         return taken.path
-    name = intake.gate.clean(one_line(title or turns[0].text, 80)).text
-    raise Refused(f"{name}: {report.skipped[-1].why}.")
+    for skipped in report.skipped:
+        what = skipped.what or one_line(turns[0].text, 80)
+        raise Refused(f"{intake.gate.clean(what).text}: {skipped.why}.")
+    return ""
 
 
 def _mapping(message: Any) -> dict[str, Any]:
