@@ -188,7 +188,9 @@ def import_command(
     yield from _listed("would add" if dry else "added", taken.added)
     yield from _listed("would update" if dry else "updated", taken.updated)
     yield from _listed("note:", taken.skipped)
-    kinds = [counted(number, kind) for kind, number in sorted(taken.left_out.items())]
+    kinds = [
+        counted(number, kind) for kind, number in sorted((+taken.left_out).items())
+    ]
     if kinds:
         yield f"left out: {', '.join(kinds)}"
     turns = sum(memory.turns for memory in (*taken.added, *taken.updated))

@@ -58,7 +58,7 @@ def _sessions(
 
     Args:
         assistant: the agent's name, as the speaker of its turns.
-        name_pattern: matches the names of sessions' found.
+        name_pattern: matches the names of sessions' files.
         read: makes a conversation of a file's entries.
         path: of a session, or of a folder; links in it are left out.
         zone: the person's.
@@ -95,10 +95,10 @@ def _session_files(path: str, name_pattern: str, left_out: LeftOut) -> list[str]
         name = entry.name.removesuffix(_COMPRESSED)
         if not name.endswith(".jsonl") or not entry.is_file(follow_symlinks=False):
             continue
-        if re.fullmatch(name_pattern, name) and "subagents" not in place.split("/"):
-            found.add(entry.path)
-        else:
+        if name.startswith("agent-") or "subagents" in place.split("/"):
             left_out[SUBAGENT] += 1
+        elif re.fullmatch(name_pattern, name):
+            found.add(entry.path)
     unpacked = {f"{file}{_COMPRESSED}" for file in found}
     return sorted(found - unpacked)
 
@@ -325,5 +325,5 @@ def _codex_text(item: dict[str, Any], left_out: LeftOut) -> str:
     return text
 
 
-claude_code = partial(_sessions, "Claude", r"(?!agent-).*\.jsonl", _read_claude_code)
+claude_code = partial(_sessions, "Claude", r".*\.jsonl", _read_claude_code)
 codex = partial(_sessions, "Codex", r"rollout-.*\.jsonl", _read_codex)

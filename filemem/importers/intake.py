@@ -195,7 +195,7 @@ class Intake:
         origin = self._origin_of_id(format_, item.id)
         if said and not item.id:
             began = _began(item, said, written_at)
-            origin = self._origin_of_opening(format_, title, said, began)
+            origin = self._origin_of_opening(format_, item, title, said, began)
         said = self._without_copies(said, item, origin)
         if not said:
             self.report.left_out[EMPTY] += 1
@@ -237,7 +237,8 @@ class Intake:
             text = turn.text
             if turn.speaker in (item.assistant, ASSISTANT) and turn.speaker:
                 text = _without_thoughts(text)
-                self.report.left_out[THOUGHT] += text != turn.text
+                if text != turn.text:
+                    self.report.left_out[THOUGHT] += 1
             if not text.strip():
                 continue
             clean = self._clean(text, before)
@@ -280,24 +281,37 @@ class Intake:
         return origin
 
     def _origin_of_opening(
-        self, format_: str, title: str, said: Sequence[_Turn], began: datetime
+        self,
+        format_: str,
+        item: ImportedConversation,
+        title: str,
+        said: Sequence[_Turn],
+        began: datetime,
     ) -> str:
         """Return the origin of a conversation without an id.
 
         It is that of one kept before which it goes on, or which holds it already, else
         a digest of how it begins, with a number.
         """
+        first = item.turns[0]
+        former = digest(f"{item.title}\0{first.speaker}\0{first.text}", 16)
+        origin = f"{format_}:{former}-1"  # as earlier versions named it
+        known = self.origins.of(origin)
+        if known and f"{began:%Y-%m-%d}" in known.path:
+            return origin
         keys = [turn.part for turn in said]
         for origin in reversed(self.origins.with_part(keys[0], format_)):
             known = self.origins.of(origin)
             is_nameless = _DIGEST.fullmatch(origin.partition(":")[2])
             if known and is_nameless and _goes_on(keys, known, began):
                 return origin
-        opening = self.gate.digest(
-            title, said[0].speaker, " ".join(said[0].text.split())
-        )
-        origins = (f"{format_}:{opening}-{number}" for number in itertools.count(1))
-        return next(origin for origin in origins if self.origins.of(origin) is None)
+        words = " ".join(said[0].text.split())
+        opening = self.gate.digest(title, said[0].speaker, words)
+        for number in itertools.count(1):
+            origin = f"{format_}:{opening}-{number}"
+            if self.origins.of(origin) is None:
+                break
+        return origin
 
     def _without_copies(
         self, said: list[_Turn], item: ImportedConversation, origin: str

