@@ -4,7 +4,7 @@ import re
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
-from filemem.tools.grep import lines_of
+from filemem.tools.grep import text_file
 
 UNSEEN = " [?]"  # follows a citation of something that the model was not shown
 _KIND = r"(?:archive/)?(?:facts|sessions|lessons|summaries)/"
@@ -45,7 +45,7 @@ def is_shown(folder: Folder, place: str, shown: str) -> bool:
     """
     path, _, line = place.rpartition(":")
     try:
-        line_count = len(lines_of(folder, folder.locate(path)))
+        line_count = len(text_file(folder, folder.locate(path)).lines)
     except FilememError:
         return False
     if not 0 < int(line) <= line_count:

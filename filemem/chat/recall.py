@@ -55,7 +55,7 @@ def recall(
     hits = _beyond_profile(folder, found.hits)
     total = len(hits) + found.more
     while hits:
-        text = render.searched(replace(found, hits=hits), calls=False)
+        text = render.searched(replace(found, hits=hits))
         heading = NEAREST_FOUND.format(total=total, shown=len(hits))
         told = heading + escape_controls(text)
         if len(hits) == 1 or count_tokens(told) <= room_tokens:

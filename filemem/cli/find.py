@@ -32,7 +32,7 @@ from filemem.store.memory import Memory, parse
 from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
-from filemem.tools.grep import GrepPage, grep, lines_of, newest_first
+from filemem.tools.grep import GrepPage, by_day, grep
 
 LINES_ON_SCREEN = 200  # matches shown on a terminal at once
 MAX_LINE_CHARS = 2_000  # of a longer line grep shows what is around its matches
@@ -78,7 +78,7 @@ def search_command(
         data = {key: getattr(hit, key) for key in _SHOWN}
         data |= {"superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}
         yield Row(data, [])
-    yield render.searched(found, shell=True)
+    yield "\n".join([render.searched(found), *render.what_was_cut(found, shell=True)])
     if explain:
         yield ""
         for hit in sorted(found.hits, key=lambda hit: -hit.score):
@@ -146,19 +146,19 @@ def grep_command(
 
     Example: filemem grep 'oolong|乌龙'"""
     user = call.the_user()
-    said_by = None
+    speakers = None
     days = None
     if speaker:
         from filemem import index  # noqa: PLC0415  which a grep for words does without
         from filemem.search import filters  # noqa: PLC0415
 
-        said_by = filters.said_by(index.of(user).corpus(), speaker)
+        speakers = filters.speaker_names(index.of(user).corpus(), speaker)
     if after or before:
         from filemem.search import filters  # noqa: PLC0415
 
         days = filters.bounds(after, before, call.now.date())
     page = LINES_ON_SCREEN if sys.stdout.isatty() and not call.json else 10**9
-    found = grep(user, pattern, said_by=said_by, days=days, page=page, **how)
+    found = grep(user, pattern, speakers=speakers, days=days, page=page, **how)
     if call.json:
         for match in found.lines:
             if match.matches:
@@ -185,7 +185,7 @@ def _matches(folder: Folder, found: GrepPage) -> Iterator[str]:
         elif match.gap:
             yield "      …"
         sign = " " if match.matches else "-"
-        text = render.around_matches(match.text, match.spans, MAX_LINE_CHARS)
+        text = render.around_matches(match, MAX_LINE_CHARS)
         yield f"{match.line:>4}{sign} {text}"
     yield from found.notes
 
@@ -211,19 +211,16 @@ def open_command(call: Context, path: str, lines: int) -> Output:
 def _opened(folder: Folder, name: str, line: int, lines: int) -> Iterator[str]:
     """Yield the numbered lines of a memory for a person."""
     path = folder.locate(name)
-    texts = lines_of(folder, path)
-    if texts and line > len(texts):
-        raise FilememError(
-            f"{path} has {len(texts)} lines; open it with a line from 1 to {len(texts)}."
-        )
+    dated = render.DatedLines(folder, path, everything=True)
+    texts = dated.lines
+    render.check_line(path, line, len(texts))
     moved = f"moved from {name}" if name.removeprefix("./") != path else ""
     heading = render.file_heading(folder, path, moved)
     yield f"{heading}  {counted(len(texts), 'line')}"
-    dated = render.DatedLines(folder, path, everything=True)
     end = min(len(texts), line - 1 + lines)
     for number in range(line, end + 1):
         text = texts[number - 1]
-        yield f"{number:>4}  {dated.shown(text, number, len(text))}"
+        yield f"{number:>4}  {dated.shown(number, text, len(text))}"
     if not texts:
         yield "(no text)"
     elif end < len(texts):
@@ -247,8 +244,7 @@ def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
     Example: filemem list 'facts/**'"""
     user = call.the_user()
     wanted = globs.matcher(glob or "**")
-    stats = [stat for stat in user.files() if wanted(stat.path)]
-    stats.sort(key=newest_first)
+    stats = by_day(stat for stat in user.files() if wanted(stat.path))
     for stat in itertools.islice(stats, limit):
         row = _listed(user, stat)
         yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])

@@ -19,7 +19,7 @@ from filemem.store.memory import (
 )
 from filemem.store.paths import PROFILE, archived, live
 from filemem.text.plain import counted, one_line
-from filemem.tools.grep import lines_of
+from filemem.tools.grep import text_file
 
 _COPY = re.compile(
     r"(?P<stem>.+?)"
@@ -146,5 +146,5 @@ class _References:
 
     def _count_lines(self, path: str) -> int:
         if path not in self._line_counts:
-            self._line_counts[path] = len(lines_of(self._folder, path))
+            self._line_counts[path] = len(text_file(self._folder, path).lines)
         return self._line_counts[path]

@@ -1,7 +1,7 @@
 """What a search is limited to: files by path and day, passages by speaker."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound
@@ -96,13 +96,10 @@ def _is_part(wanted: str, name: str) -> bool:
     return terms.is_cjk(wanted) and wanted in name
 
 
-def said_by(corpus: Corpus, speaker: str | None) -> Callable[[str], bool] | None:
-    """Return a test for the name of the speaker asked for; None if none is given."""
-    found = speaker_numbers(corpus, speaker)
-    if found is None:
-        return None
-    names = {terms.fold(corpus.speaker_names[number]) for number in found}
-    return lambda name: terms.fold(name) in names
+def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
+    """Return the folded names that a name means; raise as `speaker_numbers`."""
+    found = speaker_numbers(corpus, speaker) or ()
+    return frozenset(corpus.speaker_names[number] for number in found)
 
 
 def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | None:

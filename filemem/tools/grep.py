@@ -5,52 +5,49 @@ A turn's line matches as the file has it, `- **Sam** 09:30: …`, or as the tool
 words in a process of its own, so that none can hang or exhaust the program.
 """
 
-import contextlib
 import datetime as dt
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from filemem.errors import FilememError
 from filemem.store import globs
 from filemem.store.folder import CurrentConversation, Folder, Stat
-from filemem.store.memory import parse
+from filemem.store.memory import Memory, parse
 from filemem.store.passages import TURN_HEAD, as_shown
 from filemem.store.paths import is_archived, when_of
+from filemem.text import dates
 from filemem.text.dayrange import DayRange
+from filemem.text.terms import fold
 from filemem.tools.matcher import MEMORY_BYTES, Span, match_apart, spans_of
 
 Key = TypeVar("Key")
 
 MAX_PATTERN_CHARS = 1_000
 """`re.compile` takes a second or so of as many, at worst: sets of all characters."""
-MATCH_SECONDS = 3.5
-SECONDS_PER_CHAR = 5e-8
-"""More time for more text: as long as reading it takes."""
+MATCH_SECONDS = 4.0  # of a processor, for each BATCH_CHARS
 BATCH_CHARS = 1 << 23
 PAGE_LINES = 50
-MAX_PAGE_CHARS = 20_000_000
-"""Characters of matching lines in one answer, however many lines are asked for."""
-NEAR_DAYS = 62
-"""Between a line's own day and one that stands in brackets behind its words."""
+MAX_PAGE_CHARS = 20_000_000  # of matching lines, however many lines are asked for
 
 # -- patterns --------------------------------------------------------------------------
 
 
 class PatternError(FilememError):
-    """The pattern cannot be searched for; the sentence says what is wrong and how to fix it."""
+    """The pattern cannot be searched for; the sentence says what is wrong, and what to do."""
 
 
 _NO_LITERAL = re.compile(r"\\(?:N\{[^}]*\}|x..|u.{4}|U.{8}|.)|\(\?P[<=]\w+")
 """What has letters that stand for no letter of a line: escapes, names of groups."""
 _NO_BREAK = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\[^n]")
 """A set may name a line break: `[^\\n]` excludes it."""
-_WORDS = re.compile(r"(?:\\b|[\w |-])*")
-"""Without repeats and groups a pattern is matched in one pass over a line."""
+_WORDS = re.compile(r"(?:\\b|[\w|-]| (?!\d))*")
+"""Without repeats and groups a pattern is matched in one pass over a text. It matches
+no turn as it is shown alone, where a name and a clock are one blank apart."""
 _WARNINGS = threading.Lock()
 """How warnings are treated is a matter of the whole process."""
 _TOO_SLOW = (
@@ -119,7 +116,7 @@ def search_lines(
     Args:
         pattern: one that `compile_pattern` returned.
         lines: each with a key of the caller's, without its line ending.
-        seconds: of a processor that all matching may take; long texts get more.
+        seconds: of a processor, in which each BATCH_CHARS of lines must be matched.
 
     Raises:
         PatternError: matching takes too long, or too much memory.
@@ -131,9 +128,8 @@ def search_lines(
         return
     for batch in _batches(lines):
         texts = [text for _, text in batch]
-        seconds += SECONDS_PER_CHAR * sum(map(len, texts))
         try:
-            spans_of_lines, used = match_apart(pattern, texts, seconds)
+            found = match_apart(pattern, texts, seconds)
         except TimeoutError:
             raise PatternError(_TOO_SLOW) from None
         except MemoryError:
@@ -142,8 +138,7 @@ def search_lines(
             raise PatternError(
                 f"pattern: the process that matches it failed ({error}); simplify it"
             ) from None
-        seconds -= used
-        for (key, text), spans in zip(batch, spans_of_lines, strict=True):
+        for (key, text), spans in zip(batch, found, strict=True):
             if spans:
                 yield MatchedLine(key, text, spans)
 
@@ -164,13 +159,6 @@ def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]
 
 
 # -- what was found --------------------------------------------------------------------
-
-
-class Order(StrEnum):
-    """Which files come first; archived files come last in either order."""
-
-    NEWEST = "newest"
-    OLDEST = "oldest"
 
 
 @dataclass(frozen=True)
@@ -198,7 +186,6 @@ class GrepPage:
         total: matches in all.
         by_file: how many of them each path has, in the order of the answer.
         files: files looked at.
-        archived_files: archived files with a match.
         offset: the first match on this page, counted from 0.
         next_offset: the first match of the next page; 0 if nothing is left.
         notes: sentences on what could not be read.
@@ -208,7 +195,6 @@ class GrepPage:
     total: int
     by_file: dict[str, int]
     files: int
-    archived_files: int
     offset: int
     next_offset: int
     notes: list[str]
@@ -219,9 +205,9 @@ def grep(
     expression: str,
     *,
     path: str | None = None,
-    said_by: Callable[[str], bool] | None = None,
+    speakers: Collection[str] | None = None,
     days: DayRange | None = None,
-    order: str = Order.NEWEST,
+    order: str = "newest",
     context: int = 0,
     offset: int = 0,
     page: int = PAGE_LINES,
@@ -234,9 +220,9 @@ def grep(
         folder: whose memories.
         expression: a regular expression; see `compile_pattern`.
         path: a glob; only these files.
-        said_by: whether a name is that of the speaker asked for.
+        speakers: folded names; only their lines.
         days: the days asked for; lines without a day are left out.
-        order: of the files.
+        order: `newest` or `oldest` file first; archived files come last.
         context: lines around each match.
         offset: matches to skip.
         page: matches to show, fewer if they hold more than MAX_PAGE_CHARS.
@@ -249,87 +235,71 @@ def grep(
         FilememError: a glob of too many others, or an offset past the end.
     """
     pattern = compile_pattern(expression)
-    stats = _files(folder, path, Order(order))
-    reader = _LineReader(folder, said_by=said_by, days=days, current=current)
-    if brackets:
-        reader.named_days = _days_named(expression)
-    held: list[Match] = []
-    by_file: dict[str, int] = {}
-    total = 0
-    size = 0
-    for match in _matches(pattern, reader.lines(stats, expression)):
-        if offset <= total < offset + page and size < MAX_PAGE_CHARS:
-            held.append(match)
-            size += len(match.text)
-        total += 1
-        by_file[match.path] = by_file.get(match.path, 0) + 1
-    if offset and offset >= total:
-        raise FilememError(
-            f"offset {offset} is past the end: {total} lines match; "
-            f"use an offset from 0 to {max(0, total - 1)}."
-        )
-    end = offset + len(held)
-    return GrepPage(
-        lines=list(_with_context(folder, held, context)),
-        total=total,
-        by_file=by_file,
-        files=len(stats),
-        archived_files=sum(map(is_archived, by_file)),
-        offset=offset,
-        next_offset=end if end < total else 0,
-        notes=reader.notes,
-    )
-
-
-def _files(folder: Folder, path: str | None, order: Order) -> list[Stat]:
-    """Return the files asked for, in order; raise NotFound if `path` names none."""
+    names_days = brackets and _names_day(expression)
     stats = list(folder.files())
     if path:
         wanted = globs.matcher(path)
         stats = [stat for stat in stats if wanted(stat.path)]
         if not stats:
             raise folder.no_match(path)
-    return sorted(stats, key=oldest_first if order is Order.OLDEST else newest_first)
+    notes: list[str] = []
+    scope = _Scope(speakers, days, current, names_days)
+    forms = _forms(folder, by_day(stats, order), pattern, scope, notes)
+    held: list[Match] = []
+    by_file = Counter[str]()
+    total = 0
+    size = 0
+    for match in _matches(pattern, forms):
+        if offset <= total < offset + page and size < MAX_PAGE_CHARS:
+            held.append(match)
+            size += len(match.text)
+        total += 1
+        by_file[match.path] += 1
+    if offset and offset >= total:
+        raise FilememError(
+            f"offset {offset} is past the end: {total} lines match; "
+            f"use an offset from 0 to {max(0, total - 1)}."
+        )
+    end = offset + len(held)
+    next_offset = end if end < total else 0
+    if context:
+        held = list(_with_context(folder, held, context))
+    return GrepPage(held, total, by_file, len(stats), offset, next_offset, notes)
 
 
-def newest_first(stat: Stat) -> tuple[bool, bool, int, str]:
-    """Sort key: live before archived, dated before undated, the newest first."""
-    archived, undated, minutes, path = oldest_first(stat)
-    return archived, undated, -minutes, path
+def by_day(stats: Iterable[Stat], order: str = "newest") -> list[Stat]:
+    """Return files in order: live before archived, dated before undated, by day."""
+    ordered = sorted(stats, key=lambda stat: stat.path)
+    ordered.sort(key=_moment, reverse=order == "newest")
+    ordered.sort(key=lambda stat: (is_archived(stat.path), not _moment(stat)))
+    return ordered
 
 
-def oldest_first(stat: Stat) -> tuple[bool, bool, int, str]:
-    """Sort key: live before archived, dated before undated, the oldest first."""
+def _moment(stat: Stat) -> str:
+    """Return the day and clock in a file's path; '' if it has none."""
     when = when_of(stat.path)
-    minutes = 0
-    if when:
-        minutes = when.date.toordinal() * 1441
-        if when.time:
-            hour, minute = when.time.split(":")
-            minutes += 1 + int(hour) * 60 + int(minute)
-    return is_archived(stat.path), when is None, minutes, stat.path
+    return f"{when.date} {when.time}" if when else ""
 
 
 def _matches(
-    pattern: re.Pattern[str], lines: Iterable[tuple[object, str]]
+    pattern: re.Pattern[str], forms: Iterable[tuple["_Line", str]]
 ) -> Iterator[Match]:
     """Yield each line that matches in one of its forms."""
     last: object = None
-    for found in search_lines(pattern, lines):
+    for found in search_lines(pattern, forms):
         line = found.key
         if line is last or not isinstance(line, _Line):
             continue
         last = line
-        spans = [_span_in_file(line.text, found.text, span) for span in found.spans]
+        spans = [
+            (
+                _place_in_file(line.text, found.text, start),
+                _place_in_file(line.text, found.text, end),
+            )
+            for start, end in found.spans
+        ]
         archived = is_archived(line.path)
         yield Match(line.path, line.number, line.text, archived, spans=tuple(spans))
-
-
-def _span_in_file(line: str, form: str, span: Span) -> Span:
-    """Return where in the file's line the span of one of its forms is."""
-    if form == line:
-        return span
-    return _place_in_file(line, form, span[0]), _place_in_file(line, form, span[1])
 
 
 def _place_in_file(line: str, form: str, place: int) -> int:
@@ -337,7 +307,7 @@ def _place_in_file(line: str, form: str, place: int) -> int:
 
     A form is shorter at its head, or has dates put in between.
     """
-    if len(form) < len(line):
+    if len(form) <= len(line):
         return max(0, place + len(line) - len(form))
     passed = 0
     for char in form[:place]:
@@ -348,9 +318,25 @@ def _place_in_file(line: str, form: str, place: int) -> int:
 
 # -- the lines to look at --------------------------------------------------------------
 
-_HEAD_SIGNS = re.compile(r"[\^:]|\.(?![*+])|\\[AsSWDxuUN0]|\(\?(?!:)| (?![^\W\d_])")
-"""What can match how the tools begin a turn, and not how its file does."""
 _BRACKET = re.compile(r"\[[^\[\]]*\d[^\[\]]*\]")
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Which lines to look at, and whether the pattern names a day."""
+
+    speakers: Collection[str] | None
+    days: DayRange | None
+    current: CurrentConversation | None
+    names_days: bool
+
+    def admits(self, speaker: str, days: DayRange | None) -> bool:
+        """Say whether a line of this speaker and of these days is looked at."""
+        if self.speakers is not None and fold(speaker) not in self.speakers:
+            return False
+        if self.days is None:
+            return True
+        return days is not None and self.days.overlaps(days)
 
 
 class _Line(NamedTuple):
@@ -359,79 +345,63 @@ class _Line(NamedTuple):
     text: str
 
 
-class _LineReader:
-    """Reads the lines that may match; `notes` says which files it could not read."""
+def _forms(
+    folder: Folder,
+    stats: Iterable[Stat],
+    pattern: re.Pattern[str],
+    scope: _Scope,
+    notes: list[str],
+) -> Iterator[tuple[_Line, str]]:
+    """Yield each line in the forms that may match: as it is, and as it is shown.
 
-    def __init__(
-        self,
-        folder: Folder,
-        *,
-        said_by: Callable[[str], bool] | None,
-        days: DayRange | None,
-        current: CurrentConversation | None,
-    ) -> None:
-        self._folder = folder
-        self._said_by = said_by
-        self._days = days
-        self._current = current
-        self.named_days: list[dt.date] = []
-        self.notes: list[str] = []
-
-    def lines(
-        self, stats: Iterable[Stat], expression: str
-    ) -> Iterator[tuple[_Line, str]]:
-        """Yield each line in the forms that may match: as it is, and as it is shown."""
-        heads = _HEAD_SIGNS.search(expression)
-        for stat in stats:
-            try:
-                for line, day in self._chosen(stat.path):
-                    yield line, line.text
-                    if heads and line.text.startswith("- **"):
-                        for shown in as_shown(line.text):
-                            yield line, shown
-                    if day and _is_near(day, self.named_days):
-                        dated = _with_days(line.text, day)
-                        if dated != line.text:
-                            yield line, dated
-            except FilememError as error:
-                self.notes.append(f"{stat.path} was passed over: {error}")
-
-    def _chosen(self, path: str) -> Iterator[tuple[_Line, dt.date | None]]:
-        """Yield the lines of the speaker and days asked for, each with its day."""
-        end = None
-        if self._current and self._current.path == path:
-            end = self._current.line - 1
-        span = _days_of_file(path)
-        texts = lines_of(self._folder, path)[:end]
-        if not (self._said_by or self._days or self.named_days):
-            for number, text in enumerate(texts, 1):
-                yield _Line(path, number, text), None
-            return
-        speaker = ""
-        for number, text in enumerate(texts, 1):
-            head = TURN_HEAD.match(text)
-            if head:
-                speaker = head[1]
-                span = _days_of_turn(head[2]) or span
-            elif text and not text.startswith("  "):
-                speaker = ""
-            if self._is_spoken(speaker) and self._is_of_days(span):
-                day = span[0] if span and span[0] == span[1] else None
-                yield _Line(path, number, text), day
-
-    def _is_spoken(self, speaker: str) -> bool:
-        return self._said_by is None or (speaker != "" and self._said_by(speaker))
-
-    def _is_of_days(self, span: tuple[dt.date, dt.date] | None) -> bool:
-        if self._days is None:
-            return True
-        if span is None:
-            return False
-        return self._days.overlaps(DayRange(span[0].toordinal(), span[1].toordinal()))
+    `notes` gets a sentence for each file that cannot be read.
+    """
+    is_words = _WORDS.fullmatch(pattern.pattern) is not None
+    for stat in stats:
+        try:
+            memory = text_file(folder, stat.path)
+        except FilememError as error:
+            notes.append(f"{stat.path} was passed over: {error}")
+            continue
+        if is_words and not scope.names_days and not pattern.search(memory.text):
+            continue
+        for line, day in _lines(memory, scope):
+            yield line, line.text
+            if not is_words:
+                for shown in as_shown(line.text):
+                    yield line, shown
+            if day and scope.names_days:
+                dated = _with_days(line.text, day)
+                if dated != line.text:
+                    yield line, dated
 
 
-def lines_of(folder: Folder, path: str) -> list[str]:
-    """Return the lines of a file as an editor numbers them.
+def _lines(memory: Memory, scope: _Scope) -> Iterator[tuple[_Line, dt.date | None]]:
+    """Yield the lines of the speaker and days asked for, each with its day."""
+    path = memory.path
+    days = _days_of_file(path)
+    speaker = ""
+    lines = memory.lines
+    if scope.current and scope.current.path == path:
+        lines = lines[: scope.current.line - 1]
+    for number, text in enumerate(lines, 1):
+        head = TURN_HEAD.match(text)
+        if head:
+            speaker = head[1]
+            said_on = day_of_turn(head)
+            if said_on:
+                days = _one_day(said_on)
+        elif text and not text.startswith("  "):
+            speaker = ""
+        if scope.admits(speaker, days):
+            day = None
+            if days and days.first == days.last:
+                day = dt.date.fromordinal(days.first)
+            yield _Line(path, number, text), day
+
+
+def text_file(folder: Folder, path: str) -> Memory:
+    """Return a file of any size as it is on disk now.
 
     Raises:
         FilememError: it cannot be read, or is not text.
@@ -439,52 +409,43 @@ def lines_of(folder: Folder, path: str) -> list[str]:
     memory = parse(path, folder.read(path))
     if memory.binary:
         raise FilememError(f"{path} is not a text file; nothing in it can be shown.")
-    return memory.lines
+    return memory
 
 
-def _days_of_file(path: str) -> tuple[dt.date, dt.date] | None:
-    """Return the first and last day that a file's name has; None if it has none."""
+def _days_of_file(path: str) -> DayRange | None:
+    """Return the day, or the days of the month, in a path; None if it has none."""
     when = when_of(path)
     if when is None:
         return None
+    days = _one_day(when.date)
     if not when.month:
-        return when.date, when.date
+        return days
     next_month = (when.date.replace(day=1) + dt.timedelta(31)).replace(day=1)
-    return when.date, next_month - dt.timedelta(1)
+    return DayRange(days.first, next_month.toordinal() - 1)
 
 
-def _days_of_turn(written: str | None) -> tuple[dt.date, dt.date] | None:
-    """Return the day that a turn's head writes, twice; None if it writes none."""
-    with contextlib.suppress(ValueError):
-        if written:
-            day = dt.date.fromisoformat(written)
-            return day, day
-    return None
+def _one_day(day: dt.date) -> DayRange:
+    return DayRange(day.toordinal(), day.toordinal())
+
+
+def day_of_turn(head: re.Match[str]) -> dt.date | None:
+    """Return the day that the head of a turn writes; None if it writes none."""
+    try:
+        return dt.date.fromisoformat(head[2] or "")
+    except ValueError:
+        return None
 
 
 # -- days in brackets ------------------------------------------------------------------
 
 
-def _days_named(expression: str) -> list[dt.date]:
-    """Return the single days that a pattern names."""
-    from filemem.text import dates  # noqa: PLC0415  takes as long to load as a grep takes
-
-    text = expression.replace("\\b", " ")
-    return [
-        mention.span.start
-        for mention in dates.mentioned(text, dt.date(2000, 12, 31))
-        if mention.span.start == mention.span.end and not mention.relative
-    ]
-
-
-def _is_near(day: dt.date, named: Iterable[dt.date]) -> bool:
-    """Return whether a day is about one of those named, whatever the year."""
-    of_year = day.timetuple().tm_yday
-    for other in named:
-        apart = abs(of_year - other.timetuple().tm_yday)
-        if min(apart, 365 - apart) <= NEAR_DAYS:
-            return True
-    return False
+def _names_day(expression: str) -> bool:
+    """Say whether a pattern names a single day, such as `4 August`."""
+    mentions = dates.mentioned(expression.replace("\\b", " "), dt.date(2000, 12, 31))
+    return any(
+        mention.span.start == mention.span.end and not mention.relative
+        for mention in mentions
+    )
 
 
 def _with_days(line: str, day: dt.date) -> str:
@@ -492,7 +453,6 @@ def _with_days(line: str, day: dt.date) -> str:
 
     Each stands there as it is shown, as ISO 8601 writes it, and in words.
     """
-    from filemem.text import dates  # noqa: PLC0415  as above
 
     def spelt(bracket: re.Match[str]) -> str:
         forms = [bracket[0]]
@@ -508,33 +468,24 @@ def _with_days(line: str, day: dt.date) -> str:
 # -- context ---------------------------------------------------------------------------
 
 
-def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Match]:
+def _with_context(
+    folder: Folder, matches: Iterable[Match], context: int
+) -> Iterator[Match]:
     """Yield the matches with the lines around them, no line twice."""
-    if not context:
-        yield from held
-        return
     by_path: dict[str, dict[int, Match]] = {}
-    for match in held:
+    for match in matches:
         by_path.setdefault(match.path, {})[match.line] = match
-    for path, matches in by_path.items():
-        texts = lines_of(folder, path)
+    for path, found in by_path.items():
+        near: set[int] = set()
+        for line in found:
+            near.update(range(line - context, line + context + 1))
         last = 0
-        for number in _numbers_around(matches, context, len(texts)):
+        for number, text in enumerate(text_file(folder, path).lines, 1):
+            if number not in near:
+                continue
             gap = 0 < last < number - 1
             last = number
-            found = matches.get(number)
-            if found is None:
-                text = texts[number - 1]
-                yield Match(path, number, text, is_archived(path), False, gap)
+            if number in found:
+                yield replace(found[number], gap=gap)
             else:
-                yield Match(
-                    path, number, found.text, found.archived, True, gap, found.spans
-                )
-
-
-def _numbers_around(matches: Iterable[int], context: int, total: int) -> list[int]:
-    """Return the numbers of lines within `context` of a match, in order."""
-    numbers = set(matches)
-    for line in matches:
-        numbers.update(range(max(1, line - context), min(total, line + context) + 1))
-    return sorted(numbers)
+                yield Match(path, number, text, is_archived(path), False, gap)

@@ -1,6 +1,5 @@
 """The text that the four tools answer with, written for a language model."""
 
-import bisect
 import contextlib
 import datetime as dt
 import json
@@ -11,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from filemem.errors import FilememError
 from filemem.store import pending
 from filemem.store.folder import Folder
-from filemem.store.passages import SPOKEN, TURN_HEAD, Passage
+from filemem.store.memory import Memory
+from filemem.store.passages import TURN_HEAD, Passage
 from filemem.store.paths import FileDate, is_archived, kind_of, when_of
+from filemem.text import dates
 from filemem.text.plain import (
     clip_tokens,
     count_tokens,
@@ -21,46 +22,29 @@ from filemem.text.plain import (
     json_visible,
     one_line,
 )
-from filemem.tools.grep import GrepPage, Match, lines_of
+from filemem.tools.grep import GrepPage, Match, day_of_turn, text_file
 from filemem.tools.matcher import Span
 
 if TYPE_CHECKING:
     from filemem.search.results import Hit
     from filemem.search.searching import Found
 
-LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
-MAX_OPENED_CHARS = 20_000  # of a line that is opened alone
-LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
-LONGEST_TITLE = 100  # characters shown of a note's title
+LINE_CHARS = 2000  # shown of one line among others, or of one passage
+OPENED_CHARS = 20_000  # of a line that is opened alone
+LEAD_CHARS = 160  # of the turn that a passage leans on
+TITLE_CHARS = 100  # of a note's title
 LONG_CHARS = 500  # of a longer line grep shows what stands around its matches
-AROUND_CHARS = 60  # on each side of a match
+AROUND_CHARS = 60  # on each side of a match, and of each end of a long one
 MIN_CUT_CHARS = 200  # that are worth the line which says how to see them
-MAX_FILES_COUNTED = 15  # of which grep says how many lines match
 GREP_TOKENS = 1500  # in one answer of grep
 MAX_HEAD_BYTES = 8192  # in which a file's front matter is looked for
 SHORT_REPLY_TOKENS = 5
-MOST_HITS = 200  # passages of a search
-_SUPERSEDED_BY = re.compile(rb"---\n(?:(?!---)[^\n]*\n)*?superseded_by: ([\w/.-]+)\n")
+MAX_HITS = 200  # passages of a search
+_SUPERSEDED_BY = re.compile(
+    rb"---\r?\n(?:(?!---)[^\n]*\n)*?superseded_by: *[\"']?([^\"'\r\n]+)"
+)
+"""Front matter read as YAML takes as long as a grep."""
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
-
-
-def _heading(path: str, when: FileDate | None, *notes: str) -> str:
-    """Return the line over a file's lines: its path, its weekday, and notes on it.
-
-    The whole date stands there if the path does not tell it.
-    """
-    parts = [path, _heading_date(path, when), *notes]
-    return "  ".join(part for part in parts if part)
-
-
-def _heading_date(path: str, when: FileDate | None) -> str:
-    if when is None:
-        return ""
-    if when == when_of(path):
-        return "" if when.month else f"{when.date:%a}"
-    if when.month:
-        return f"{when.date:%B %Y}"
-    return f"{spelt(when.date)} {when.time or ''}".strip()
 
 
 def file_heading(folder: Folder, path: str, *notes: str) -> str:
@@ -68,30 +52,25 @@ def file_heading(folder: Folder, path: str, *notes: str) -> str:
     return _heading(path, when_of(path), _fate(folder, path), *notes)
 
 
+def _heading(path: str, when: FileDate | None, *notes: str) -> str:
+    """Return a path, its weekday or, if the path does not tell it, its date, and notes."""
+    date = ""
+    if when is not None and when != when_of(path):
+        date = f"{when.date:%B %Y}" if when.month else spelt(when.date)
+        date = f"{date} {when.time}".strip()
+    elif when is not None and not when.month:
+        date = f"{when.date:%a}"
+    return "  ".join(part for part in (path, date, *notes) if part)
+
+
 def _fate(folder: Folder, path: str) -> str:
     """Return what has become of a memory: `superseded by PATH`, or else `archived`."""
-    with contextlib.suppress(FilememError):
-        by = _superseded_by(folder, path)
-        if by:
-            return f"superseded by {by}"
+    if kind_of(path) in ("facts", "lessons"):
+        with contextlib.suppress(FilememError):
+            plain = _SUPERSEDED_BY.match(folder.read(path, MAX_HEAD_BYTES))
+            if plain:
+                return f"superseded by {one_line(plain[1].decode(errors='replace'))}"
     return "archived" if is_archived(path) else ""
-
-
-def _superseded_by(folder: Folder, path: str) -> str:
-    """Return the path that replaced a memory; empty if none did.
-
-    Front matter is loaded as YAML, which takes as long as a grep, only where one plain
-    line of it does not tell.
-    """
-    if kind_of(path) not in ("facts", "lessons"):
-        return ""
-    data = folder.read(path, MAX_HEAD_BYTES)
-    plain = _SUPERSEDED_BY.match(data)
-    if plain:
-        return plain[1].decode()
-    if b"superseded_by" not in data:
-        return ""
-    return one_line(str(folder.memory(path).metadata.get("superseded_by") or ""))
 
 
 def _call(tool: str, **arguments: Any) -> str:
@@ -104,7 +83,7 @@ def _call(tool: str, **arguments: Any) -> str:
 
 
 def line_text(
-    text: str, day: dt.date | None, path: str, line: int, longest: int = LONGEST_LINE
+    text: str, day: dt.date | None, path: str, line: int, longest: int = LINE_CHARS
 ) -> str:
     """Return a line as the tools show it: no control characters, and clipped.
 
@@ -117,95 +96,80 @@ def line_text(
     """
     shown = escape_controls(text[:longest])
     if day:
-        from filemem.text import dates  # noqa: PLC0415  takes as long to load as a grep takes
-
         shown = dates.annotate(shown, day)
     if len(text) <= longest:
         return shown
-    if longest == MAX_OPENED_CHARS:
-        return f"{shown} [clipped: {len(text):,} characters; grep finds in the rest]"
-    call = _call("open", path=path, line=line, lines=1)
-    return f"{shown} [clipped: {len(text):,} characters; {call} shows more]"
+    rest = f"{_call('open', path=path, line=line, lines=1)} shows more"
+    if longest == OPENED_CHARS:
+        rest = f"column {longest:,} is the last shown; grep finds what is behind it"
+    return f"{shown} [clipped: {len(text):,} characters; {rest}]"
 
 
 class DatedLines:
-    """Shows one file's lines below each other, a turn of another day with its day.
+    """The lines of one file as the tools show them, a turn of another day with its day.
 
     What is withheld is not shown, unless `everything` is.
     """
 
     def __init__(self, folder: Folder, path: str, *, everything: bool = False) -> None:
+        memory = text_file(folder, path)
+        self.lines = memory.lines
         self._path = path
-        self._hidden = set() if everything else hidden_lines(folder, path)
-        file_day = _day_of(when_of(path))
-        self._last_day = file_day
-        self._starts = [0]
-        self._days = [file_day]
-        if kind_of(path) in SPOKEN and file_day:
-            for turn in _passages(folder, path):
-                self._starts.append(turn.line)
-                self._days.append(turn.day or file_day)
+        self._days = _days_of_lines(memory)
+        self._last_day = memory.day
+        self._hidden = set() if everything else _hidden_lines(folder, memory)
 
-    def shown(self, text: str, line: int, longest: int = LONGEST_LINE) -> str:
-        """Return a line as the tools show it.
+    def shown(self, line: int, text: str, longest: int = LINE_CHARS) -> str:
+        """Return a line, or what is shown of it.
 
         Its day stands behind its clock if neither it nor the line above tells it.
         """
-        if line in self._hidden or 0 in self._hidden:
+        if line in self._hidden:
             return KEPT_BACK
-        turn = bisect.bisect_right(self._starts, line) - 1
-        day = self._days[turn]
+        day = self._days[line - 1]
         is_new_day = day != self._last_day
         self._last_day = day
         shown = line_text(text, day, self._path, line, longest)
-        if not is_new_day or self._starts[turn] != line:
+        head = TURN_HEAD.match(shown)
+        if not (head and is_new_day) or head[2]:
             return shown
+        return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
+
+
+def _days_of_lines(memory: Memory) -> list[dt.date | None]:
+    """Return the day from which the relative dates of each line of a file count."""
+    day = memory.day
+    days: list[dt.date | None] = []
+    for text in memory.lines:
         head = TURN_HEAD.match(text)
-        if head and str(day) not in head[0] and shown.startswith(head[0]):
-            return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
-        return shown
+        if head:
+            day = day_of_turn(head) or day
+        days.append(day)
+    return days
 
 
-def hidden_lines(folder: Folder, path: str) -> set[int]:
-    """Return the lines of a file that are withheld; 0 stands for all of them."""
+def _hidden_lines(folder: Folder, memory: Memory) -> set[int]:
+    """Return the lines of a file that are withheld."""
     withheld = pending.pending_deletions(folder)
-    if not withheld:
-        return set()
-    if withheld.hides(path, 0):
-        return {0}
+    if withheld.hides(memory.path, 0):
+        return set(range(1, len(memory.lines) + 1))
     hidden: set[int] = set()
-    for passage in _passages(folder, path):
-        if withheld.hides(path, passage.line):
+    for passage in memory.passages if withheld else ():
+        if withheld.hides(memory.path, passage.line):
             hidden.update(range(passage.line, passage.end_line + 1))
     return hidden
-
-
-def _passages(folder: Folder, path: str) -> list[Passage]:
-    """Return the passages of a file; none if it is too large, or cannot be read."""
-    memory = folder.find(path)
-    return memory.passages if memory else []
-
-
-def _day_of(when: FileDate | None) -> dt.date | None:
-    """Return the day of a file; None if it names only a month."""
-    return when.date if when and not when.month else None
 
 
 # -- open ------------------------------------------------------------------------------
 
 
 def page(
-    folder: Folder,
-    path: str,
-    line: int,
-    lines: int | None,
-    budget: int,
-    moved_from: str = "",
+    folder: Folder, path: str, line: int, lines: int | None, budget: int, note: str = ""
 ) -> str:
     """Return the numbered lines of a file, whole, as many as the budget holds.
 
     What is left out says how to see it. A line that alone exceeds the budget is
-    clipped; opened by itself it is shown up to MAX_OPENED_CHARS.
+    clipped; opened by itself it is shown up to OPENED_CHARS.
 
     Args:
         folder: whose memory.
@@ -213,28 +177,23 @@ def page(
         line: the first line to show.
         lines: how many; None for all.
         budget: in tokens.
-        moved_from: the path that was asked for.
+        note: what the heading says, too.
 
     Raises:
         FilememError: there is no such line, or the file cannot be read.
     """
-    texts = lines_of(folder, path)
-    total = len(texts)
-    if total and line > total:
-        raise FilememError(
-            f"{path} has {total} lines; open it with a line from 1 to {total}."
-        )
-    was_moved = moved_from and moved_from.removeprefix("./") != path
-    note = f"moved from {moved_from}" if was_moved else ""
+    dated = DatedLines(folder, path)
+    total = len(dated.lines)
     heading = f"{file_heading(folder, path, note)}  {counted(total, 'line')}"
     if not total:
         return f"{heading}\n(no text)"
+    check_line(path, line, total)
     end = total if lines is None else min(total, line - 1 + lines)
-    dated = DatedLines(folder, path)
     if lines == 1:
-        shown = [f"{line:>4}  {dated.shown(texts[line - 1], line, MAX_OPENED_CHARS)}"]
+        text = dated.shown(line, dated.lines[line - 1], OPENED_CHARS)
+        shown = [f"{line:>4}  {text}"]
     else:
-        shown = _lines_within(dated, texts[:end], line, budget)
+        shown = _lines_within(dated, line, end, budget)
     last = line + len(shown) - 1
     if last < total:
         more = _call("open", path=path, line=last + 1, lines=lines)
@@ -242,23 +201,27 @@ def page(
     return "\n".join([heading, *shown])
 
 
-def _lines_within(
-    dated: DatedLines, texts: list[str], line: int, budget: int
-) -> list[str]:
-    """Return the numbered lines from `line` on that fit into a budget of tokens.
+def check_line(path: str, line: int, total: int) -> None:
+    """Raise FilememError if a file of so many lines has no such line."""
+    if line > total > 0:
+        raise FilememError(
+            f"{path} has {total} lines; open it with a line from 1 to {total}."
+        )
+
+
+def _lines_within(dated: DatedLines, line: int, end: int, budget: int) -> list[str]:
+    """Return the numbered lines up to `end` that fit into a budget of tokens.
 
     The first is clipped if it does not.
     """
     shown: list[str] = []
     left = budget
-    for number in range(line, len(texts) + 1):
-        text = texts[number - 1]
-        longest = max(1, len(clip_tokens(text[:MAX_OPENED_CHARS], budget)))
-        if len(text) > longest and shown:
-            break
-        entry = f"{number:>4}  {dated.shown(text, number, longest)}"
+    for number in range(line, end + 1):
+        text = dated.lines[number - 1]
+        longest = max(1, len(clip_tokens(text[:OPENED_CHARS], budget)))
+        entry = f"{number:>4}  {dated.shown(number, text, longest)}"
         left -= count_tokens(entry)
-        if left < 0 and shown:
+        if shown and (left < 0 or len(text) > longest):
             break
         shown.append(entry)
     return shown
@@ -295,7 +258,6 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
             f"… marks what was left out of long lines; {call} shows the first whole."
         )
     if shown.next_offset:
-        out += _rest(found, shown.next_offset)
         more = _call("grep", **{**asked, "offset": shown.next_offset})
         out.append(
             f"Matches {found.offset + 1:,} to {shown.next_offset:,} of {found.total:,}; "
@@ -311,61 +273,38 @@ def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
     matched = 0
     tokens = 0
     path = ""
-    left_out = False
     for match in found.lines:
-        if withheld.hides(match.path, 0):  # its name may tell it, too
-            matched += match.matches
-            continue
-        if tokens > GREP_TOKENS:
-            if match.matches:
-                shown.next_offset = found.offset + matched
-                break
-            left_out = True
-            continue
+        if tokens > GREP_TOKENS and match.matches:
+            shown.next_offset = found.offset + matched
+            break
+        matched += match.matches
+        if tokens > GREP_TOKENS or withheld.hides(match.path, 0):
+            continue  # the name of what is withheld may tell it, too
         before = len(shown.lines)
         if match.path != path:
             path = match.path
             dated = DatedLines(folder, path)
             shown.lines.append(file_heading(folder, path))
-        elif match.gap or left_out:
+        elif match.gap:
             shown.lines.append("      …")
-        text = match.text
-        if match.matches:
-            text = around_matches(text, match.spans)
-            matched += 1
+        text = around_matches(match) if match.matches else match.text
         if text != match.text and not shown.clipped:
             shown.clipped = match
         sign = " " if match.matches else "-"
-        shown.lines.append(f"{match.line:>4}{sign} {dated.shown(text, match.line)}")
+        shown.lines.append(f"{match.line:>4}{sign} {dated.shown(match.line, text)}")
         tokens += sum(map(count_tokens, shown.lines[before:]))
     return shown
 
 
-def around_matches(
-    text: str, spans: tuple[Span, ...], longest: int = LONG_CHARS
-) -> str:
-    """Return a line, if it is a long one only how it begins and what is around matches.
-
-    Args:
-        text: the line.
-        spans: where it matches.
-        longest: characters of a line that is shown whole.
-    """
+def around_matches(match: Match, longest: int = LONG_CHARS) -> str:
+    """Return a line; of one longer than `longest` how it begins, and what is around matches."""
+    text = match.text
     if len(text) <= longest:
         return text
     head = TURN_HEAD.match(text)
-    begin = head.end() if head else 0
-    kept = text[:begin]
-    end = begin
-    places: list[Span] = []
-    for first, last in spans:
-        if last - first > LONG_CHARS:  # both of its ends are shown
-            places += [(first, first), (last, last)]
-        else:
-            places.append((first, last))
-    for first, last in places:
-        start = max(first - AROUND_CHARS, begin)
-        stop = max(last, begin) + AROUND_CHARS
+    end = head.end() if head else 0
+    kept = text[:end]
+    for start, stop in _places_around(match.spans):
         if stop <= end:
             continue
         if start > end:
@@ -378,54 +317,40 @@ def around_matches(
     return kept if len(text) - len(kept) > MIN_CUT_CHARS else text
 
 
-def _rest(found: GrepPage, shown: int) -> list[str]:
-    """Return a line on the files of which nothing was shown yet, on the first page."""
-    counts = []
-    before = 0
-    for path, count in found.by_file.items():
-        if before >= shown:
-            counts.append(f"{path} {count:,}")
-        before += count
-    if not counts or found.offset:
-        return []
-    named = counts[:MAX_FILES_COUNTED]
-    more = len(counts) - len(named)
-    tail = f", and {counted(more, 'more file')}" if more else ""
-    return [f"By file, the rest: {', '.join(named)}{tail}."]
+def _places_around(spans: tuple[Span, ...]) -> list[Span]:
+    """Return what to show around matches: of a long match both of its ends."""
+    places: list[Span] = []
+    for first, last in spans:
+        if last - first > LONG_CHARS:
+            places.append((first - AROUND_CHARS, first + AROUND_CHARS))
+            first = last
+        places.append((first - AROUND_CHARS, last + AROUND_CHARS))
+    return places
 
 
 def looked_at(found: GrepPage) -> str:
-    """Return the first line of an answer: `12 lines in 4 of 214 files`."""
-    return _looked_at(
-        found.total, "line", len(found.by_file), found.files, found.archived_files
-    )
+    """Return the first line of an answer of grep: `12 lines in 4 of 214 files`."""
+    return _looked_at(found.total, "line", list(found.by_file), found.files)
 
 
-def _looked_at(number: int, noun: str, files: int, of: int, archived: int) -> str:
+def _looked_at(number: int, noun: str, paths: list[str], of: int) -> str:
     """Return `12 lines in 4 of 214 files, 2 of them archived`."""
-    kept = f", {archived:,} of them archived" if archived else ""
-    return f"{counted(number, noun)} in {files:,} of {counted(of, 'file')}{kept}"
+    said = f"{counted(number, noun)} in {len(paths):,} of {counted(of, 'file')}"
+    archived = sum(map(is_archived, paths))
+    return f"{said}, {archived:,} of them archived" if archived else said
 
 
 # -- search_files ------------------------------------------------------------------------------------------------
 
 
-def searched(found: "Found", *, shell: bool = False, calls: bool = True) -> str:
-    """Return the passages that search_files found, as an agent or a person reads them.
-
-    Args:
-        shell: name what to do next as a shell command, not as a tool's call.
-        calls: name what to do next at all.
-    """
-    hits = found.hits
-    paths = dict.fromkeys(hit.path for hit in hits)
-    archived = sum(is_archived(path) for path in paths)
-    out = [_looked_at(len(hits), "passage", len(paths), found.files, archived)]
-    out += found.notes
-    shown = {(hit.path, hit.line) for hit in hits}
+def searched(found: "Found") -> str:
+    """Return the passages that search_files found, as an agent or a person reads them."""
+    paths = list(dict.fromkeys(hit.path for hit in found.hits))
+    out = [_looked_at(len(found.hits), "passage", paths, found.files), *found.notes]
+    shown = {(hit.path, hit.line) for hit in found.hits}
     headed: set[str] = set()
     path = ""
-    for hit in hits:
+    for hit in found.hits:
         if hit.path != path:
             path = hit.path
             out.append(_hit_heading(hit, is_more=path in headed))
@@ -435,8 +360,6 @@ def searched(found: "Found", *, shell: bool = False, calls: bool = True) -> str:
             shown.add((path, lead.line))
             out.append(_lead_line(lead, hit))
         out.append(_passage(hit))
-    if calls:
-        out += _what_was_cut(found, shell=shell)
     return "\n".join(out)
 
 
@@ -444,16 +367,10 @@ def _hit_heading(hit: "Hit", *, is_more: bool) -> str:
     """Return the heading of a file: its title, whether it holds, what it rests on."""
     if is_more:
         return _heading(hit.path, hit.when, "more")
-    notes: list[str] = []
-    if hit.title:
-        notes.append(f'"{one_line(hit.title, LONGEST_TITLE)}"')
-    if hit.archived and not hit.newer:
-        notes.append("archived")
-    if hit.note:
-        notes.append(hit.note)
-    if hit.sources:
-        notes.append(f"from {one_line(', '.join(hit.sources))}")
-    return _heading(hit.path, hit.when, *notes)
+    title = f'"{one_line(hit.title, TITLE_CHARS)}"' if hit.title else ""
+    archived = "archived" if hit.archived and not hit.newer else ""
+    sources = f"from {one_line(', '.join(hit.sources))}" if hit.sources else ""
+    return _heading(hit.path, hit.when, title, archived, hit.note, sources)
 
 
 def _lead(hit: "Hit") -> Passage | None:
@@ -467,15 +384,39 @@ def _lead(hit: "Hit") -> Passage | None:
 def _lead_line(lead: Passage, hit: "Hit") -> str:
     """Return the end of the turn before a short reply."""
     text = " ".join(lead.text.split())
-    if len(text) > LONGEST_LEAD:
-        text = f"… {text[-LONGEST_LEAD:]}"
-    day = lead.day or _day_of(hit.when)
-    text = line_text(text, day, hit.path, lead.line)
+    if len(text) > LEAD_CHARS:
+        text = f"… {text[-LEAD_CHARS:]}"
+    text = line_text(text, lead.day or hit.date, hit.path, lead.line)
     return f"{lead.line:>4}- {escape_controls(lead.speaker)}: {text}"
 
 
-def _what_was_cut(found: "Found", *, shell: bool) -> list[str]:
-    """Return the calls that show the rest of a clipped passage, and more passages."""
+def _passage(hit: "Hit") -> str:
+    """Return a passage: its line number, who said it, the rest of it indented.
+
+    When it was said stands there if the heading does not tell it.
+    """
+    said = ""
+    if hit.speaker:
+        parts = [escape_controls(hit.speaker)]
+        if hit.date and not (hit.when and hit.date == hit.when.date):
+            parts.append(str(hit.date))
+        if hit.time and (
+            len(parts) > 1 or not (hit.when and hit.time == hit.when.time)
+        ):
+            parts.append(hit.time)
+        said = f"{' '.join(parts)}: "
+    lines = hit.excerpt.split("\n")
+    shown = [line_text(line, hit.date, hit.path, hit.line) for line in lines]
+    text = "\n      ".join(shown)
+    return f"{hit.line:>4}  {said}{text}"
+
+
+def what_was_cut(found: "Found", *, shell: bool = False) -> list[str]:
+    """Return how to see the rest of a clipped passage, and more passages.
+
+    Args:
+        shell: as a command, not as a tool's call.
+    """
     lines: list[str] = []
     cut = next((hit for hit in found.hits if hit.is_cut), None)
     if cut is not None:
@@ -486,35 +427,11 @@ def _what_was_cut(found: "Found", *, shell: bool) -> list[str]:
         lines.append(
             f"… marks what was left out of long passages; {call} shows one whole."
         )
-    limit = min(2 * max(len(found.hits), 5), MOST_HITS)
+    limit = min(2 * max(len(found.hits), 5), MAX_HITS)
     if found.more and found.hits and limit > len(found.hits):
         how = f"filemem search --limit {limit}" if shell else f'"limit": {limit}'
         lines.append(f"There are weaker ones; {how} shows more.")
     return lines
-
-
-def _passage(hit: "Hit") -> str:
-    """Return a passage: its line number, who said it when, what.
-
-    Further lines are indented under the first.
-    """
-    is_of_another_day = hit.when is not None and hit.date != hit.when.date
-    said = ""
-    if hit.speaker:
-        said = escape_controls(hit.speaker)
-        if is_of_another_day:
-            said += f" {hit.date}"
-        has_own_time = hit.when is None or hit.time != hit.when.time
-        if hit.time and (is_of_another_day or has_own_time):
-            said += f" {hit.time}"
-        said += ": "
-    day = hit.date if is_of_another_day else _day_of(hit.when)
-    first, *rest = [
-        line_text(line, day, hit.path, hit.line) for line in hit.excerpt.split("\n")
-    ]
-    lines = [f"{hit.line:>4}  {said}{first}"]
-    lines += [f"      {line}" for line in rest]
-    return "\n".join(lines)
 
 
 def spelt(day: dt.date) -> str:

@@ -5,7 +5,7 @@ Text in, text out, never an exception.
 
 import datetime as dt
 import json
-import re
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,15 +30,14 @@ _TOOLS: dict[str, dict[str, Any]] = {
 _EXAMPLES = {
     "pattern": "oolong",
     "query": "What tea do I like?",
+    "path": "profile.md",
     "text": "Prefers oolong tea.",
 }
-_EXAMPLE_PATH = "profile.md"
-_FROM_ZERO = ("context", "offset")  # other numbers are from 1
-_LARGEST = {"context": 20, "limit": 200, "importance": 10}
-LARGEST_NUMBER = 10**9
-LONGEST_ERROR = 1000  # characters
+_MIN = {"context": 0, "offset": 0}  # other numbers are from 1
+_MAX = {"context": 20, "limit": render.MAX_HITS, "importance": 10}
+MAX_NUMBER = 10**9
 MAX_ARGUMENT_CHARS = 10_000
-_WHOLE_NUMBER = re.compile(r"\s*([+-]?\d{1,12})(?:\.0*)?\s*")
+LONGEST_ERROR = 1000  # characters
 
 
 class Toolbox:
@@ -72,39 +71,32 @@ class Toolbox:
         """
         self.hits = None
         self.places = []
-        tools: dict[str, Callable[..., str]] = {
-            "grep": self._grep,
-            "search_files": self._search_files,
-            "open": self._open,
-            "close": self._close,
-        }
         try:
-            if name not in tools:
+            if name not in _TOOLS:
                 raise FilememError(
                     f"there is no tool {one_line(str(name))!r}; "
-                    f"the tools are {', '.join(tools)}."
+                    f"the tools are {', '.join(_TOOLS)}."
                 )
             given = checked(name, arguments, _TOOLS[name])
-            return escape_controls(tools[name](**given))
+            return escape_controls(getattr(self, f"_{name}")(**given))
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
-    def _grep(
-        self,
-        pattern: str,
-        speaker: str | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        **how: Any,
-    ) -> str:
-        said_by = None
+    def _grep(self, pattern: str, **how: Any) -> str:
+        asked = {"pattern": pattern, **how}
+        speaker = how.pop("speaker", None)
+        speakers = None
         if speaker:
-            said_by = filters.said_by(index.of(self._folder).corpus(), speaker)
+            corpus = index.of(self._folder).corpus()
+            speakers = filters.speaker_names(corpus, speaker)
+        days = filters.bounds(
+            how.pop("after", None), how.pop("before", None), self._now().date()
+        )
         found = grep(
             self._folder,
             pattern,
-            said_by=said_by,
-            days=filters.bounds(after, before, self._now().date()),
+            speakers=speakers,
+            days=days,
             current=self.current,
             brackets=True,
             **how,
@@ -113,21 +105,16 @@ class Toolbox:
         self.places = [
             f"{line.path}:{line.line}" for line in found.lines if line.matches
         ]
-        asked = {"pattern": pattern, "speaker": speaker}
-        asked |= {"after": after, "before": before, **how}
         return render.grepped(self._folder, found, asked)
 
     def _search_files(self, query: str, **how: Any) -> str:
+        today = self._now().date()
         found = search_files(
-            index.of(self._folder),
-            query,
-            today=self._now().date(),
-            current=self.current,
-            **how,
+            index.of(self._folder), query, today=today, current=self.current, **how
         )
         self.hits = len(found.hits)
         self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
-        return render.searched(found)
+        return "\n".join([render.searched(found), *render.what_was_cut(found)])
 
     def _open(self, path: str, line: int = 1, lines: int | None = None) -> str:
         """Show a file's lines; it joins the open files. A citation may be the path."""
@@ -135,46 +122,44 @@ class Toolbox:
         if line == 1 and cited and cited["line"]:
             path = cited["path"]
             line = max(1, int(cited["line"]))
-        where, shown = self._page(path, line, lines)
-        self.open_files.pop(where, None)
-        self.open_files[where] = (line, lines)
+        shown = self._reopened(path, line, lines)
+        where = list(self.open_files)[-1]
         self.places = [f"{where}:{line}"]
         if self.noting:
             recalls.note_recall(self._folder, where, recalls.OPENED, self._now())
-        most = self._config.open_files
-        closed = list(self.open_files)[:-most]
+        limit = self._config.open_files
+        closed = list(self.open_files)[:-limit]
         for other in closed:
             del self.open_files[other]
-        if closed:
-            shown += (
-                f"\nClosed {', '.join(closed)}: at most {most} files are open at once."
-            )
+        if not closed:
+            return shown
+        names = ", ".join(closed)
+        return f"{shown}\nClosed {names}: at most {limit} files are open at once."
+
+    def _reopened(self, path: str, line: int, lines: int | None) -> str:
+        """Return lines of a file, which becomes the most recently used, where it is now."""
+        where = self._folder.locate(path)
+        is_moved = path.removeprefix("./") != where
+        note = f"moved from {path}" if is_moved else ""
+        budget = self._config.open_tokens
+        shown = render.page(self._folder, where, line, lines, budget, note)
+        self.open_files.pop(where, None)
+        self.open_files[where] = (line, lines)
         return shown
 
-    def _page(self, path: str, line: int, lines: int | None) -> tuple[str, str]:
-        """Return where a file lies now, and its lines."""
-        where = self._folder.locate(path)
-        budget = self._config.open_tokens
-        shown = render.page(self._folder, where, line, lines, budget, moved_from=path)
-        return where, shown
-
     def _close(self, path: str) -> str:
-        path = path.removeprefix("./")
-        names = (
-            path,
-            f"archive/{path}",
-            path.removeprefix("archive/"),
-            path.rpartition(":")[0],
-        )
-        closed = [name for name in names if name in self.open_files][:1]
-        for name in closed:
-            del self.open_files[name]
+        wanted = path.removeprefix("./").removeprefix("archive/")
+        closed = ""
+        for name in self.open_files:
+            if name.removeprefix("archive/") in (wanted, wanted.rpartition(":")[0]):
+                closed = name
+        self.open_files.pop(closed, None)
         still = "no file is open"
         if self.open_files:
             still = f"open are {', '.join(self.open_files)}"
         if not closed:
             raise FilememError(f"{one_line(path)} is not open; {still}.")
-        return f"Closed {closed[0]}; {still}."
+        return f"Closed {closed}; {still}."
 
     def pages(self) -> list[tuple[str, str]]:
         """Return each open file's path with its lines as they are on disk now.
@@ -186,12 +171,11 @@ class Toolbox:
         self.open_files = {}
         for path, (line, lines) in opened.items():
             try:
-                where, text = self._page(path, line, lines)
+                text = self._reopened(path, line, lines)
             except FilememError as error:
-                where = path
+                self.open_files[path] = (line, lines)
                 text = str(error)
-            self.open_files[where] = (line, lines)
-            shown[where] = text
+            shown[list(self.open_files)[-1]] = text
         return list(shown.items())
 
 
@@ -213,82 +197,57 @@ def checked(
     Raises:
         FilememError: the call is wrong; the sentence says how to put it right.
     """
+    try:
+        given = arguments
+        if isinstance(arguments, str):
+            given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError) as error:
+        reason = one_line(str(error), 80)
+        raise FilememError(
+            f"the arguments of {name} are not valid JSON ({reason}); send an object."
+        ) from None
+    if not isinstance(given, dict):
+        raise FilememError(
+            f"the arguments of {name} are no JSON object; send an object."
+        )
     known = schema["properties"]
-    needs = schema["required"]
-    given = _parsed(name, arguments, next(iter(known)))
-    for key in given:
+    values: dict[str, Any] = {}
+    for key, value in given.items():
         if key not in known:
             raise FilememError(
                 f"{name} has no argument {one_line(key)!r}; "
                 f"its arguments are {', '.join(known)}."
             )
-    # Models fill what they leave out with null or with empty text.
-    values = {}
-    for key, value in given.items():
         is_blank = isinstance(value, str) and not value.strip()
-        if value is not None and not is_blank:
-            values[key] = _checked_value(f"{key} of {name}", value, known[key])
-    for key in needs:
+        if value is not None and not is_blank:  # as models fill what they leave out
+            check = _text if known[key]["type"] == "string" else _number
+            values[key] = check(f"{key} of {name}", value, known[key])
+    for key in schema["required"]:
         if key not in values:
-            example = _EXAMPLES.get(key, _EXAMPLE_PATH)
-            raise FilememError(
-                f'{name} needs {key}; call it as {name} {{"{key}": "{example}"}}.'
-            )
+            example = f'{name} {{"{key}": "{_EXAMPLES[key]}"}}'
+            raise FilememError(f"{name} needs {key}; call it as {example}.")
     return values
 
 
-def _parsed(name: str, arguments: str | dict[str, Any], needed: str) -> dict[str, Any]:
-    """Return the arguments as an object; raise FilememError if they are none."""
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError) as error:
-            reason = one_line(str(error), 80)
-            raise FilememError(
-                f"the arguments of {name} are not valid JSON ({reason}); send an object."
-            ) from None
-    if not isinstance(arguments, dict):
+def _text(what: str, value: Any, schema: dict[str, Any]) -> str:
+    if not isinstance(value, str) or len(value) > MAX_ARGUMENT_CHARS:
         raise FilememError(
-            f'the arguments of {name} are not a JSON object; send {{"{needed}": …}}.'
+            f"{what} takes text; send at most {MAX_ARGUMENT_CHARS:,} characters."
         )
-    return arguments
-
-
-def _checked_value(what: str, value: Any, schema: dict[str, Any]) -> Any:
-    """Return an argument's value; raise FilememError for a wrong type or size."""
-    if schema["type"] == "string":
-        return _checked_text(what, value, schema.get("enum"))
-    return _checked_number(what, value)
-
-
-def _checked_text(what: str, value: Any, choices: list[str] | None) -> str:
-    if not isinstance(value, str):
-        raise FilememError(f"{what} takes text, not {_as_json(value)}.")
-    if len(value) > MAX_ARGUMENT_CHARS:
-        raise FilememError(
-            f"{what} is {len(value):,} characters long; "
-            f"send at most {MAX_ARGUMENT_CHARS:,}."
-        )
-    if choices and value not in choices:
+    choices = schema.get("enum", [value])
+    if value not in choices:
         raise FilememError(f"{what} is one of {', '.join(choices)}.")
     return value
 
 
-def _checked_number(what: str, value: Any) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, str):
-        written = _WHOLE_NUMBER.fullmatch(value)
-        value = int(written[1]) if written else value
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise FilememError(f"{what} takes a whole number, not {_as_json(value)}.")
+def _number(what: str, value: Any, schema: dict[str, Any]) -> int:
     key = what.partition(" ")[0]
-    least = 0 if key in _FROM_ZERO else 1
-    most = _LARGEST.get(key, LARGEST_NUMBER)
-    if not least <= value <= most:
+    least = _MIN.get(key, 1)
+    most = _MAX.get(key, MAX_NUMBER)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, bool) or number % 1 or not least <= number <= most:
         raise FilememError(f"{what} is a whole number from {least:,} to {most:,}.")
-    return value
-
-
-def _as_json(value: Any) -> str:
-    return one_line(json.dumps(value, default=str), 60)
+    return int(number)
