@@ -176,9 +176,7 @@ def _gone(history: History, plan: DeletionPlan) -> frozenset[str]:
     """Return the files that go from every commit: those that are deleted now, and those
     whose name tells it, where no file has that name any more."""
     listed = "log -m --root --name-only --format= -z --all --full-history --".split()
-    every = history.repository.run(
-        *listed, pathspec(history.prefix), timeout=TIMEOUT_SECONDS
-    )
+    every = history.repository.run(*listed, pathspec(history.prefix))
     gone = set(plan.gone)
     for path in split_nul(every):
         own = live(history.own_path(path))
@@ -239,7 +237,7 @@ def _take_over(copy: str, repository: Repository) -> None:
     """Take the refs of a copy over. What is known of a remote's is not kept where it was
     rewritten: there the old history is the remote's."""
     before = _refs(repository)
-    repository.run(*_FETCH.split(), copy, "+refs/*:refs/*", timeout=TIMEOUT_SECONDS)
+    repository.run(*_FETCH.split(), copy, "+refs/*:refs/*")
     after = _refs(repository)
     for ref, name in before.items():
         if ref.startswith("refs/remotes/") and after.get(ref) != name:
@@ -254,9 +252,8 @@ def _prune(repository: Repository) -> None:
     shutil.rmtree(os.path.join(repository.common_dir, "rr-cache"), ignore_errors=True)
     expire = "reflog expire --expire=now --expire-unreachable=now --all".split()
     # Reflogs are found by git in its own folder.
-    env = {"GIT_COMMON_DIR": repository.common_dir}
-    repository.run(*expire, env=env, timeout=TIMEOUT_SECONDS)
-    repository.run(*_COLLECT.split(), timeout=TIMEOUT_SECONDS)
+    repository.run(*expire, GIT_COMMON_DIR=repository.common_dir)
+    repository.run(*_COLLECT.split())
 
 
 def _refs(repository: Repository) -> dict[str, str]:
@@ -361,7 +358,7 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     repository = history.repository
     listed = "rev-list --objects --all --indexed-objects".split()
     places = dict[str, str]()
-    for line in repository.run(*listed, timeout=TIMEOUT_SECONDS).split(b"\n"):
+    for line in repository.run(*listed).split(b"\n"):
         oid, _, path = os.fsdecode(line).partition(" ")
         places[oid] = path
     touching = {*_commits(history)} if repository.resolve() else set[str]()

@@ -442,11 +442,13 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
             "name a later day."
         )
     past = Past(folder, found[0], end, Scratch(folder))
-    index = {"GIT_INDEX_FILE": f"{past.root}.index"}
-    repository.run("read-tree", f"{past.commit.commit}:{history.prefix}", env=index)
+    index = f"{past.root}.index"
+    repository.run(
+        "read-tree", f"{past.commit.commit}:{history.prefix}", GIT_INDEX_FILE=index
+    )
     repository.run(
         *("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet"),
         f"--prefix={past.root}/",
-        env=index,
+        GIT_INDEX_FILE=index,
     )
     return past

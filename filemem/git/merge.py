@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from filemem.errors import Changed, FilememError, Refused
-from filemem.git.history import LOGS, changed_paths
+from filemem.git.history import changed_paths
 from filemem.git.repository import Repository
 from filemem.store import files
-from filemem.store.folder import numbered
 from filemem.store.paths import ARCHIVE
 from filemem.text.plain import first_few, one_line
 
@@ -67,17 +66,6 @@ class Version:
     entry: str = ""
 
 
-@dataclass
-class Merge:
-    """What came of a merge: the changes to make, and what to tell of some files.
-
-    `conflicts` has the end of a sentence for each path at which the two sides met.
-    """
-
-    changes: list[FileChange] = field(default_factory=list)
-    conflicts: dict[str, str] = field(default_factory=dict)
-
-
 def merge_trees(
     repository: Repository,
     trees: Trees,
@@ -102,10 +90,10 @@ def merge_trees(
             met.append(sides)
             entries |= {side.entry for side in sides}
     texts = repository.contents(entries - {""})
-    merger = _Merger(repository, trees, texts | {"": b""}, scratch, union)
+    merge = Merge(repository, texts | {"": b""}, scratch, union)
     for sides in met:
-        merger.merge(*sides)
-    return merger.result
+        merge.add(*sides)
+    return merge
 
 
 def _by_name(trees: Iterable[Tree]) -> list[dict[str, Version]]:
@@ -147,27 +135,28 @@ def _check_regular(versions: Iterable[Version]) -> None:
 
 
 @dataclass(frozen=True)
-class _Merger:
-    """Merges one file after the other into `result`; see `merge_trees`.
+class Merge:
+    """What comes of merging one file after the other; see `merge_trees`.
 
-    `texts` has the bytes of each entry.
+    `texts` has the bytes of each entry. `changes` are to be made; `conflicts` has the
+    end of a sentence for each path at which the two sides met.
     """
 
     repository: Repository
-    trees: Trees
     texts: Mapping[str, bytes]
     scratch: str
     union: bool
-    result: Merge = field(default_factory=Merge)
+    changes: list[FileChange] = field(default_factory=list)
+    conflicts: dict[str, str] = field(default_factory=dict)
 
-    def merge(self, base: Version, ours: Version, theirs: Version) -> None:
+    def add(self, base: Version, ours: Version, theirs: Version) -> None:
         """Bring in what their side did to a file, which they changed."""
         if ours.entry and theirs.entry:
             self._merge_both(base, ours, theirs)
         elif base.entry == ours.entry:  # deleted or new on their side
             self._change(ours, theirs.path, self.texts[theirs.entry])
         elif base.entry != theirs.entry:
-            self.result.conflicts[ours.path or theirs.path] = (
+            self.conflicts[ours.path or theirs.path] = (
                 "deleted on one machine and changed on the other; it is kept."
             )
             if theirs.entry and self.union:
@@ -176,27 +165,22 @@ class _Merger:
     def _merge_both(self, base: Version, ours: Version, theirs: Version) -> None:
         """Merge where a file lies and what is in it."""
         target = theirs.path if ours.path == base.path else ours.path
-        text: bytes | None = self.texts[theirs.entry]
-        is_met = False
-        if theirs.entry in (base.entry, ours.entry):
-            text = self.texts[ours.entry]
-        elif base.entry != ours.entry:
+        text: bytes | None = self.texts[ours.entry]
+        if base.entry == ours.entry:
+            text = self.texts[theirs.entry]
+        elif theirs.entry not in (base.entry, ours.entry):
             text = self._merged([ours, base, theirs])
-            is_met = text is None
-        if text is None and self.union:
-            text = self._merged([ours, base, theirs], "--union")
-        if text is not None:
-            self._change(ours, target, text)
-            if is_met and not _GROWING.search(target):
-                self.result.conflicts[target] = (
-                    "was changed on both machines in the same lines; "
-                    "it now holds both versions."
-                )
-            return
-        self.result.conflicts[target] = "was changed in the same lines."
-        if self.union:
-            self._change(ours, target, self.texts[ours.entry])
-            self._keep_beside(target, theirs)
+        met = ""
+        if text is None:
+            met = "in the same lines; it now holds both versions."
+            if self.union:
+                text = self._merged([ours, base, theirs], "--union")
+        if text is None:
+            met = "and is no text; this machine's stays, git has the other's."
+            text = self.texts[ours.entry]
+        self._change(ours, target, text)
+        if met and not (self.union and _GROWING.search(target)):
+            self.conflicts[target] = f"was changed on both machines {met}"
 
     def _merged(self, sides: Iterable[Version], *how: str) -> bytes | None:
         """Return the lines of ours, base and theirs merged by git, None if it cannot."""
@@ -208,34 +192,27 @@ class _Merger:
         done = self.repository.call("merge-file", "-p", *how, *places)
         return None if done.code else _PADDING_LINE.sub(b"", done.stdout)
 
-    def _keep_beside(self, path: str, theirs: Version) -> None:
-        """Keep what is no text, and so cannot be merged, under the next free name."""
-        for beside in numbered(path):
-            if not any(beside in tree for tree in self.trees):
-                break
-        self._change(Version(), beside, self.texts[theirs.entry])
-        self.result.conflicts[path] = (
-            "was changed on both machines and is no text; "
-            f"the other's is {one_line(beside)} now."
-        )
-
     def _change(self, ours: Version, target: str, text: bytes) -> None:
         old = self.texts[ours.entry]
         if (ours.path, old) != (target, text):
             change = FileChange(ours.path, target, old, text)
-            self.result.changes.append(change)
+            self.changes.append(change)
 
 
 # -- bringing files to it ------------------------------------------------------------
 
 
-def check_clean(repository: Repository, changes: Iterable[FileChange]) -> None:
-    """Raise FilememError if uncommitted edits, or links, are in the way of changes."""
-    touched = [path for change in changes for path in change.paths]
+def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
+    """Make the changes on disk: new files first, so that nothing is missing meanwhile.
+
+    Raises FilememError, with nothing written, if uncommitted edits or links are in the
+    way; Changed if a person saves one of the files at the same moment.
+    """
+    todo = sorted(changes, key=lambda change: (bool(change.source), not change.target))
     uncommitted = changed_paths(repository, "")
     edited = []
-    for path in touched:
-        if path in uncommitted and not path.endswith(LOGS):
+    for path in (path for change in todo for path in change.paths):
+        if path in uncommitted:
             edited.append(one_line(path))
         if files.through_link(f"{repository.root}/{path}"):
             raise Refused(
@@ -247,54 +224,30 @@ def check_clean(repository: Repository, changes: Iterable[FileChange]) -> None:
             f"your uncommitted changes in {first_few(edited)} are in the way; "
             "commit them, then try again."
         )
-
-
-def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
-    """Make the changes on disk: new files first, so that nothing is missing meanwhile.
-
-    Raises Changed if a person saves one of the files at the same moment.
-    """
-    todo = sorted(changes, key=lambda change: (bool(change.source), not change.target))
     for change in todo:
-        source = f"{repository.root}/{change.source}"
-        target = f"{repository.root}/{change.target}"
-        if not change.target:
-            _delete(source, change.old)
-            continue
-        files.make_folder(os.path.dirname(target))
-        if change.source and source != target:
-            files.rename_new(source, target)
-            files.sync_folder(os.path.dirname(target))
-            files.sync_folder(os.path.dirname(source))
-        if os.path.lexists(target):
-            _edit(target, change)
-        else:
-            files.create(target, change.new)
+        _carry_out(repository.root, change)
 
 
-def _delete(place: str, old: bytes) -> None:
-    files.delete_if(place, lambda path: files.read(path) == old)
-    files.sync_folder(os.path.dirname(place))
-
-
-def _edit(place: str, change: FileChange) -> None:
-    """Replace a file's bytes; a log keeps the lines that have just come to it."""
-    is_log = change.target.endswith(LOGS)
-
-    def merged(now: bytes) -> bytes:
-        if now != change.old and not is_log:
-            raise Changed(
-                f"{change.target} has just been changed; commit it, then try again."
-            )
-        return change.new if now == change.old else _with_lines(now, change.new)
-
-    files.edit(place, merged)
-
-
-def _with_lines(text: bytes, other: bytes) -> bytes:
-    """Return a log with the lines of another that it has not."""
-    known = {*text.splitlines(keepends=True)}
-    new = [line for line in other.splitlines(keepends=True) if line not in known]
-    if text and not text.endswith(b"\n"):
-        text += b"\n"
-    return text + b"".join(new)
+def _carry_out(root: str, change: FileChange) -> None:
+    """Make one change, durably, if the file is as the change has it."""
+    source = f"{root}/{change.source}"
+    target = f"{root}/{change.target}"
+    if not change.target:
+        files.delete_if(source, lambda path: files.read(path) == change.old)
+        files.sync_folder(os.path.dirname(source))
+        return
+    files.make_folder(os.path.dirname(target))
+    if not change.source:
+        files.create(target, change.new)
+        return
+    if source != target:
+        files.rename_new(source, target)
+        files.sync_folder(os.path.dirname(target))
+        files.sync_folder(os.path.dirname(source))
+    is_edited = files.edit(
+        target, lambda now: change.new if now == change.old else None
+    )
+    if not is_edited and change.old != change.new:
+        raise Changed(
+            f"{change.target} has just been changed; commit it, then try again."
+        )

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound, Refused
@@ -85,11 +85,6 @@ _LINKED = (
     "info/exclude",
 )
 _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
-_IN_PROGRESS = {
-    "MERGE_HEAD": "merge",
-    "CHERRY_PICK_HEAD": "cherry-pick",
-    "REVERT_HEAD": "revert",
-}
 
 
 class GitError(FilememError):
@@ -209,7 +204,7 @@ class Repository:
         listed = self.call(
             *("config", "--file", "-", "--no-includes", "--list", "-z"),
             stdin=os.fsencode(read_text(self.common_dir, "config")),
-            env={"GIT_DIR": os.devnull},
+            GIT_DIR=os.devnull,
         )
         settings = {}
         for entry in split_nul(listed.stdout):
@@ -219,10 +214,8 @@ class Repository:
 
     # -- running git -----------------------------------------------------------------
 
-    def start(
-        self, *arguments: str, env: Mapping[str, str] | None = None
-    ) -> subprocess.Popen[bytes]:
-        """Start a git command. Raises GitError if git is missing."""
+    def start(self, *arguments: str, **env: str) -> subprocess.Popen[bytes]:
+        """Start a git command; `env` are more variables. Raises GitError if git is missing."""
         inherited = {
             key: value
             for key, value in os.environ.items()
@@ -235,7 +228,7 @@ class Repository:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**inherited, **_ENVIRONMENT, **self._environment, **(env or {})},
+                env={**inherited, **_ENVIRONMENT, **self._environment, **env},
                 start_new_session=True,  # no terminal to ask at
                 umask=0o077,
             )
@@ -249,14 +242,16 @@ class Repository:
         self,
         *arguments: str,
         stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        timeout: float = LOCAL_TIMEOUT_SECONDS,
+        **env: str,
     ) -> GitResult:
         """Run a git command, whatever its exit code.
 
-        Raises GitError if git is missing or takes longer than `timeout` seconds.
+        Raises GitError if git is missing, or takes longer than it may.
         """
-        with self.start(*arguments, env=env) as process:
+        timeout = LOCAL_TIMEOUT_SECONDS
+        if arguments[0] in ("ls-remote", "fetch", "push"):
+            timeout = NETWORK_TIMEOUT_SECONDS
+        with self.start(*arguments, **env) as process:
             try:
                 stdout, stderr = process.communicate(stdin, timeout)
             except subprocess.TimeoutExpired:
@@ -271,19 +266,13 @@ class Repository:
         reason = _reason(stderr.decode(errors="replace"), process.returncode)
         return GitResult(process.returncode, stdout, f"git: {reason}")
 
-    def run(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        timeout: float = LOCAL_TIMEOUT_SECONDS,
-    ) -> bytes:
+    def run(self, *arguments: str, stdin: bytes = b"", **env: str) -> bytes:
         """Return what a git command prints; raises GitError if it fails.
 
         Where another git holds a lock it is tried again for three seconds.
         """
         for delay in (*RETRY_DELAYS_SECONDS, 0.0):
-            result = self.call(*arguments, stdin=stdin, env=env, timeout=timeout)
+            result = self.call(*arguments, stdin=stdin, **env)
             if not result.code:
                 return result.stdout
             if "File exists" not in result.reason:
@@ -293,11 +282,9 @@ class Repository:
             f"{result.reason}; if no other git is at work here, delete that lock."
         )
 
-    def text(
-        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
-    ) -> str:
+    def text(self, *arguments: str, stdin: bytes = b"", **env: str) -> str:
         """Return what a git command prints as text, without its last newline."""
-        output = self.run(*arguments, stdin=stdin, env=env)
+        output = self.run(*arguments, stdin=stdin, **env)
         return os.fsdecode(output).removesuffix("\n")
 
     # -- state -----------------------------------------------------------------------
@@ -317,8 +304,9 @@ class Repository:
 
     def require_branch(self) -> None:
         """Raise GitError, with the remedy, if nothing can be committed now."""
-        for name, operation in _IN_PROGRESS.items():
-            if os.path.lexists(os.path.join(self.git_dir, name)):
+        for operation in ("merge", "cherry-pick", "revert"):
+            head = f"{operation.replace('-', '_').upper()}_HEAD"
+            if os.path.lexists(os.path.join(self.git_dir, head)):
                 raise GitError(
                     f"a {operation} is in progress in {self.root}; "
                     f"finish it with git {operation} --continue, then try again."
@@ -340,20 +328,17 @@ class Repository:
         """
         return files.lock(os.path.join(self.git_dir, LOCK), LOCK_TIMEOUT_SECONDS)
 
-    def tree(self, treeish: str, path: str = "") -> dict[str, str]:
-        """Return the files of a tree, all or under `path`, each with its entry.
+    def tree(self, treeish: str) -> dict[str, str]:
+        """Return the files of a tree, each with its entry; of none, '', there are none.
 
-        An entry is mode, type and object name, as `git ls-tree` prints them. Before
-        the first commit, with a `treeish` of '', there are none.
+        An entry is mode, type and object name, as `git ls-tree` prints them.
         """
-        if not treeish:
-            return {}
-        limit = ["--", path] if path else []
-        output = self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *limit)
-        files = {}
-        for line in split_nul(output):
-            entry, _, name = line.partition("\t")
-            files[name] = entry
+        files: dict[str, str] = {}
+        if treeish:
+            output = self.run("ls-tree", "-r", "-z", "--full-tree", treeish)
+            for line in split_nul(output):
+                entry, _, name = line.partition("\t")
+                files[name] = entry
         return files
 
     def contents(self, entries: Iterable[str]) -> dict[str, bytes]:
@@ -382,62 +367,47 @@ class Repository:
         """Commit exactly these files as they are on disk, ignored ones too, unsigned.
 
         `merged` is a second parent. What else is staged stays staged and is not
-        committed. Nothing is committed and the index is as before if this raises.
+        committed. Nothing is committed if this raises GitError.
         """
         name, _, email = author.removesuffix(">").partition(" <")
         moment = at.astimezone().isoformat(timespec="seconds")
-        env = {
-            "GIT_AUTHOR_NAME": name,
-            "GIT_AUTHOR_EMAIL": email,
-            "GIT_AUTHOR_DATE": moment,
-            "GIT_COMMITTER_DATE": moment,
-        }
-        head = self.resolve()
+        listed = join_nul(paths)
         parents = []
-        for parent in (head, merged):
+        for parent in (self.resolve(), merged):
             if parent:
                 parents += ["-p", parent]
-        listed = [*paths]
-        with self.staging(listed, head):
-            tree = self._tree_of(listed, head)
-            commit = self.text(
-                *("commit-tree", "--no-gpg-sign", tree, *parents),
-                stdin=os.fsencode(message),
-                env=env,
-            )
-            self.move_head(commit, head, f"commit: {message.partition(chr(10))[0]}")
+        commit = self.text(
+            *("commit-tree", "--no-gpg-sign", self._tree_with(listed), *parents),
+            stdin=os.fsencode(message),
+            GIT_AUTHOR_NAME=name,
+            GIT_AUTHOR_EMAIL=email,
+            GIT_AUTHOR_DATE=moment,
+            GIT_COMMITTER_DATE=moment,
+        )
+        self.advance(listed, commit, f"commit: {message.splitlines()[0]}")
         self.call("gc", "--auto", "--quiet")
 
-    def move_head(self, commit: str, before: str, reason: str) -> None:
-        """Move the branch to a commit; raises GitError if it is not where it was."""
+    def advance(self, listed: bytes, commit: str, reason: str) -> None:
+        """Move the branch on to a commit, and stage the files that it has as on disk.
+
+        `listed` are their paths, each ended by NUL.
+        """
+        before = self.resolve()
+        self._stage(listed)
         self.run("update-ref", "-m", reason, "HEAD", commit, before)
 
-    @contextlib.contextmanager
-    def staging(self, paths: list[str], head: str) -> Iterator[None]:
-        """Stage files as they are on disk; if what follows fails, as HEAD has them."""
-        self._update_index(paths, {})
-        try:
-            yield
-        except BaseException:
-            with contextlib.suppress(GitError):
-                entries = self.tree(head)
-                nothing = "0 " + "0" * (len(head) or 40)
-                lines = [f"{entries.get(path, nothing)}\t{path}" for path in paths]
-                self.run("update-index", "-z", "--index-info", stdin=join_nul(lines))
-            raise
-
-    def _update_index(self, paths: list[str], env: Mapping[str, str]) -> None:
-        """Put files into the index as they are on disk; what is gone there goes."""
-        command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-        self.run(*command, stdin=join_nul(paths), env=env)
-
-    def _tree_of(self, paths: list[str], head: str) -> str:
-        """Write the tree of HEAD with these files as they are on disk; return its name."""
+    def _tree_with(self, listed: bytes) -> str:
+        """Write the tree of HEAD with some files as they are on disk; return its name."""
         with tempfile.TemporaryDirectory(dir=self.git_dir) as scratch:
-            env = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
-            self.run("read-tree", head or "--empty", env=env)
-            self._update_index(paths, env)
-            return self.text("write-tree", env=env)
+            index = os.path.join(scratch, "index")
+            self.run("read-tree", self.resolve() or "--empty", GIT_INDEX_FILE=index)
+            self._stage(listed, GIT_INDEX_FILE=index)
+            return self.text("write-tree", GIT_INDEX_FILE=index)
+
+    def _stage(self, listed: bytes, **env: str) -> None:
+        """Stage files as they are on disk; what is gone there is staged so."""
+        command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        self.run(*command, stdin=listed, **env)
 
 
 def _reason(stderr: str, code: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from filemem.errors import FilememError
@@ -16,17 +16,18 @@ from filemem.git.history import (
     changed_paths,
     commit_message,
 )
-from filemem.git.merge import Trees, carry_out, check_clean, merge_trees
+from filemem.git.merge import Trees, carry_out, merge_trees
 from filemem.git.repository import (
-    NETWORK_TIMEOUT_SECONDS,
     GitError,
     Repository,
+    join_nul,
     read_text,
 )
 from filemem.store.folder import StoreFolder
 from filemem.store.scratch import Scratch
 from filemem.text.plain import counted, first_few, one_line
 
+NOTED = "Note what was recalled and imported"
 MAX_PUSHES = 6  # before which another machine may come each time
 # The old names of commits that were rewritten so as to forget, in the git directory.
 PURGED = "filemem-purged"
@@ -62,8 +63,8 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     branch = _remote_branch(repository, remote)
     for user in _users(history):
         user.recover()
-    history.record("Note what was recalled and imported", LOGS, {}, at)
     with repository.lock():
+        history.commit((), NOTED, at)
         before = repository.resolve()
         messages: list[str] = []
         branch = _exchange(history, branch, at, messages)
@@ -79,12 +80,16 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     return messages
 
 
-def _users(history: History) -> list[History]:
-    """Return the histories of all whose memories are in the repository."""
+def _users(history: History, tops: Collection[str] | None = None) -> list[History]:
+    """Return the histories of those whose memories are in the repository.
+
+    With `tops`, the first folders of some paths, of those alone whose these are.
+    """
     if not history.prefix:
         return [history]
     store = StoreFolder(history.folder.store)
-    return [History(store.folder(name)) for name in store.users()]
+    users = map(store.folder, store.users())
+    return [History(user) for user in users if tops is None or user.name in tops]
 
 
 def _exchange(
@@ -108,9 +113,8 @@ def _exchange(
             raise FilememError(
                 "there is nothing to sync yet, here or there; remember something first."
             )
-        if head != branch.commit:
-            refusal = _push(repository, branch, head)
-        if head == branch.commit or not refusal:
+        refusal = _push(repository, branch, head)
+        if not refusal:
             return branch
     raise GitError(
         f"{one_line(branch.remote)} did not take the push ({refusal}); what "
@@ -183,7 +187,7 @@ def _fetch(repository: Repository, branch: RemoteBranch) -> RemoteBranch:
 
 def _reach(repository: Repository, command: str, *arguments: str) -> str:
     """Return what a git command that asks a remote prints; raises GitError."""
-    result = repository.call(command, *arguments, timeout=NETWORK_TIMEOUT_SECONDS)
+    result = repository.call(command, *arguments)
     if result.code:
         raise GitError(
             f"the remote cannot be reached ({result.reason}); everything is "
@@ -202,8 +206,7 @@ def _push(repository: Repository, branch: RemoteBranch, commit: str) -> str:
     if os.path.exists(path):
         receiver = [f"--receive-pack={_INERT_RECEIVER}"]
     result = repository.call(
-        *("push", *receiver, "--", branch.remote, f"{commit}:{branch.ref}"),
-        timeout=NETWORK_TIMEOUT_SECONDS,
+        "push", *receiver, "--", branch.remote, f"{commit}:{branch.ref}"
     )
     return result.reason if result.code else ""
 
@@ -215,50 +218,37 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
     """Bring files and HEAD to the remote's commit, or to one that holds both.
 
     Returns a sentence for each file in which the two met. Raises FilememError, with
-    nothing written, as `check_clean` does.
+    nothing written, as `carry_out` does.
     """
     repository = history.repository
-    ours = repository.resolve()
     theirs = branch.commit
+    ours = repository.resolve()
     base = repository.call("merge-base", ours, theirs).stdout.decode().strip()
     if base == theirs:
         return []
-    if ours and not base:
-        _require_memories(repository, theirs)
-    trees = Trees(*map(repository.tree, (base, ours, theirs)))
-    with Scratch(history.folder) as scratch:
-        merge = merge_trees(repository, trees, scratch, union=True)
-    subject = f"Merge memories from {one_line(branch.remote, 40)}"
-    paths = sorted({path for change in merge.changes for path in change.paths})
-    with contextlib.ExitStack() as held:
-        users = _users_of(history, paths)
-        for user in users:
-            held.enter_context(user.folder.locked())
-        check_clean(repository, merge.changes)
-        for user in users:
-            held.enter_context(user.noted())
-        carry_out(repository, merge.changes)
-        if base == ours:
-            with repository.staging(paths, ours):
-                repository.move_head(theirs, ours, f"filemem: {subject}")
-        else:
-            message = commit_message(subject, {"Job": "sync"})
-            repository.commit(paths, message, at, merged=theirs)
-    return [f"{one_line(path)} {what}" for path, what in merge.conflicts.items()]
-
-
-def _require_memories(repository: Repository, commit: str) -> None:
-    """Raise FilememError if a commit is not of a store that is set up for filemem."""
-    attributes = repository.call("show", f"{commit}:.gitattributes").stdout
-    if ATTRIBUTES[0].encode() not in attributes:
+    attributes = repository.call("show", f"{theirs}:.gitattributes").stdout
+    if ours and not base and ATTRIBUTES[0].encode() not in attributes:
         raise FilememError(
             "the remote holds something other than memories; name another remote."
         )
-
-
-def _users_of(history: History, paths: Iterable[str]) -> list[History]:
-    """Return the histories of the users whose memories lie at some paths."""
-    if not history.prefix:
-        return [history]
-    tops = {path.partition("/")[0] for path in paths}
-    return [user for user in _users(history) if user.folder.name in tops]
+    before = repository.tree(base)
+    after = repository.tree(theirs)
+    tops = {path.partition("/")[0] for path, _ in before.items() ^ after.items()}
+    with contextlib.ExitStack() as held:
+        for user in _users(history, tops):
+            held.enter_context(user.folder.locked())
+            user.commit((), NOTED, at)  # what was recalled since
+            held.enter_context(user.noted())
+        ours = repository.resolve()
+        trees = Trees(before, repository.tree(ours), after)
+        scratch = held.enter_context(Scratch(history.folder))
+        merge = merge_trees(repository, trees, scratch, union=True)
+        carry_out(repository, merge.changes)
+        paths = sorted({path for change in merge.changes for path in change.paths})
+        if base == ours:
+            repository.advance(join_nul(paths), theirs, "filemem: fast-forward")
+        else:
+            subject = f"Merge memories from {one_line(branch.remote, 40)}"
+            message = commit_message(subject, {"Job": "sync"})
+            repository.commit(paths, message, at, merged=theirs)
+    return [f"{one_line(path)} {what}" for path, what in merge.conflicts.items()]

