@@ -10,7 +10,6 @@ model was shown lowers confidence, and refuses nothing.
 import datetime as dt
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 from filemem.learn.batch import Request
 from filemem.learn.log import digest
@@ -19,7 +18,6 @@ from filemem.learn.sessions import SaidTurn
 from filemem.llm.model import ModelError, Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.memory import IMPORTANCE
-from filemem.store.paths import kind_of
 from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT
 from filemem.text import dates, terms
@@ -44,12 +42,10 @@ class ForgetWish:
     Attributes:
         asked: the turn in which they did.
         places: the turns, as `path:line`, and the memories, by path, that are meant.
-        keeps: the memories that are meant in part, and stay without it.
     """
 
     asked: SaidTurn
     places: tuple[str, ...]
-    keeps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,96 +55,73 @@ class Noted:
     Attributes:
         claims: what it notes; those whose form is wrong have a fault.
         wishes: what the person wants forgotten.
-        notes: sentences for the person, on what is no claim at all.
         is_cut_off: whether its end is missing.
     """
 
     claims: list[Claim] = field(default_factory=list)
     wishes: list[ForgetWish] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     is_cut_off: bool = False
-
-
-@dataclass(frozen=True)
-class NotedFact:
-    """One entry of an answer, beside what its labels mean.
-
-    Attributes:
-        values: what the model wrote.
-        turns: those that it cites and that were shown.
-        targets: what it changes: paths of memories, labels of entries before it.
-        wishes: those of them that say how the assistant should behave.
-        unknown: the labels of what it changes that were not shown.
-    """
-
-    values: dict[str, Any]
-    turns: list[SaidTurn]
-    targets: list[str]
-    wishes: list[str]
-    unknown: list[str]
-
-    def text(self, key: str) -> str:
-        """Return a text as a model gives it: of one by its language, the first."""
-        value = self.values.get(key)
-        if isinstance(value, dict):
-            value = next(iter(value.values()), "")
-        return str(value or "")
 
 
 def read_answer(request: Request, reply: Reply, model: str) -> Noted:
     """Read what a model answered to a request; raises Unreadable."""
     texts = [*(call.arguments for call in reply.calls), reply.text]
     listed = _listed(texts, "facts")
-    claims: list[Claim] = []
-    notes = []
-    shown = ShownText(request)
-    for values in listed.elements if listed else ():
-        if isinstance(values, dict):
-            claims.append(_claim(_entry(request, values, claims), model, shown))
-        else:
-            said = one_line(str(values), 160)
-            notes.append(f"Left out, as it names no turn: {said}")
-    if listed is None or (not claims and (notes or listed.is_cut_off)):
+    is_empty = not (listed.elements or listed.is_cut_off)
+    if not is_empty and not any(isinstance(one, dict) for one in listed.elements):
         said = one_line(texts[0], 80) or "nothing"
         raise Unreadable(f"{model} answered with no facts that can be read: {said}")
+    shown = ShownText(request)
+    claims: list[Claim] = []
+    for values in listed.elements:
+        entry = NotedFact(request, values, len(claims))
+        claims.append(_claim(entry, model, shown))
     wishes = []
-    asked = _listed(texts, "forget")
-    for values in asked.elements if asked else ():
+    for values in _listed(texts, "forget").elements:
         wishes += _wishes(request, values)
-    return Noted(claims, wishes, notes, listed.is_cut_off)
+    return Noted(claims, wishes, listed.is_cut_off)
 
 
-def _listed(texts: list[str], key: str) -> Listed | None:
+def _listed(texts: list[str], key: str) -> Listed:
+    """Return the list under a key; an empty one that is cut off where there is none."""
     for text in texts:
         found = read_list(text, key)
         if found:
             return found
-    return None
+    return Listed([], is_cut_off=True)
 
 
 # -- one entry -------------------------------------------------------------------------
 
 
-def _entry(request: Request, values: dict[str, Any], earlier: list[Claim]) -> NotedFact:
-    targets = []
-    wishes = []
-    unknown = []
-    before = {f"F{number}": claim for number, claim in enumerate(earlier, 1)}
-    for label in _labels(values.get("memory")):
-        memory = request.memories.get(label)
-        target = label
-        if memory:
-            target = memory.path
-            is_wish = kind_of(target) == "lessons" and not memory.said_by
-        elif label in before:
-            is_wish = before[label].kind == "lessons"
-        else:
-            unknown.append(label)
-            continue
-        targets.append(target)
-        if is_wish:
-            wishes.append(target)
-    return NotedFact(values, _turns(request, values), targets, wishes, unknown)
+class NotedFact:
+    """One entry of an answer, beside what its labels mean.
+
+    Attributes:
+        turns: those that it cites and that were shown.
+        named: the labels of the memories that it changes.
+        targets: those that were shown, by path; of an entry before it, its label.
+    """
+
+    def __init__(self, request: Request, values: object, earlier: int) -> None:
+        self._values = values if isinstance(values, dict) else {"text": values}
+        self.turns = _turns(request, self._values.get("lines"))
+        self.named = _labels(self._values.get("memory"))
+        labels = {f"F{number}": f"F{number}" for number in range(1, earlier + 1)}
+        labels |= {label: one.path for label, one in request.memories.items()}
+        self.targets = [labels[label] for label in self.named if label in labels]
+
+    def text(self, key: str) -> str:
+        """Return a text as a model gives it: of one by its language, the first."""
+        value = self._values.get(key)
+        if isinstance(value, dict):
+            value = next(iter(value.values()), "")
+        return str(value or "")
+
+    def quotes_own_turn(self) -> bool:
+        """Tell whether it quotes a turn of the person whose memories these are."""
+        quote = self.text("quote")
+        return any(one.is_own and stands_in(quote, one.text) for one in self.turns)
 
 
 def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
@@ -156,38 +129,41 @@ def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
     turns = entry.turns
     text = " ".join(redact(entry.text("text"))[0].split())
     section = entry.text("section")
-    is_lesson = entry.values.get("kind") == "lesson" or section == "talk"
-    is_event = entry.values.get("kind") == "event" and not is_lesson
+    is_lesson = entry.text("kind") == "lesson" or section == "talk"
+    is_event = entry.text("kind") == "event" and not is_lesson
     is_machine = bool(turns) and all(one.is_machine for one in turns)
     if is_lesson:
         section = "talk"
     if is_machine or section not in SECTIONS:
         section = ""
     confidence = CERTAIN if shown.holds(text) else NOT_SHOWN
-    said = digest(plain(text))
+    action = entry.text("action").upper()
+    if action not in WRITTEN or not entry.named:
+        action = Action.ADD
     weight = entry.text("importance")
+    said = digest(plain(text))
     told = max((one.day for one in turns), default=dt.date.min)
     day = _span(entry.text("day"), told) if is_event else None
     begin = _span(entry.text("valid_from"), told)
     end = _span(entry.text("valid_until"), told)
-    is_one_day = day is not None and day.start == day.end
-    if day and not is_one_day and not end and day.end > told:
+    if day and day.start < day.end > told and not end:
         end = day  # a plan of some month is over with it
     return Claim(
         text=text,
         day=told,
         kind="lessons" if is_lesson else "facts",
-        action=_action(entry),
+        action=Action(action),
         targets=tuple(entry.targets),
         sources=tuple(one.place for one in turns),
         origins=tuple((one.digest, said) for one in turns) or (("", said),),
         importance=int(weight) if re.fullmatch("[1-9]|10", weight) else IMPORTANCE,
         confidence=BY_MACHINE if is_machine else confidence,
-        valid_from=begin.end if begin and begin.start == begin.end else None,
+        valid_from=_only_day(begin),
         valid_until=end.end if end else None,
         said_by=ASSISTANT if is_machine else "",
+        is_own=entry.quotes_own_turn(),
         is_event=is_event,
-        event_day=day.end if day and is_one_day else None,
+        event_day=_only_day(day),
         section=section,
         retold_by=model,
         needs_review=is_lesson and any(one.session.is_imported for one in turns),
@@ -202,52 +178,30 @@ def _fault(entry: NotedFact, text: str, is_wish: bool) -> str:
     """
     quote = entry.text("quote")
     shown = one_line(quote, 60)
-    action = entry.text("action")
-    steers = is_wish or bool(entry.wishes)
-    own = [one.text for one in entry.turns if one.is_own]
-    is_odd = action.upper() not in ("", *WRITTEN)
-    is_new = action.upper() in ("", Action.ADD)
-    wrongs = [
-        (not text, "it has no text"),
-        (
-            len(text) > MAX_FACT_CHARS,
-            f"it is longer than {MAX_FACT_CHARS} characters",
-        ),
-        (
-            "[redacted:" in text,
-            "it is about a secret",
-        ),
-        (
-            is_odd,
-            f"its action {one_line(action, 40)!r} is none of add, update, supersede",
-        ),
-        (
-            not stands_in(quote, "\n".join(one.text for one in entry.turns)),
-            f"its quote {shown!r} stands in no turn that it cites",
-        ),
-        (
-            steers and not any(stands_in(quote, said) for said in own),
-            "it steers the assistant, and quotes no turn of the person's own",
-        ),
-        (
-            entry.unknown and not is_new,
-            f"it names the memory {', '.join(entry.unknown)}, which was not shown",
-        ),
-    ]
-    return next((sentence for is_wrong, sentence in wrongs if is_wrong), "")
-
-
-def _action(entry: NotedFact) -> Action:
-    """Say what is to be done; where no memory is named there is nothing to change."""
-    name = entry.text("action").upper()
-    return Action(name) if name in WRITTEN and entry.targets else Action.ADD
+    action = entry.text("action").upper()
+    odd = one_line(action.lower(), 40)
+    named = ", ".join(entry.named)
+    is_quoted = stands_in(quote, "\n".join(one.text for one in entry.turns))
+    is_odd = action not in ("", *WRITTEN)
+    is_unknown = len(entry.targets) < len(entry.named) and action != Action.ADD
+    is_foreign = is_wish and not entry.quotes_own_turn()
+    wrongs = {
+        "it has no text": not text,
+        f"it is longer than {MAX_FACT_CHARS} characters": len(text) > MAX_FACT_CHARS,
+        "it is about a secret": "[redacted:" in text,
+        f"its action {odd!r} is none of add, update, supersede": is_odd,
+        f"its quote {shown!r} stands in no turn that it cites": not is_quoted,
+        "it steers the assistant, and quotes no turn of the person's own": is_foreign,
+        f"it names the memory {named}, which was not shown": is_unknown,
+    }
+    return next((sentence for sentence, is_wrong in wrongs.items() if is_wrong), "")
 
 
 def _wishes(request: Request, values: object) -> list[ForgetWish]:
     """Read a wish to forget; none where no turn of the person's own holds it."""
     if not isinstance(values, dict):
         return []
-    asked = _turns(request, {"lines": values.get("asked")})
+    asked = _turns(request, values.get("asked"))[:1]
     if not asked or not asked[0].is_own:
         return []
     places: list[str] = []
@@ -255,13 +209,13 @@ def _wishes(request: Request, values: object) -> list[ForgetWish]:
         memory = request.memories.get(label)
         if memory:
             places += [memory.path, *memory.sources]
-    places += [one.place for one in [*_turns(request, values), asked[0]]]
+    places += [one.place for one in _turns(request, values.get("lines")) + asked]
     return [ForgetWish(asked[0], tuple(dict.fromkeys(places)))]
 
 
-def _turns(request: Request, values: dict[str, Any]) -> list[SaidTurn]:
-    """Return the turns that were shown under the labels in `lines`, each once."""
-    labels = dict.fromkeys(_labels(values.get("lines")))
+def _turns(request: Request, value: object) -> list[SaidTurn]:
+    """Return the turns that were shown under the labels that a value names."""
+    labels = dict.fromkeys(_labels(value))
     return [request.turns[label] for label in labels if label in request.turns]
 
 
@@ -276,6 +230,11 @@ def _span(text: str, told: dt.date) -> dates.Span | None:
         if not mention.other:
             return mention.span
     return None
+
+
+def _only_day(span: dates.Span | None) -> dt.date | None:
+    """Return the day of a span that has but one."""
+    return span.end if span and span.start == span.end else None
 
 
 # -- what was shown --------------------------------------------------------------------

@@ -69,23 +69,19 @@ def run(
 
 def cost(folder: Folder, model: Model | None) -> JobDone:
     """Tell what it would take to read all that waits: conversations, requests, tokens."""
-    log = LearnLog(folder)
-    turns = [turn for turn in unread(folder, log) if turn.has_words]
-    conversations = len({turn.session.path for turn in turns})
+    turns = list(unread(folder, LearnLog(folder)))
+    requests = len(list(batches(turns)))
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
-    requests = list(batches(turns))
-    tokens = 0
+    tokens = requests * count_tokens(rules)
+    tokens += sum(count_tokens(turn.shown) for turn in turns)
+    conversations = len({turn.session.path for turn in turns})
     said = "Nothing new to read."
     if requests:
-        known = KnownMemories(folder, log)
-        for batch in requests:
-            text = build_request(folder, batch, known, dt.date.min).text
-            tokens += count_tokens(rules + text)
-        told = f"{counted(len(requests), 'request')} of some {tokens:,} tokens in all"
+        told = f"{counted(requests, 'request')} of some {tokens:,} tokens in all"
         said = f"{counted(conversations, 'conversation')} to read: {told}."
         if model is None:
             said += " No model is configured, so they wait."
-    sizes = {"requests": len(requests), "tokens": tokens}
+    sizes = {"requests": requests, "tokens": tokens}
     data = {"facts": [], "conversations": conversations, **sizes}
     return JobDone("consolidate", [said], data)
 
@@ -204,7 +200,7 @@ class Reading:
 
     def _applied(self, batch: list[SaidTurn], answer: Noted) -> Applied:
         """Carry out what an answer came to, and note that its turns were read."""
-        done = Applied(notes=answer.notes)
+        done = Applied()
         writer = Writer(self.folder, self.log, self.at, done)
         with self.folder.locked():
             fresh = self._carry_out(writer, answer.claims)
@@ -244,8 +240,6 @@ class Reading:
 
     def _decided(self, claim: Claim) -> Decision:
         """Decide about one claim; under review the person is asked first."""
-        if claim.fault:
-            return Decision(Action.REFUSE, "", claim, claim.fault)
         decision = self.known.decide(claim)
         if decision.action in WRITTEN and (self.is_review or claim.needs_review):
             return replace(decision, action=Action.PROPOSE)
@@ -271,8 +265,8 @@ def _propose_to_forget(writer: Writer, wish: ForgetWish) -> None:
     }
     places = tuple(one for one in wish.places if one not in reworded)
     keeps = tuple(one for one in wish.places if one in reworded)
-    wish = replace(wish, places=places, keeps=keeps)
-    path = proposals.propose_to_forget(writer.folder, writer.log, wish)
+    wish = replace(wish, places=places)
+    path = proposals.propose_to_forget(writer.folder, writer.log, wish, keeps)
     writer.done.paths.append(path)
     writer.done.notes.append(
         f"Asked to be forgotten in {wish.asked.place}: filemem review deletes "

@@ -36,7 +36,9 @@ class KnownMemory:
 
     Attributes:
         path: where it lies.
+        kind: `facts` or `lessons`.
         text: what it says, on one line.
+        letters: the same but for case, accents and what is between words.
         since: the day of its last word, or of a person's edit.
         is_ours: whether it is just as the program left it.
         pinned: whether it never changes.
@@ -46,7 +48,9 @@ class KnownMemory:
     """
 
     path: str
+    kind: str
     text: str
+    letters: str
     since: dt.date
     is_ours: bool
     pinned: bool
@@ -67,7 +71,6 @@ class KnownMemories:
         self.folder = folder
         self.live: dict[str, KnownMemory] = {}
         self._log = log
-        self._by_text: dict[tuple[str, str], str] = {}
         self._hidden = pending.pending_deletions(folder)
         self.refresh(folder.paths())
 
@@ -80,9 +83,11 @@ class KnownMemories:
 
     def same(self, kind: str, text: str) -> KnownMemory | None:
         """Find the memory of a kind that says the same, letter by letter."""
-        key = _key(kind, text)
-        found = self.live.get(self._by_text.get(key, ""))
-        return found if found and key == _key(kind, found.text) else None
+        letters = _letters(text)
+        for known in self.live.values():
+            if known.kind == kind and known.letters == letters:
+                return known
+        return None
 
     def alike(self, texts: Iterable[str], besides: set[str]) -> list[KnownMemory]:
         """Choose the memories to show beside what was said, by their days.
@@ -104,43 +109,38 @@ class KnownMemories:
             return Decision(Action.NOOP, made, claim, reason)
         if not self._log.proposed.isdisjoint(claim.origins):
             return Decision(Action.NOOP, "", claim, "it was proposed before")
+        if claim.fault:
+            return Decision(Action.REFUSE, "", claim, claim.fault)
         same = self.same(claim.kind, claim.text)
         if same and same.is_ours and claim.sources and not same.pinned:
             return Decision(Action.UPDATE, same.path, claim, "told again")
         if same:
             reason = f"{same.path} says so already"
             return Decision(Action.NOOP, same.path, claim, reason)
-        return self._decide_new(claim)
-
-    def _decide_new(self, claim: Claim) -> Decision:
-        """Decide about what says something new, perhaps of memories that are known."""
-        targets = []
-        for path in claim.targets:
-            known = self.live.get(path)
-            # A machine's word changes no person's.
-            if known and claim.said_by in ("", known.said_by):
-                targets.append(known)
+        known = [self.live[path] for path in claim.targets if path in self.live]
+        targets = [one for one in known if _may_change(claim, one)]
         if claim.action is Action.ADD or not targets:
             return self._new(claim)
+        return self._changing(claim, targets)
+
+    def _changing(self, claim: Claim, targets: list[KnownMemory]) -> Decision:
+        """Decide about a claim that updates or supersedes memories."""
         target = targets[0]
         if target.pinned:
             reason = f"says otherwise than {target.path}, which is pinned"
             return self._new(claim, reason)
         is_older = claim.day < target.since
-        if is_older and claim.action is Action.SUPERSEDE:
+        is_update = claim.action is Action.UPDATE
+        if is_update and (is_older or target.kind != claim.kind):
+            return self._new(claim)
+        if is_older:
             # The day of a person's edit may be that on which git brought it here, so
             # they decide.
             action = Action.DROP if target.is_ours else Action.REFUSE
             reason = f"{target.path} was said later, on {target.since}"
             return Decision(action, target.path, claim, reason)
-        if is_older:
-            return self._new(claim)
-        if claim.action is Action.UPDATE:
-            is_same_kind = kind_of(target.path) == claim.kind
-            if not is_same_kind:
-                return self._new(claim)
-            if target.is_ours and target.sources and len(targets) == 1:
-                return Decision(Action.UPDATE, target.path, claim)
+        if is_update and target.is_ours and target.sources and len(targets) == 1:
+            return Decision(Action.UPDATE, target.path, claim)
         # A person's own words stay as they are, and are superseded.
         ended = []
         for one in targets:
@@ -166,7 +166,9 @@ class KnownMemories:
         is_ours = self._log.is_untouched(path, memory.data)
         self.live[path] = KnownMemory(
             path=path,
+            kind=memory.kind,
             text=text,
+            letters=_letters(text),
             since=self._since(memory, is_ours),
             is_ours=is_ours,
             pinned=bool(memory.metadata.get("pinned")),
@@ -174,7 +176,6 @@ class KnownMemories:
             until=memory.metadata.get("valid_until"),
             said_by=str(memory.front.get("said_by") or ""),
         )
-        self._by_text[_key(memory.kind, text)] = path
 
     def _since(self, memory: Memory, is_ours: bool) -> dt.date:
         """The day of a memory's last word: of a source, its name, or a person's edit."""
@@ -222,7 +223,14 @@ def texts_of(value: object) -> tuple[str, ...]:
     return tuple(str(one) for one in values if one)
 
 
-def _key(kind: str, text: str) -> tuple[str, str]:
-    """A kind, and what a text says but for case, accents and what is between words."""
-    letters = one_form_of_numbers(fold(plain(text)))
-    return kind, _BETWEEN_WORDS.sub("", letters)
+def _may_change(claim: Claim, known: KnownMemory) -> bool:
+    """A machine's word changes no person's, and no wish but that of the person's own."""
+    is_wish = known.kind == "lessons" and not known.said_by
+    if is_wish and not claim.is_own:
+        return False
+    return claim.said_by in ("", known.said_by)
+
+
+def _letters(text: str) -> str:
+    """Return what a text says but for case, accents and what is between words."""
+    return _BETWEEN_WORDS.sub("", one_form_of_numbers(fold(plain(text))))

@@ -8,8 +8,8 @@ The log only ever grows, so that two clones merge by union. A line is one of
         a memory as the program left it, made of a turn and a text; no digest: a person's
     {"line": "facts/2026/….md", "digest": "…"}
         the profile's line about a memory, as the program wrote it
-    {"proposal": "proposed/facts/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
-        a proposal as written, made of these; it is not made a second time
+    {"proposal": "proposed/facts/….md", "from": [["1f0c…", "77aa…"]]}
+        a proposal, made of these; it is not made a second time
 
 In stores of before a claim may wait as `{"proposed": {…}}`: its turn is read anew.
 
@@ -48,7 +48,6 @@ class LearnLog:
         written: the digests that each memory of the program's once had.
         lines: the digests of the program's lines in the profile.
         made: the memory that was made of a turn, by what it says.
-        proposals: the digest of each proposal as it was written, by path.
         proposed: of what proposals were made.
     """
 
@@ -59,7 +58,6 @@ class LearnLog:
         self.written: dict[str, set[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
-        self.proposals: dict[str, str] = {}
         self.proposed: set[Origin] = set()
         for entry in logs.values(folder.bookkeeping(LOG_NAME)):
             self._take(entry)
@@ -106,7 +104,6 @@ class LearnLog:
         elif "line" in entry:
             self.lines.add(said)
         elif "proposal" in entry:
-            self.proposals[str(entry["proposal"])] = said
             self.proposed.update(_origins(entry["from"]))
         elif "proposed" in entry:
             for source in entry["proposed"]["sources"]:

@@ -45,11 +45,8 @@ def sources(body: str) -> list[str]:
 
 
 def own_text(body: str) -> str:
-    """What a person wrote in the profile; nothing where there are only headings."""
-    lines = [line for line in _BLOCK.sub("", body).split("\n") if line.strip()]
-    kept = [line for line in lines if not SOURCE_MARK.search(line)]
-    has_words = any(not line.startswith("#") for line in kept)
-    return "\n".join(kept) if has_words else ""
+    """What a person wrote in the profile, outside the program's block."""
+    return _BLOCK.sub("", body).strip()
 
 
 def revise(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in, texts_of
-from filemem.learn.log import LearnLog, Origin, digest
+from filemem.learn.log import LearnLog, Origin
 from filemem.learn.records import Action, Claim
 from filemem.learn.sessions import display, speaker
 from filemem.store import facts
@@ -108,24 +108,27 @@ def propose(folder: Folder, log: LearnLog, claim: Claim, fault: str = "") -> str
     return _create(folder, log, name, page, claim.origins)
 
 
-def propose_to_forget(folder: Folder, log: LearnLog, wish: ForgetWish) -> str:
-    """Write a wish to forget, for the person to confirm; return its path."""
+def propose_to_forget(
+    folder: Folder, log: LearnLog, wish: ForgetWish, keeps: tuple[str, ...]
+) -> str:
+    """Write a wish to forget, for the person to confirm; return its path.
+
+    `keeps` are the memories that it means in part, and that stay without it.
+    """
     asked = wish.asked
     name = facts.name(FORGET, plain(asked.text), asked.day)
     front = {"source": quoted(asked.place), FORGET: facts.reference(wish.places)}
-    if wish.keeps:
-        front["keep"] = facts.reference(wish.keeps)
+    if keeps:
+        front["keep"] = facts.reference(keeps)
     return _create(folder, log, name, facts.page(asked.text, front), ())
 
 
 def _create(
     folder: Folder, log: LearnLog, name: str, page: str, origins: tuple[Origin, ...]
 ) -> str:
-    """Write a proposal's file, unless a run that was killed has; note it in the log."""
-    with folder.locked():
-        known = [one for one in folder.proposals() if folder.read(one) == page.encode()]
-        path = known[0] if known else folder.create(f"{PROPOSED}/{name}", page)
-        log.add([{"proposal": path, "digest": digest(page), "from": origins}])
+    """Write a proposal's file, and note what it was made of; return its path."""
+    path = folder.create(f"{PROPOSED}/{name}", page)
+    log.add([{"proposal": path, "from": origins}])
     return path
 
 

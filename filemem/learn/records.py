@@ -48,6 +48,7 @@ class Claim:
         valid_from: the first day on which it holds, if told.
         valid_until: the last day, if told.
         said_by: empty for what people said themselves.
+        is_own: whether the person whose memory it becomes has said it.
         pinned: whether it never fades.
         tags: of a person's.
         body: what its file says where that is not `text`.
@@ -71,6 +72,7 @@ class Claim:
     valid_from: dt.date | None = None
     valid_until: dt.date | None = None
     said_by: str = ""
+    is_own: bool = True
     pinned: bool = False
     tags: tuple[str, ...] = ()
     body: str = ""

@@ -9,7 +9,7 @@ from functools import partial
 from filemem.errors import FilememError, NotFound
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, said_in, texts_of
-from filemem.learn.log import LearnLog, digest
+from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import WRITTEN, Action, Claim, Decision
@@ -94,7 +94,7 @@ def remember(
 
 
 def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> Applied:
-    """Keep what was proposed, as its file says it now; one that was edited is theirs.
+    """Keep what was proposed, as its file says it now; it is the person's from then on.
 
     Raises FilememError where it cannot be written.
     """
@@ -106,10 +106,7 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
             known = Decision(Action.NOOP, same.path, claim, "it is known already")
             done = Applied([known])
         else:
-            page = proposal.page()
-            path = user.create(memory.path, page)
-            if log.proposals.get(proposal.path) == digest(memory.data):
-                log.note_written(live(path), page)
+            path = user.create(memory.path, proposal.page())
             done = take_in(user, log, at, path)
         reject(user, proposal)
     return replace(done, paths=[*done.paths, proposal.path])

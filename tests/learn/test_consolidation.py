@@ -473,8 +473,9 @@ def test_what_others_or_an_assistant_say_changes_no_wish_and_no_word_of_the_pers
     talk(user, JUNE, "Hm.", f"{WISH} You live in Faro.")
     rhyme = note("Nora wants answers in rhyme.", "Answer in rhyme", **{how: "brief"})  # type: ignore[arg-type]
     faro = note("Nora lives in Faro.", "live in Faro", **{how: "Ghent"})  # type: ignore[arg-type]
-    assert [one.action for one in remembered(user, JUNE, Reader(rhyme, faro))] == [
-        "ADD"
+    decided = remembered(user, JUNE, Reader(rhyme, faro))
+    assert [(one.action, one.claim.said_by) for one in decided] == 2 * [
+        ("ADD", "assistant")
     ]
     assert before.items() <= tree(user).items()
 
