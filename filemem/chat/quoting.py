@@ -177,7 +177,7 @@ def _quote(hit: Hit, message: str) -> list[str]:
 
 def _day_told(hit: Hit, message: str) -> str:
     """Return the day of a passage, or the month where its file has no more."""
-    if hit.when and hit.when.month and hit.date == hit.when.date:
+    if hit.when and hit.when.day_unknown and hit.date == hit.when.date:
         return day_of(hit.when, message)
     if hit.date is None:
         return day_of(hit.when, message) if hit.when else ""
@@ -188,7 +188,7 @@ def day_of(when: FileDate, message: str) -> str:
     """Return a file's day, or its month, as whoever wrote the message writes it."""
     day = when.date
     chinese_month = f"{day.year}年{day.month}月"
-    if when.month:
+    if when.day_unknown:
         return said_to(message, (f"{day:%B %Y}", chinese_month))
     weekday = _WEEKDAYS[day.weekday()]
     chinese = f"{chinese_month}{day.day}日 週{weekday}"

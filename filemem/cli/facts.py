@@ -27,6 +27,7 @@ from filemem.learn.proposals import Proposal
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE
+from filemem.store.problems import problems_of
 from filemem.text.plain import one_line
 
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -210,7 +211,7 @@ def edit_command(call: Context, path: str) -> Output:
     while True:
         user.read(where, 1)  # refuses a device, say, on which an editor could hang
         _open_editor(user.absolute(where), line)
-        problems = parse(where, user.read(where)).problems
+        problems = problems_of(parse(where, user.read(where)))
         if not problems:
             return 0
         yield from map(str, problems)

@@ -274,8 +274,8 @@ def _listed(folder: Folder, stat: Stat) -> dict[str, Any]:
 
 def _title(memory: Memory) -> str:
     """Return what a session calls itself, or else the first line of what it says."""
-    if memory.kind == "sessions" and memory.titles[0]:
-        return memory.titles[0]
+    if memory.kind == "sessions" and memory.own_title:
+        return memory.own_title
     for passage in memory.passages:
         return passage.text.split("\n")[0]
     return ""

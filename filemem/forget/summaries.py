@@ -16,7 +16,6 @@ from filemem.forget.retelling import Retold, Source, fitting, quote, retell
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
 from filemem.store import compactions, config, logs, pending, recalls
-from filemem.store.encodings import in_utf8
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.passages import FORGOTTEN, Passage
@@ -183,7 +182,7 @@ def _write(
 
     with folder.locked():
         if os.path.lexists(folder.absolute(summary)):
-            folder.edit(summary, lambda data: in_utf8(data, changed))
+            folder.edit(summary, changed)
         elif sections:
             folder.create(summary, changed(b""))
     fresh = [one.source for one in sections if not one.source.old]

@@ -16,6 +16,7 @@ from typing import Any
 from filemem.errors import FilememError, NotFound
 from filemem.forget.curve import Strength, first_stability, strength
 from filemem.store import compactions, config, pending, recalls, saved_over
+from filemem.store.fields import MAX_YAML_CHARS
 from filemem.store.folder import (
     Folder,
     JobDone,
@@ -27,7 +28,6 @@ from filemem.store.folder import (
 from filemem.store.memory import (
     IMPORTANCE,
     LARGEST,
-    LARGEST_YAML,
     REFERENCE,
     SOURCE_MARK,
     Memory,
@@ -152,7 +152,7 @@ class _StateReader:
         data = b""
         can_read = stat.size <= LARGEST
         try:
-            data = self.folder.read(stat.path, LARGEST_YAML)
+            data = self.folder.read(stat.path, MAX_YAML_CHARS)
         except NotFound:
             return None
         except (FilememError, OSError):

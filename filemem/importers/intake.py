@@ -28,13 +28,13 @@ from filemem.importers.identity import Overlap, find_overlap
 from filemem.llm.stream import ThoughtFilter
 from filemem.store import transcript
 from filemem.store.encodings import encoding_of
-from filemem.store.folder import Folder, numbered
+from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import KEYED_DIGEST, Gate
 from filemem.store.imports import NO_PART, Imported, Origins
 from filemem.store.memory import Memory
 from filemem.store.passages import format_turn, turns
-from filemem.store.paths import ARCHIVE, live, slug
+from filemem.store.paths import ARCHIVE, live, numbered, slug
 from filemem.store.roles import ASSISTANT
 from filemem.text.plain import counted, digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds

@@ -18,6 +18,7 @@ from filemem.store.memory import (
     parse,
 )
 from filemem.store.paths import PROFILE, archived, live
+from filemem.store.problems import problems_of
 from filemem.text.plain import counted, one_line
 from filemem.tools.grep import text_file
 
@@ -43,7 +44,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
         found += _conflict_copy(path)
         try:
             memory = parse(path, folder.read(path, LARGEST + 1))
-            found += [*memory.problems, *references.problems(memory)]
+            found += [*problems_of(memory), *references.problems(memory)]
         except (FilememError, OSError) as error:
             what = str(error).rstrip(".")
             remedy = "put its permissions right, or delete it"

@@ -193,12 +193,13 @@ def _read(path: str) -> _SettingsFile:
         what = f"larger than {MAX_BYTES:,} bytes, which is too much for settings"
         raise ConfigError(Problem(path, 1, what, "write it anew"))
     text = data.decode(errors="replace")
-    values, problems = frontmatter.load(text, path)
-    if values is None and problems:
-        what = problems[0].what.partition(":")[0]
+    front = frontmatter.load(text, path)
+    if front.is_broken:
+        problem = front.problems[0]
+        what = problem.what.partition(":")[0]
         remedy = "write one `key: value` a line"
-        raise ConfigError(problems[0]._replace(what=what, remedy=remedy))
-    return _SettingsFile(path, text, values or {})
+        raise ConfigError(problem._replace(what=what, remedy=remedy))
+    return _SettingsFile(path, text, front.values)
 
 
 def _for_store(own: _SettingsFile, root: str | Path) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
 from filemem.store import files, person
-from filemem.store.encodings import encoding_of, extended
+from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.files import MAX_DEPTH, MAX_NAME_BYTES, too_far, walk
 from filemem.store.memory import LARGEST, Memory, parse
-from filemem.store.paths import archived, live
+from filemem.store.paths import archived, live, numbered
 from filemem.store.roles import ROLE_NAMES
 from filemem.text.plain import escape_controls, nearest, one_line
 
@@ -407,20 +407,30 @@ class Folder:
         raise Refused(f"{what}; choose another.")
 
     def append(self, path: str, text: str) -> None:
-        """Add whole lines to a memory, durably, in the encoding that it has."""
+        """Add whole lines to a memory in UTF-8, durably."""
         with self.locked(), self._worded(path):
             where = self.absolute(path)
             with files.settle(where) as file:
-                encoding = encoding_of(file.read())
-            if encoding in ("utf-16", "gb18030"):
-                files.edit(where, lambda data: extended(data, text))
-            else:
-                files.append(where, text.encode("utf-8", "replace"))
+                _refuse_encoding(path, file.read())
+            files.append(where, text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
-        """Change a memory's bytes by a function of them, as `files.edit` does."""
+        """Change a memory in UTF-8 by a function of its bytes, as `files.edit` does."""
+
+        def changed(data: bytes) -> bytes | None:
+            _refuse_encoding(path, data)
+            return change(data)
+
         with self.locked(), self._worded(path):
-            return files.edit(self.absolute(path), change)
+            return files.edit(self.absolute(path), changed)
+
+
+def _refuse_encoding(path: str, data: bytes) -> None:
+    """Raise Refused for a text that is in another encoding than UTF-8."""
+    encoding = encoding_of(data)
+    if encoding != UTF_8:
+        what = f"{path} is {encoding.upper()}, which is never rewritten"
+        raise Refused(f"{what}; save it as UTF-8, then try again.")
 
 
 def draft_stays(path: str) -> str:
@@ -514,13 +524,6 @@ def _rename(origin: str, goal: str, target: str) -> str:
             return f"stays: {target} is another text; rename one of the two."
         files.delete(origin)
     return ""
-
-
-def numbered(path: str) -> Iterator[str]:
-    """Yield a path, then with -2, -3, … before its extension."""
-    stem, extension = os.path.splitext(path)
-    yield path
-    yield from (f"{stem}-{number}{extension}" for number in itertools.count(2))
 
 
 # -- a store --------------------------------------------------------------------------

@@ -1,6 +1,8 @@
-"""Front matter as text: a mapping read from YAML that anyone may have written, and one key of it changed.
+"""Front matter as text: a mapping read from YAML that anyone may have written, and one
+key of it changed.
 
-YAML is hostile: it can nest deeper than a parser's stack, repeat itself without bound, and name values that are none.
+YAML is hostile: it can nest deeper than a parser's stack, repeat itself without bound,
+and name values that are none.
 """
 
 import re
@@ -9,162 +11,176 @@ from typing import Any
 import yaml
 
 from filemem.errors import Problem
+from filemem.store.fields import MAX_YAML_CHARS, FrontMatter
 
-DEEPEST = 50  # levels of nesting; libyaml's Python binding recurses, and ends the process when the stack is used up
-LONGEST_NUMBER = (
-    100  # characters; Python takes seconds over the longest, and refuses to print them
-)
-Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MAX_DEPTH = 50  # libyaml's binding recurses, and ends the process with its stack
+MAX_NUMBER_CHARS = 100  # Python takes seconds over long ones, and prints none
+_PLAINLY = "write it as plain `key: value` lines"
 _STRING = "tag:yaml.org,2002:str"
-_KINDS = {
-    "tag:yaml.org,2002:timestamp": "date",
-    "tag:yaml.org,2002:int": "number",
-    "tag:yaml.org,2002:float": "number",
-}
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]"
-)  # no YAML may hold them
+_IN_WORDS = {"timestamp": "date", "int": "number", "float": "number"}
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_NEEDS_NO_QUOTES = re.compile(r"[^\W\d_][\w /.+-]*(?::\d+)?(?<! )")
+_INVALID = (
+    yaml.YAMLError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    OverflowError,
+)
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Loader(Safe):  # type: ignore[misc]
-    """The safe loader, but an invalid date or number stays text instead of spoiling the other keys."""
+class _Loader(_SafeLoader):  # type: ignore[misc]
+    """The safe loader, for which an invalid date or number is text, and a problem."""
 
-    def __init__(self, source: str, path: str, above: int) -> None:
+    def __init__(self, source: str) -> None:
         super().__init__(source)
-        self.source, self.path, self.above = source, path, above
-        self.problems: list[Problem] = []
+        self.invalid: list[Any] = []
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         if not isinstance(node, yaml.ScalarNode) or node.tag == _STRING:
             return super().construct_object(node, deep)
-        try:
-            if len(node.value) <= LONGEST_NUMBER:
+        if len(node.value) <= MAX_NUMBER_CHARS:
+            try:
                 return super().construct_object(node, deep)
-        except (
-            yaml.YAMLError,
-            ValueError,
-            LookupError,
-            AttributeError,
-            TypeError,
-            OverflowError,
-        ):
-            pass
-        kind = _KINDS.get(node.tag, node.tag.rpartition(":")[2])
-        line = self.above + self.source.count("\n", 0, node.start_mark.index) + 1
-        what = f"{node.value[:40]} is no {kind}"
-        self.problems.append(
-            Problem(self.path, line, what, "correct it, or put it in quotes")
-        )
+            except _INVALID:
+                pass
+        self.invalid.append(node)
         return node.value
 
 
-def load(
-    source: str, path: str = "", above: int = 0
-) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """The mapping in a YAML text, empty for an empty one, None for a broken one; and the problems of the file at `path`, in which
-    `above` lines stand over it."""
-    plainly = "write it as plain `key: value` lines"
+def load(source: str, path: str = "", above: int = 0) -> FrontMatter:
+    """Read the mapping in a YAML text.
+
+    Args:
+        source: the text; an empty one is an empty mapping.
+        path: of the file, for its problems.
+        above: how many lines of the file stand over the text.
+    """
+
+    def broken(what: str, remedy: str = _PLAINLY, line: int = 1) -> FrontMatter:
+        return FrontMatter({}, (Problem(path, above + line, what, remedy),), True)
+
+    if len(source) > MAX_YAML_CHARS:
+        what = f"over {MAX_YAML_CHARS:,} characters, too large for YAML"
+        return broken(what, "keep it as Markdown")
     try:
-        if wrong := _unbounded(source):
-            return None, [Problem(path, above + 1, f"the YAML {wrong}", plainly)]
-        loader = _Loader(source, path, above)
-        value = loader.get_single_data()
+        fault = _unbounded(source)
+        if fault:
+            return broken(f"the YAML {fault}")
+        loader = _Loader(source)
+        values = loader.get_single_data()
     except (yaml.YAMLError, RecursionError) as error:
-        told = (
-            getattr(error, "problem", None)
-            or getattr(error, "reason", None)
-            or "it cannot be read"
-        )
-        # A bracket or quote that is never closed is reported where it opens.
-        opened = re.search("flow|quoted", getattr(error, "context", None) or "")
-        mark, control = (
-            getattr(error, "context_mark" if opened else "problem_mark", None),
-            _CONTROL.search(source),
-        )
-        index = int(mark.index) if mark else control.start() if control else 0
-        line = (
-            source.count("\n", 0, min(index, len(source.rstrip()))) + 1
-        )  # the last with text where it points behind
-        return None, [
-            Problem(
-                path,
-                above + line,
-                f"broken YAML: {' '.join(told.split())}",
-                "fix this line",
-            )
-        ]
-    if value is None:
-        return {}, []
-    if not isinstance(value, dict):
-        return None, [
-            Problem(
-                path, above + 1, "the YAML is no mapping of keys to values", plainly
-            )
-        ]
-    return {str(key): entry for key, entry in value.items()}, sorted(loader.problems)
+        why = getattr(error, "problem", None) or getattr(error, "reason", None)
+        what = " ".join((why or "it cannot be read").split())
+        return broken(f"broken YAML: {what}", "fix this line", _line_of(error, source))
+    if values is None:
+        return FrontMatter({})
+    if not isinstance(values, dict):
+        return broken("the YAML is no mapping of keys to values")
+    problems = []
+    for node in loader.invalid:
+        tag = node.tag.rpartition(":")[2]
+        what = f"{node.value[:40]} is no {_IN_WORDS.get(tag, tag)}"
+        line = above + source.count("\n", 0, node.start_mark.index) + 1
+        problems.append(Problem(path, line, what, "correct it, or put it in quotes"))
+    named = {str(key): value for key, value in values.items()}
+    return FrontMatter(named, tuple(sorted(problems)))
+
+
+def _line_of(error: Exception, source: str) -> int:
+    """Return the line of a text at which YAML is broken, from 1."""
+    # A bracket or quote that is never closed is reported where it opens.
+    opened = re.search("flow|quoted", getattr(error, "context", None) or "")
+    mark = getattr(error, "context_mark" if opened else "problem_mark", None)
+    control = _CONTROL.search(source)
+    index = 0
+    if mark:
+        index = int(mark.index)
+    elif control:
+        index = control.start()
+    # The last line with text where it points behind all.
+    return source.count("\n", 0, min(index, len(source.rstrip()))) + 1
 
 
 def _unbounded(source: str) -> str:
-    """How the YAML could nest or grow without bound; empty where it cannot."""
+    """Return how the YAML could nest or grow without bound; '' if it cannot."""
     indents = (len(line) - len(line.lstrip(" \t-?:")) for line in source.split("\n"))
-    if (
-        source.count("[") + source.count("{") + max(indents) <= DEEPEST
-        and "*" not in source
-    ):
+    deepest = source.count("[") + source.count("{") + max(indents)
+    if deepest <= MAX_DEPTH and "*" not in source:
         return ""
     depth = 0
-    for event in yaml.parse(source, Loader=Safe):
+    for event in yaml.parse(source, Loader=_SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             return "uses anchors and aliases"
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
-        if depth > DEEPEST:
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
             return "is nested too deeply"
     return ""
 
 
 def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
-    """`source` with `key` set to a YAML value on one line; every character that is not that value's stays. Raises ValueError
-    where it is broken, where a person wrote the value over several lines, or where another key would change its meaning."""
-    before, _ = load(source)
-    if before is None:
+    """Return a YAML text with one key set; every other character of it stays.
+
+    Args:
+        source: the text.
+        key: what is set, or added at the end.
+        value: YAML on one line.
+        newline: what ends a line that is added.
+
+    Raises:
+        ValueError: the text is broken, a person wrote the value over several lines, or
+            another key would change its meaning.
+    """
+    before = load(source)
+    if before.is_broken:
         raise ValueError("the YAML is broken")
     nodes = yaml.compose(source, Loader=yaml.SafeLoader)
     pairs = nodes.value if nodes else []
-    pair = next((pair for pair in reversed(pairs) if pair[0].value == key), None)
-    if pair:
-        start, end = pair[1].start_mark.index, pair[1].end_mark.index
-        colon = source.index(":", pair[0].end_mark.index) + 1
-        if start == end:  # empty there, except perhaps for a comment
-            after = f"{source[:colon]} {value}{source[colon:]}"
-        elif "\n" in source[colon:end]:
-            raise ValueError(f"{key} stands on several lines")
-        else:
-            after = source[:start] + value + source[end:]
-    elif pairs and not source.endswith(
-        "\n"
-    ):  # behind a block of text without a last newline, one would add to it
+    line = f"{key}: {value}{newline}"
+    named = [pair for pair in pairs if pair[0].value == key]
+    if named:
+        after = _with_value(source, named[-1], value)
+    elif pairs and not source.endswith("\n"):
+        # Behind a block of text without a last newline, one would add to it.
         start = pairs[0][0].start_mark.index
-        after = f"{source[:start]}{key}: {value}{newline}{source[start:]}"
+        after = f"{source[:start]}{line}{source[start:]}"
     else:
         gap = newline if source and not source.endswith("\n") else ""
-        after = f"{source}{gap}{key}: {value}{newline}"
-    wanted = {**before, key: yaml.safe_load(value)}
-    if repr(sorted((load(after)[0] or {}).items(), key=str)) != repr(
-        sorted(wanted.items(), key=str)
-    ):
+        after = f"{source}{gap}{line}"
+    wanted = before.values | {key: yaml.safe_load(value)}
+    if _in_order(load(after).values) != _in_order(wanted):
         raise ValueError(f"{key} cannot be set without touching other lines")
     return after
 
 
+def _with_value(source: str, pair: tuple[Any, Any], value: str) -> str:
+    """Return a YAML text with the value of one pair of nodes replaced."""
+    key, old = pair
+    start = old.start_mark.index
+    end = old.end_mark.index
+    colon = source.index(":", key.end_mark.index) + 1
+    if start == end:  # empty there, except perhaps for a comment
+        return f"{source[:colon]} {value}{source[colon:]}"
+    if "\n" in source[colon:end]:
+        raise ValueError(f"{key.value} stands on several lines")
+    return source[:start] + value + source[end:]
+
+
+def _in_order(values: dict[str, Any]) -> str:
+    """Return a mapping as text, to compare; not-a-number equals itself."""
+    return repr(sorted(values.items(), key=str))
+
+
 def quoted(text: str) -> str:
-    """A YAML scalar on one line for any text."""
-    if (
-        re.fullmatch(r"[^\W\d_][\w /.+-]*(?::\d+)?(?<! )", text)
-        and yaml.safe_load(text) == text
-    ):
+    """Return a YAML scalar on one line for any text."""
+    if _NEEDS_NO_QUOTES.fullmatch(text) and yaml.safe_load(text) == text:
         return text
-    return yaml.safe_dump(
+    dumped: str = yaml.safe_dump(
         text, default_style='"', allow_unicode=True, width=float("inf")
-    ).rstrip("\n")
+    )
+    return dumped.rstrip("\n")

@@ -1,46 +1,44 @@
-"""The passages of a memory: turns of a transcript, or paragraphs; what a search returns."""
+"""The passages of a memory, which a search returns: turns, or paragraphs and items."""
 
 import datetime as dt
-import itertools
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from filemem.store.paths import day_of
 from filemem.text.dates import mentioned
 from filemem.text.plain import printable
 
-SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
-
 FORGOTTEN = "[forgotten]"  # stands where a text was
-
-NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
-
+# Stands for an answer that never came, so that no session holds a question alone.
+NO_ANSWER = "[no answer]"
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
+MAX_WHOLE_CHARS = 2000  # of a fact that is one passage
+MAX_UNCUT_CHARS = 400  # of a passage that is one window
+MIN_WINDOW_CHARS = 150
+MAX_WINDOW_CHARS = 300
+PAUSE_MINUTES = 45  # after which what is said no longer replies to what was said before
 
 _TURN = re.compile(
     rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE
 )
-
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
-
-_HEADING = re.compile(r"#{1,6}\s")
-
-_SENTENCE = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
-
-WHOLE = 400  # characters of a passage up to which it is one window; a longer one is cut
-
-PAUSE = 45  # minutes after which what is said no longer replies to what was said before
-
-SHORTEST, LONGEST = (
-    150,
-    300,
-)  # characters of a window: up to the first end of a sentence between
+_HEADING = re.compile(r"(#{1,6})\s")
+_SENTENCE_END = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
 
 
 class Passage(NamedTuple):
-    """The unit of search: lines `line` to `end_line` (from 1, inclusive); `context` is searched along but not shown. `day` is
-    that of a turn that was said on another than the file's, else None."""
+    """The unit of search.
+
+    Attributes:
+        line: the first, from 1.
+        end_line: the last.
+        speaker: of a turn; '' for other text.
+        time: `HH:MM` of a turn, or ''.
+        text: its words.
+        context: is searched along, but not shown.
+        day: on which it was said, where that is another than the file's.
+    """
 
     line: int
     end_line: int
@@ -51,79 +49,121 @@ class Passage(NamedTuple):
     day: dt.date | None = None
 
 
+# -- turns -------------------------------------------------------------------------
+
+
 def as_shown(line: str) -> list[str]:
-    """A turn's first line as the tools show it: `Sam: …`, with its clock, and with its date, where it has them; else nothing."""
+    """Return a turn's first line in the ways the tools show it: `Sam: …`, with its
+    clock, with its date; nothing for another line."""
     match = TURN_HEAD.match(line)
     if not match:
         return []
-    name, day, clock = match.groups()
-    ends = dict.fromkeys(
-        ("", clock and f" {clock}", day and f" {day}{f' {clock}' if clock else ''}")
+    name, day, clock = match.groups("")
+    text = line[match.end() :]
+    heads = dict.fromkeys(
+        " ".join(filter(None, parts))
+        for parts in ((name,), (name, clock), (name, day, clock))
     )
-    return [f"{name}{end}:{line[match.end() :]}" for end in ends if end is not None]
+    return [f"{head}:{text}" for head in heads]
 
 
 def turns(
     lines: list[str], after: int = 0, day: dt.date | None = None
 ) -> list[Passage]:
-    """The turns of a transcript of `day`, in order; what stands before one is its context, and what follows the last is cut
-    into paragraphs. Nothing without a turn. A turn without a date is of the day of the one before it."""
+    """Return the turns of a transcript in order; nothing where there is none.
+
+    What stands before a turn is its context; what follows the last is cut into
+    paragraphs. A turn without a date is of the day of the one before it.
+
+    Args:
+        lines: of the file.
+        after: the line behind which they begin.
+        day: the file's.
+    """
     found: list[Passage] = []
-    whole, start, end, head, own = "\n".join(lines[after:]), 0, 0, after + 1, None
-    for match in _TURN.finditer(whole):
-        about = ""
-        if match.start() > end + 1:
-            about = " ".join(
-                line.strip("# ")
-                for line in whole[end : match.start()].split("\n")
-                if line.strip()
-            )
-        head += whole.count("\n", start, match.start())
-        start, end = match.span()
+    body = "\n".join(lines[after:])
+    own_day = None
+    line = after + 1
+    counted = 0  # characters whose line ends are in `line`
+    end = 0
+    for match in _TURN.finditer(body):
+        line += body.count("\n", counted, match.start())
+        counted = match.start()
+        above = [row.strip("# ") for row in body[end : match.start()].split("\n")]
+        context = " ".join(filter(None, map(str.strip, above)))
         speaker, date, time, text, more = match.groups("")
+        rows = [row[2:] if row.startswith("  ") else "" for row in more.split("\n")]
         if more:
-            rows = (row[2:] if row.startswith("  ") else "" for row in more.split("\n"))
             text = (text + "\n".join(rows)).rstrip("\n")
-        if date and (named := day_of(date)):
-            own = None if named == day else named
-        found.append(
-            Passage(head, head + text.count("\n"), speaker, time, text, about, own)
-        )
-    if found and end < len(whole):
-        found += paragraphs(lines, head + whole.count("\n", start, end))
+        with suppress(ValueError):
+            named = dt.date.fromisoformat(date)
+            own_day = None if named == day else named
+        last = line + text.count("\n")
+        found.append(Passage(line, last, speaker, time, text, context, own_day))
+        end = match.end()
+    if found and end < len(body):
+        found += paragraphs(lines, line + body.count("\n", counted, end))
     return found
 
 
 def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) -> str:
-    """One turn as a list item, with its last newline; `turns` reads it back, but for outer white space and controls. `day` is
-    given where it is another than that of the turn before."""
+    """Return one turn as a list item, with its last newline.
+
+    `turns` reads it back, except for outer white space and control characters.
+
+    Args:
+        speaker: who said it.
+        time: `HH:MM`, or ''.
+        text: the words.
+        day: on which, where that is another than that of the turn before.
+    """
     name = " ".join(printable(speaker).replace("*", " ").split()) or "unknown"
-    first, *rest = (
-        printable(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
-    )
-    body = "".join(f"  {line}\n" if line else "\n" for line in rest)
-    said_at = "".join(
-        f" {part}" for part in (day.isoformat() if day else "", time) if part
-    )
-    return f"- **{name}**{said_at}: {first}\n{body}"
+    head = f"- **{name}**"
+    for part in (day, time):
+        if part:
+            head += f" {part}"
+    plain = printable(text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    first, *rest = plain.split("\n")
+    for line in rest:
+        first += f"\n  {line}" if line else "\n"
+    return f"{head}: {first}\n"
 
 
-def whole(lines: list[str], after: int) -> Iterator[Passage]:
-    """The body as one passage; a long one by paragraph."""
-    body = [n for n, line in enumerate(lines[after:], after + 1) if line.strip()]
-    if not body:
-        return
-    text = "\n".join(lines[body[0] - 1 : body[-1]])
-    if len(text) > 2000:
-        yield from paragraphs(lines, after)
-    else:
-        yield Passage(body[0], body[-1], "", "", text)
+def pauses(times: Sequence[str]) -> list[bool]:
+    """Tell of each turn, by its clock, whether it comes PAUSE_MINUTES or longer after
+    the one before it, or earlier in the day."""
+    clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
+    found = []
+    last = -1  # not known yet
+    for time in times:
+        clock = clocks.get(time, last)
+        found.append(last >= 0 and not 0 <= clock - last < PAUSE_MINUTES)
+        last = clock
+    return found
 
 
-def paragraphs(
-    lines: list[str], after: int, *, dated: bool = False
-) -> Iterator[Passage]:
-    """Yield paragraphs and list items, each under its heading.
+# -- other text --------------------------------------------------------------------
+
+
+def whole(lines: list[str], after: int) -> list[Passage]:
+    """Return the lines behind a number as one passage; a long text by paragraph."""
+    filled = [n for n, line in enumerate(lines, 1) if n > after and line.strip()]
+    if not filled:
+        return []
+    text = "\n".join(lines[filled[0] - 1 : filled[-1]])
+    if len(text) > MAX_WHOLE_CHARS:
+        return paragraphs(lines, after)
+    return [Passage(filled[0], filled[-1], "", "", text)]
+
+
+class _Heading(NamedTuple):
+    line: int
+    rank: int
+    text: str
+
+
+def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Passage]:
+    """Return paragraphs and list items, each under its heading.
 
     A heading with nothing under it stands for itself.
 
@@ -133,36 +173,47 @@ def paragraphs(
         dated: a heading that begins with a day dates what stands under it, up to the
             next of its rank.
     """
-    heading: tuple[int, str] | None = None
+    found: list[Passage] = []
+    heading = _Heading(0, 0, "")
     day: dt.date | None = None
-    rank = 0  # of the heading that names the day
-    used = True
-    start, said = 0, list[str]()
-    for number, line in enumerate([*lines[after:], "#  end"], after + 1):
-        starts_new = _ITEM.match(line) or _HEADING.match(line)
-        if start and (starts_new or not line.strip()):
-            yield Passage(
-                start,
-                start + len(said) - 1,
-                "",
-                "",
-                "\n".join(said),
-                heading[1] if heading else "",
-                day,
+    day_rank = 0
+    is_empty = False  # nothing stands under the heading yet
+    for block in _blocks(lines, after):
+        match = _HEADING.match(block.text)
+        if not match:
+            found.append(block._replace(context=heading.text, day=day))
+            is_empty = False
+            continue
+        if is_empty:
+            found.append(
+                Passage(heading.line, heading.line, "", "", heading.text, "", day)
             )
-            start, used = 0, True
-        if _HEADING.match(line):
-            if heading and not used:
-                yield Passage(heading[0], heading[0], "", "", heading[1], "", day)
-            heading, used = (number, line.strip("# ")), False
-            signs = len(line) - len(line.lstrip("#"))
-            named = day_of_heading(heading[1]) if dated else None
-            if named or signs <= rank:
-                day, rank = named, signs if named else 0
+        heading = _Heading(block.line, len(match[1]), block.text.strip("# "))
+        is_empty = True
+        named = day_of_heading(heading.text) if dated else None
+        if named or heading.rank <= day_rank:
+            day = named
+            day_rank = heading.rank if named else 0
+    if is_empty:
+        found.append(Passage(heading.line, heading.line, "", "", heading.text, "", day))
+    return found
+
+
+def _blocks(lines: list[str], after: int) -> Iterator[Passage]:
+    """Yield headings, items, and rows of lines with no empty one among them."""
+    start = 0
+    rows: list[str] = []
+    for number, line in enumerate([*lines[after:], ""], after + 1):
+        is_heading = _HEADING.match(line)
+        if rows and (is_heading or _ITEM.match(line) or not line.strip()):
+            yield Passage(start, number - 1, "", "", "\n".join(rows))
+            rows = []
+        if is_heading:
+            yield Passage(number, number, "", "", line)
         elif line.strip():
-            if not start:
-                start, said = number, []
-            said.append(line)
+            if not rows:
+                start = number
+            rows.append(line)
 
 
 def day_of_heading(heading: str) -> dt.date | None:
@@ -170,33 +221,33 @@ def day_of_heading(heading: str) -> dt.date | None:
     text = heading.lstrip("[(")
     for mention in mentioned(text, dt.date.min)[:1] if text[:1].isalnum() else ():
         span = mention.span
-        is_whole = mention.start == 0 and not mention.relative
-        if is_whole and span.start == span.end and str(span.start.year) in text:
+        is_at_head = mention.start == 0 and not mention.relative
+        if is_at_head and span.start == span.end and str(span.start.year) in text:
             return span.start
     return None
 
 
-def pauses(times: Sequence[str]) -> list[bool]:
-    """Whether each turn, by its clock, comes PAUSE minutes or longer after the one before it, or earlier in the day."""
-    clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
-    known = [
-        *itertools.accumulate(
-            times, lambda last, time: clocks.get(time, last), initial=-1
-        )
-    ]
-    return [
-        last >= 0 and not 0 <= clock - last < PAUSE
-        for last, clock in itertools.pairwise(known)
-    ]
-
-
 def windows(text: str) -> list[tuple[int, int]]:
-    """What of a passage's text is scored and shown, as places in it. A long one ends with a sentence, else a word, if it can."""
+    """Return what of a passage's text is scored and shown: where each part starts, and
+    the end behind it.
+
+    A long text is cut, behind a sentence if that can be, else behind a word.
+    """
     found: list[tuple[int, int]] = []
-    start, end = 0, len(text)
-    while end - start > (LONGEST if found else WHOLE):
-        sentence = _SENTENCE.search(text, start + SHORTEST, start + LONGEST)
-        space = text.rfind(" ", start + SHORTEST, start + LONGEST) + 1
-        found.append((start, sentence.end() if sentence else space or start + LONGEST))
-        start = found[-1][1]
-    return [*found, (start, end)] if start < end or not found else found
+    start = 0
+    most = MAX_UNCUT_CHARS
+    while len(text) - start > most:
+        least = start + MIN_WINDOW_CHARS
+        end = start + MAX_WINDOW_CHARS
+        sentence = _SENTENCE_END.search(text, least, end)
+        space = text.rfind(" ", least, end) + 1
+        if sentence:
+            end = sentence.end()
+        elif space:
+            end = space
+        found.append((start, end))
+        start = end
+        most = MAX_WINDOW_CHARS
+    if start < len(text) or not found:
+        found.append((start, len(text)))
+    return found

@@ -1,22 +1,23 @@
 """What a path says: the kind, the day, live or archived; and the name of a new file."""
 
-import contextlib
 import datetime as dt
+import os
 import re
 import unicodedata
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from typing import NamedTuple
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
-
+SPOKEN = ("sessions", "facts", "lessons")  # whose files may hold turns
 ARCHIVE = "archive"
-
 PROFILE = "profile.md"
-
+MAX_SLUG_CHARS = 21  # with a date, a time and `.md` a name of at most 40 characters
 DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 """How the name of a file begins that the program has named."""
 
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
-
 # Eight digits are a day of the last century or of this one, not any number.
 _OTHER_DATES = (
     re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)"),
@@ -24,37 +25,51 @@ _OTHER_DATES = (
     re.compile(r"(\d{4})\.(\d\d)\.(\d\d)(?!\d)"),
     re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日"),
 )
-
 _DAY_NUMBER = re.compile(r"(\d\d)(?!\d)")  # a day's file in a month's folder
 
 
 class FileDate(NamedTuple):
-    """The date at the head of a file name; `month` is true where it names no day, `time` is `HH:MM` or empty."""
+    """The date of a file.
+
+    Attributes:
+        date: its day; the first of a month that is all that is known.
+        day_unknown: whether only the month is known.
+        time: `HH:MM`, or ''.
+    """
 
     date: dt.date
-    month: bool
+    day_unknown: bool
     time: str
 
 
+class DateAtHead(NamedTuple):
+    """A date with which a name begins, and where in the name it ends."""
+
+    date: FileDate
+    end: int
+
+
 def is_archived(path: str) -> bool:
-    """Does a path lie in the archive?"""
+    """Tell whether a path lies in the archive."""
     return path.startswith(f"{ARCHIVE}/")
 
 
 def live(path: str) -> str:
-    """The path of a memory when it is not in the archive."""
+    """Return the path of a memory when it is not in the archive."""
     return path.removeprefix(f"{ARCHIVE}/")
 
 
 def archived(path: str) -> str:
-    """The path of a memory when it is in the archive."""
+    """Return the path of a memory when it is in the archive."""
     return f"{ARCHIVE}/{live(path)}"
 
 
 def kind_of(path: str) -> str:
-    """The kind that a path decides."""
-    parts = live(path).split("/")
-    return parts[0] if len(parts) > 1 else "profile" if path == PROFILE else "notes"
+    """Return the kind that a path decides: its folder, else `profile` or `notes`."""
+    folder, slash, _ = live(path).partition("/")
+    if slash:
+        return folder
+    return "profile" if path == PROFILE else "notes"
 
 
 def when_of(path: str) -> FileDate | None:
@@ -64,26 +79,19 @@ def when_of(path: str) -> FileDate | None:
     in `2026/03/12.md` or `2026-03-22/lease.md`.
     """
     *folders, name = path.split("/")
-    dated = date_at_head(name)
-    if dated:
-        return dated.date
+    candidates = [name]
     number = _DAY_NUMBER.match(name)
     if number and len(folders) > 1:
-        dated = date_at_head(f"{folders[-2]}-{folders[-1]}-{number[1]}")
+        candidates.append(f"{folders[-2]}-{folders[-1]}-{number[1]}")
+    for candidate in candidates:
+        dated = date_at_head(candidate)
         if dated:
             return dated.date
     for folder in reversed(folders):
         dated = date_at_head(folder)
-        if dated and dated.end == len(folder) and not dated.date.month:
+        if dated and dated.end == len(folder) and not dated.date.day_unknown:
             return dated.date._replace(time="")
     return None
-
-
-class DateAtHead(NamedTuple):
-    """A date with which a name begins, and where in the name it ends."""
-
-    date: FileDate
-    end: int
 
 
 def date_at_head(name: str) -> DateAtHead | None:
@@ -97,7 +105,7 @@ def date_at_head(name: str) -> DateAtHead | None:
         if not match:
             continue
         year, month, day, hour, minute = (*match.groups(""), "", "")[:5]
-        with contextlib.suppress(ValueError):
+        with suppress(ValueError):
             date = dt.date(int(year), int(month), int(day or 1))
             is_clock = day and hour and int(hour) < 24 and int(minute) < 60
             clock = f"{hour}:{minute}" if is_clock else ""
@@ -105,38 +113,37 @@ def date_at_head(name: str) -> DateAtHead | None:
     return None
 
 
-def slug(text: str, longest: int = 21) -> str:
-    """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens. With a date and a
-    time in front and `.md` behind, 21 of them make a name of at most 40 characters."""
-    start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
-    words = "".join(
-        c if unicodedata.category(c)[0] in "LMN" else " " for c in start
-    ).split()
-    words = [
-        word for word in words if any(c.isalnum() for c in word)
-    ]  # a lone accent or emoji selector is invisible
-    out = ""
+def starts_with_no_date(path: str) -> str:
+    """Return what looks like a date at the head of a file's name and is none, or ''."""
+    match = _DATE.match(path.rpartition("/")[2])
+    return match[0] if match and not when_of(path) else ""
+
+
+def numbered(path: str) -> Iterator[str]:
+    """Yield a path, then with -2, -3, … before its extension."""
+    stem, extension = os.path.splitext(path)
+    yield path
+    for number in count(2):
+        yield f"{stem}-{number}{extension}"
+
+
+def slug(text: str, max_chars: int = MAX_SLUG_CHARS) -> str:
+    """Return a piece of a file name that a person would choose; '' for no words.
+
+    It is whole words of any script, joined by hyphens, of at most two bytes a
+    character allowed.
+    """
+    start = unicodedata.normalize("NFC", text[: 50 * max_chars]).lower()
+    signs = [sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in start]
+    # A lone accent or emoji selector is invisible.
+    words = [word for word in "".join(signs).split() if any(map(str.isalnum, word))]
+    name = ""
     for word in words:
-        longer = f"{out}-{word}" if out else word
-        if len(longer) > longest or len(longer.encode()) > 2 * longest:
+        longer = f"{name}-{word}".lstrip("-")
+        if len(longer) > max_chars or len(longer.encode()) > 2 * max_chars:
             break
-        out = longer
-    return out or (
-        words[0].encode()[: 2 * longest].decode(errors="ignore")[:longest]
-        if words
-        else ""
-    )
-
-
-def moment_of(value: Any) -> dt.date | None:
-    """A YAML date or time, in quotes and without seconds too, which YAML takes for text; None for anything else."""
-    with contextlib.suppress(ValueError):
-        if isinstance(value, str):
-            value = (dt.date if len(value) == 10 else dt.datetime).fromisoformat(value)
-    return value if isinstance(value, dt.date) else None
-
-
-def day_of(value: Any) -> dt.date | None:
-    """The day of such a date or time."""
-    found = moment_of(value)
-    return found.date() if isinstance(found, dt.datetime) else found
+        name = longer
+    if words and not name:
+        start = words[0].encode()[: 2 * max_chars].decode(errors="ignore")
+        return start[:max_chars]
+    return name

@@ -418,7 +418,7 @@ def _days_of_file(path: str) -> DayRange | None:
     if when is None:
         return None
     days = _one_day(when.date)
-    if not when.month:
+    if not when.day_unknown:
         return days
     next_month = (when.date.replace(day=1) + dt.timedelta(31)).replace(day=1)
     return DayRange(days.first, next_month.toordinal() - 1)

@@ -56,9 +56,9 @@ def _heading(path: str, when: FileDate | None, *notes: str) -> str:
     """Return a path, its weekday or, if the path does not tell it, its date, and notes."""
     date = ""
     if when is not None and when != when_of(path):
-        date = f"{when.date:%B %Y}" if when.month else spelt(when.date)
+        date = f"{when.date:%B %Y}" if when.day_unknown else spelt(when.date)
         date = f"{date} {when.time}".strip()
-    elif when is not None and not when.month:
+    elif when is not None and not when.day_unknown:
         date = f"{when.date:%a}"
     return "  ".join(part for part in (path, date, *notes) if part)
 

@@ -21,6 +21,7 @@ from filemem.importers.base import parse_time as moment
 from filemem.store.folder import StoreFolder
 from filemem.store.memory import Memory, parse
 from filemem.store.passages import turns
+from filemem.store.problems import problems_of
 
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -556,7 +557,9 @@ def test_a_conversation_becomes_a_dated_transcript(
         body
         == "- **mara** 14:00: Which tea?\n- **Claude** 14:01: Oolong.\n\n  - hot\n  - strong\n"
     )
-    assert parse(f"sessions/2026/{session.name}", session.read_bytes()).problems == []
+    assert (
+        problems_of(parse(f"sessions/2026/{session.name}", session.read_bytes())) == []
+    )
 
 
 def test_two_processes_importing_one_export_at_once_take_each_conversation_once(
@@ -762,7 +765,10 @@ def test_nothing_leaves_the_users_folder_and_no_turn_is_forged(
         and "\x1b" not in found[0][2]
         and "my password" in found[0][2]
     )
-    assert parse(path.removeprefix("mara/"), (store / path).read_bytes()).problems == []
+    assert (
+        problems_of(parse(path.removeprefix("mara/"), (store / path).read_bytes()))
+        == []
+    )
     assert not report.skipped
     before = files(store)
     assert len(run(store, "claude", tmp_path / "c.json").unchanged) == 1

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from filemem.store import facts
 from filemem.store.frontmatter import quoted
 from filemem.store.memory import Memory, parse
-from filemem.store.passages import LONGEST, WHOLE, Passage, windows
+from filemem.store.passages import MAX_UNCUT_CHARS, MAX_WINDOW_CHARS, Passage, windows
 from filemem.store.paths import FileDate, slug, when_of
+from filemem.store.problems import problems_of
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:
@@ -20,9 +21,9 @@ def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Mem
 
 def problems(found: Memory) -> list[tuple[int, str]]:
     assert all(
-        problem.path == found.path and problem.remedy for problem in found.problems
+        problem.path == found.path and problem.remedy for problem in problems_of(found)
     )
-    return [(problem.line, problem.what) for problem in found.problems]
+    return [(problem.line, problem.what) for problem in problems_of(found)]
 
 
 def places(found: Memory) -> list[tuple[int, int, str]]:
@@ -88,7 +89,7 @@ def test_no_bytes_raise(data: bytes) -> None:
         count = len(found.lines)
         for passage in found.passages:
             assert 1 <= passage.line <= passage.end_line <= count
-        for problem in found.problems:
+        for problem in problems_of(found):
             assert 1 <= problem.line <= max(1, count)
         assert found.date is None or found.when
 
@@ -97,13 +98,13 @@ def test_no_bytes_raise(data: bytes) -> None:
 def test_an_empty_file_holds_nothing_and_is_no_problem(data: str) -> None:
     for path in ("facts/a.md", "sessions/a.md", "facts/a.yaml"):
         assert memory(data, path).passages == []
-        assert memory(data, path).problems == []
+        assert problems_of(memory(data, path)) == []
 
 
 def test_line_ends_do_not_change_what_is_read() -> None:
     unix = "---\nimportance: 7\n---\n\n# Tea\n\nOolong.\n- green\n- black"
     found = memory(unix, "notes.md")
-    assert (found.front, found.problems) == ({"importance": 7}, [])
+    assert (found.front, problems_of(found)) == ({"importance": 7}, [])
     for other in (
         unix + "\n",
         unix.replace("\n", "\r\n"),
@@ -203,7 +204,7 @@ def test_a_value_that_is_none_costs_no_other_key(
 )
 def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None:
     found = memory(f"---\nunknown: anything\n{line}\n---\nx\n")
-    (problem,) = found.problems
+    (problem,) = problems_of(found)
     assert problem.line == 3 and remedy in problem.remedy
     key = line.partition(":")[0]
     assert found.metadata.get(key) is None
@@ -256,10 +257,9 @@ def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> 
 )
 def test_a_date_may_stand_in_quotes_or_have_no_seconds(day: str) -> None:
     found = memory(f"---\ncreated: {day}\nvalid_until: {day}\n---\nx\n", "notes/tea.md")
-    assert (
-        found.date == found.metadata.get("valid_until") == dt.date(2026, 11, 20)
-        and not found.problems
-    )
+    assert found.date == found.metadata.get("valid_until") == dt.date(
+        2026, 11, 20
+    ) and not problems_of(found)
 
 
 def test_a_date_that_disagrees_with_the_name_is_a_problem() -> None:
@@ -322,8 +322,8 @@ def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
 def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
     found = windows(text)
     assert "".join(text[start:end] for start, end in found) == text
-    assert all(end - start <= LONGEST for start, end in found) or (
-        len(found) == 1 and len(text) <= WHOLE
+    assert all(end - start <= MAX_WINDOW_CHARS for start, end in found) or (
+        len(found) == 1 and len(text) <= MAX_UNCUT_CHARS
     )
 
 

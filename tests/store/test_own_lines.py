@@ -157,9 +157,9 @@ def test_setting_a_key_changes_nothing_else(
     """For generated front matter and YAML memories: the new value counts, every other key is equal, and the bytes that
     differ are one slice, which holds nothing but the old value.
     """
-    before_front, _ = frontmatter.load(source)
-    assume(before_front is not None)
-    assert before_front is not None
+    loaded = frontmatter.load(source)
+    assume(not loaded.is_broken)
+    before_front = loaded.values
     text = (source if whole else f"---\n{source}---\n{body}").replace("\n", newline)
     data = (mark + text).encode()
     path = "facts/a.yaml" if whole else "facts/a.md"
@@ -181,8 +181,7 @@ def test_setting_a_key_changes_nothing_else(
                     "",
                 ]
             )
-        )[0]
-        or {},
+        ).values,
         {**before_front, key: value[1]},
     )
     for kept in [

@@ -10,6 +10,7 @@ import pytest
 
 from filemem.store import transcript
 from filemem.store.folder import Folder
+from filemem.store.problems import problems_of
 from filemem.store.transcript import Transcript
 
 LISBON = ZoneInfo("Europe/Lisbon")
@@ -37,7 +38,7 @@ def test_the_file_is_created_with_its_first_turn(folder: Folder) -> None:
     }
     assert memory.lines[line - 1] == "- **ann** 09:30: Shall we go to Kyoto in May?"
     assert memory.lines[line] == "  I'd love to."
-    assert memory.problems == []
+    assert problems_of(memory) == []
     assert memory.when == (dt.date(2026, 11, 20), False, "09:30")
 
 

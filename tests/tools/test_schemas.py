@@ -8,8 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from filemem.store import config, memory
+import filemem
+from filemem.store import config
 from filemem.store.config import Config
+from filemem.store.fields import DESCRIBING, FIELDS
 
 TYPES = {
     str: "string",
@@ -22,7 +24,7 @@ TYPES = {
 
 
 def schema(name: str) -> dict[str, Any]:
-    path = Path(memory.__file__).parents[1] / "schemas" / f"{name}.schema.json"
+    path = Path(filemem.__file__).parent / "schemas" / f"{name}.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -62,5 +64,5 @@ def test_the_schema_of_the_settings_is_that_of_config() -> None:
 
 def test_every_key_that_means_something_is_in_the_schema_of_front_matter() -> None:
     known = schema("memory")["properties"]
-    assert set(memory._CHECKS) | memory.METADATA_KEYS <= set(known)
+    assert FIELDS.keys() | DESCRIBING <= set(known)
     assert schema("memory")["additionalProperties"] is True

@@ -1,0 +1,102 @@
+"""The known keys of front matter: what a value of each must be, and its remedy."""
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from filemem.errors import Problem
+
+MAX_YAML_CHARS = 200_000  # YAML takes a second for each million
+# Front matter that names what the memory is about.
+NAMING = frozenset({"title", "aliases", "tags"})
+# Front matter that describes the memory and says nothing to search for.
+DESCRIBING = frozenset(
+    "importance pinned source valid_from valid_until supersedes superseded_by confidence "
+    "date created timezone origin assistant records actions".split()
+)
+# The same, of what the program writes into facts and lessons.
+OF_FACTS = frozenset("kind day retold_by said_by tool calls success".split())
+
+
+@dataclass(frozen=True)
+class FrontMatter:
+    """A mapping, empty if it is broken, and what is wrong with its text."""
+
+    values: dict[str, Any]
+    problems: tuple[Problem, ...] = ()
+    is_broken: bool = False
+
+
+def moment_of(value: object) -> dt.date | None:
+    """Return a YAML date or time, one in quotes too; None for anything else."""
+    with suppress(ValueError):
+        if isinstance(value, str):
+            form = dt.date if len(value) == len("2026-11-20") else dt.datetime
+            return form.fromisoformat(value)
+    return value if isinstance(value, dt.date) else None
+
+
+def day_of(value: object) -> dt.date | None:
+    """Return the day of a YAML date or time; None for anything else."""
+    moment = moment_of(value)
+    return moment.date() if isinstance(moment, dt.datetime) else moment
+
+
+def texts(value: object) -> Iterator[str]:
+    """Yield the strings in a front matter value, nested ones too."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            for text in texts(entry):
+                yield f"{key}: {text}"
+    elif isinstance(value, list | tuple | set):
+        for entry in value:
+            yield from texts(entry)
+    elif value is not None:
+        yield str(value)
+
+
+class Field(NamedTuple):
+    """A known key: whether a value is well-formed, and what it ought to be.
+
+    Where that is empty any value is allowed, but only a well-formed one counts.
+    """
+
+    is_valid: Callable[[Any], object]
+    rule: str
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_list(value: object) -> bool:
+    return isinstance(value, str | list)
+
+
+def _is_importance(value: object) -> bool:
+    return type(value) is int and 1 <= value <= 10
+
+
+def _is_share(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= float(str(value)) <= 1
+
+
+FIELDS = {
+    "importance": Field(_is_importance, "a whole number from 1 to 10"),
+    "confidence": Field(_is_share, "a number from 0 to 1"),
+    "pinned": Field(lambda value: isinstance(value, bool), "true or false"),
+    "tags": Field(_is_text_or_list, "a list: [tea, family]"),
+    "aliases": Field(_is_text_or_list, "a list: [NYC, Big Apple]"),
+    "valid_from": Field(day_of, "a date: 2026-11-20"),
+    "valid_until": Field(day_of, "a date: 2026-11-20"),
+    "source": Field(_is_text_or_list, "path:line of where it was said, or a list"),
+    "supersedes": Field(_is_text_or_list, "the path of the older memory"),
+    "superseded_by": Field(_is_text, "the path of the newer memory"),
+    "assistant": Field(_is_text, "the name of the speaker who is one"),
+    # Such a fact is over once its day is.
+    "kind": Field(lambda value: value in ("event", "plan"), ""),
+    # Of an event; a note's `day: Friday` is its own matter.
+    "day": Field(day_of, ""),
+}
