@@ -17,16 +17,15 @@ from filemem import index
 from filemem.chat.conversation import Conversation
 from filemem.chat.core_memory import preferences
 from filemem.chat.phrases import said_to
-from filemem.chat.window import Prompt
 from filemem.cli.context import (
     Context,
-    json_option,
+    json_lines_option,
     model_option,
     new_option,
     prints,
     split_line,
 )
-from filemem.cli.output import Output, Row, progress, say, say_dim, sentence, wrapped
+from filemem.cli.output import Output, Progress, Row, say, say_dim, sentence, show
 from filemem.cli.screen import Screen
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.jobs import JobRun, consolidated, keep_fact
@@ -34,10 +33,10 @@ from filemem.learn import proposals, sessions
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.llm.model import Model
 from filemem.search import semantic
-from filemem.store import config, pending, transcript
+from filemem.store import config, transcript
 from filemem.store.folder import Folder
 from filemem.store.passages import NO_ANSWER
-from filemem.store.paths import is_archived, when_of
+from filemem.store.paths import when_of
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens, counted, first_few, one_line
@@ -52,9 +51,10 @@ HELP = """\
 /forget [WORDS] delete the last exchange, or what holds the words and what tells of
                 it; also a path; it shows everything first, and asks
 /edit PATH      change a memory in your editor
-/list GLOB      list memories, as in: facts/**
-/sessions       the latest conversations; filemem chat --resume NAME goes on with one
-/memory         what is in the prompt, with token counts
+/list GLOB      list memories, as in: sessions/**; filemem chat --resume NAME goes on
+                with a conversation
+/status         what there is, and what stands in the prompt; so with any other
+                command of filemem
 /model [NAME]   which model answers, or have another one answer; offline quotes only
 /off [TEXT]     say TEXT and keep nothing of it; alone: keep nothing of what follows,
                 until /off is said again
@@ -65,30 +65,27 @@ HELP_IN_CHINESE = """\
 /remember 內容   記下一條事實
 /forget [詞語]   刪除上一次問答，或含有這些詞以及講到它的內容；也可寫路徑；先列出，再詢問
 /edit 路徑       用編輯器修改一條記憶
-/list 模式       列出記憶，如 facts/**
-/sessions        最近的對話；用 filemem chat --resume 名稱 繼續其中一個
-/memory          提示詞裡有什麼，各佔多少詞元
+/list 模式       列出記憶，如 sessions/**；用 filemem chat --resume 名稱 繼續一次對話
+/status          有哪些記憶，提示詞裡有什麼；filemem 的其他命令也都可用
 /model [名稱]    由哪個模型回答，或換一個；offline 只引用記憶
 /off [內容]      只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off
 /quit            結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
 HELP_WORDS = ("help", "帮助", "幫助")
-COMMANDS = ("search", "open", "remember", "forget", "edit", "list")  # filemem's own
+NOT_IN_A_CHAT = ("chat", "mcp", "serve")  # which take what is typed themselves
 OFF = (
     "From here on nothing is kept; what was said before is.",
     "從現在起什麼都不保存；之前說的還在。",
 )
 ON = ("From here on everything is kept again.", "從現在起恢復保存。")
 KEPT = ("The conversation is in {}. ", "對話保存在 {}。")
-KNOWN = (
-    "Facts: {}; conversations that wait for a model: {}.",
-    "事實：{}條；等待模型閱讀的對話：{}段。",
-)
+WAITING = ("Conversations that wait for a model: {}.", "等待模型閱讀的對話：{}段。")
+BY_HAND = (" /remember TEXT keeps a fact meanwhile.", "可用 /remember 內容 記下事實。")
 ANSWERS = ("{} answers.", "由 {} 回答。")
-TOKENS = ("tokens", "個詞元")
-PENDING = (
-    "{} that you asked to be forgotten: hidden until now, and not deleted yet."
-    " filemem forget --pending shows it, and deletes it on a yes."
+READ_ONLY = "{} cannot be written, so nothing of this is kept."
+WISHES_WAIT = (
+    "What {} says on how to talk with you is read as data, as this store only lies"
+    " here; if it is yours, name it with --store or FILEMEM_STORE."
 )
 SHOWN_TURNS = 4  # of a resumed session
 SHOWN_CHARS = 300  # of each
@@ -110,45 +107,41 @@ class Chat:
 
     def once(self, message: str) -> int:
         """Answer one message; return exit code 2 where there was no whole answer."""
-        message = message.strip()
-        if not message:
+        if not message.strip():
             raise FilememError(
                 "the message is empty; say something, as in:"
                 " filemem chat -m 'What tea do I like?'"
             )
         if not transcript.newest(self._talk.user):
             self._say_if_offline()
-        if not _SLASH.fullmatch(message):
-            self._say_if_pending()
-        return self._take(message)
+        return self._take(message.strip())
 
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
         self._greet()
-        if _pending(self._talk.user):
-            self._take("/forget --pending")
         self._read_in_background()
-        for message in self._messages():
+        for message in _messages():
             if message.lower() in ENDS:
                 break
             if message:
                 self._take(message)
             while self._read:
                 self._screen.aside(self._read.pop(0))
-        self._say_goodbye()
+        if self._talk.user.exists():
+            self._say_goodbye()
         return 0
 
     def _greet(self) -> None:
         talk = self._talk
-        turns = talk.transcript.turns()
+        aside = self._screen.aside
         place = os.path.relpath(talk.user.root)
         if place.startswith(".."):
             place = talk.user.root
-        aside = self._screen.aside
         aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
         if not talk.kept:
             aside(OFF[0])
+        turns = talk.transcript.turns()
         if turns:
             count = counted(len(turns), "turn")
             aside(f"Going on with {talk.transcript.path}, {count}.")
@@ -156,53 +149,25 @@ class Chat:
             aside(f"{turn.speaker}: {one_line(turn.text, SHOWN_CHARS)}")
         waiting = proposals.count(talk.user)
         if waiting:
-            waits = "waits" if waiting == 1 else "wait"
-            aside(f"{counted(waiting, 'proposal')} {waits} for you: filemem review.")
+            aside(f"Waiting for you, in filemem review: {waiting}.")
         aside("/help (帮助) lists the commands, Ctrl-D ends.")
 
     def _say_goodbye(self) -> None:
-        user = self._talk.user
-        if not user.exists():
-            return
-        facts = 0
-        for entry in index.of(user).corpus().entries():
-            if entry.kind == "facts" and not entry.archived:
-                facts += 1
+        talk = self._talk
         message = self._screen.message
-        told = said_to(message, KNOWN).format(facts, sessions.waiting(user)[0])
-        path = self._talk.transcript.path
-        if path:
-            told = said_to(message, KEPT).format(path) + told
+        told = said_to(message, WAITING).format(sessions.waiting(talk.user)[0])
+        if talk.transcript.path:
+            told = said_to(message, KEPT).format(talk.transcript.path) + told
+        if talk.offline:
+            told += said_to(message, BY_HAND)
         self._screen.aside(told)
-        semantic.catch_up(index.of(user))
+        semantic.catch_up(index.of(talk.user))
 
     def _say_if_offline(self) -> None:
-        """Say why answers are quotes."""
-        if self._talk.offline and not self._call.told:
+        """Say why answers are quotes, unless that was said with the model's choice."""
+        talk = self._talk
+        if talk.offline and not config.unanswered(talk.user.store):
             self._screen.aside(NOTICE)
-
-    def _say_if_pending(self) -> None:
-        """Say what was to be forgotten, and has been hidden instead by an older version."""
-        count = _pending(self._talk.user)
-        if count:
-            self._screen.aside(PENDING.format(counted(count, "place")))
-
-    def _messages(self) -> Iterator[str]:
-        """Yield what is typed, until Ctrl-D; lines pasted together are one message."""
-        while True:
-            typed: list[str] = []
-            try:
-                typed.append(input("> "))
-                while select.select([sys.stdin], [], [], PASTE_SECONDS)[0]:
-                    typed.append(input())
-            except EOFError:
-                if not typed:
-                    say("")
-                    return
-            except KeyboardInterrupt:
-                say("\nCtrl-D or /quit ends.")
-                continue
-            yield "\n".join(typed).strip()
 
     def _take(self, message: str) -> int:
         """Take one message or slash command; an error is one line, and the chat goes on."""
@@ -226,80 +191,67 @@ class Chat:
         return 2
 
     def _answer(self, message: str) -> int:
-        with progress("reading the memories") as show:
-            index.of(self._talk.user).progress = show
-            self._screen.begin(message)
-            answer = self._talk.say(message, self._screen.hear)
-        self._screen.end(answer)
+        with Progress("reading the memories") as show:
+            index.of(self._talk.user).corpus(show)
+        self._screen.begin(message)
+        self._screen.end(self._talk.say(message, self._screen.hear))
         return 0
 
     # -- commands ----------------------------------------------------------------------
 
     def _command(self, name: str, rest: str) -> int:
         """Do what a line that begins with a slash asks for; return the exit code."""
-        if name == "sessions":
-            return self._filemem("list", "--limit=10", "--", "sessions/**")
-        if name == "forget":
-            return self._forget(rest)
-        if name in COMMANDS:
-            if not rest:
-                raise FilememError(
-                    f"say what, behind /{name}; /help has what each takes."
-                )
-            return self._filemem(name, "--", rest)
-        if name == "off" and rest:
-            return self._answer_off_the_record(rest)
-        said = self._said_to_command(name, rest)
-        if not self._screen.tell("notice", text=said):
-            say(wrapped(said, sys.stdout))
-        return 0
-
-    def _said_to_command(self, name: str, rest: str) -> str:
-        """Do what a command of the chat's own asks for; return what there is to say."""
         message = self._screen.message
-        if name == "memory":
-            return self._sizes()
+        if name == "help":
+            return self._tell(said_to(message, (HELP, HELP_IN_CHINESE)))
         if name == "model":
             if rest:
                 model = self._call.model(self._talk.user, rest)
                 self._talk.model = model or OfflineModel()
                 self._say_if_offline()
-            return said_to(message, ANSWERS).format(self._talk.model.name)
+            return self._tell(said_to(message, ANSWERS).format(self._talk.model.name))
+        if name == "off" and rest:
+            return self._answer_off_the_record(rest)
+        if name == "off" and self._talk.kept:
+            self._talk.go_off_the_record()
+            return self._tell(said_to(message, OFF))
         if name == "off":
-            if self._talk.kept:
-                self._talk.go_off_the_record()
-                return said_to(message, OFF)
             self._talk.go_on_the_record()
-            return said_to(message, ON)
-        if name == "help":
-            return said_to(message, (HELP, HELP_IN_CHINESE))
-        raise FilememError(f"there is no command /{name}; /help lists them.")
+            return self._tell(said_to(message, ON))
+        if name == "forget" and not rest:
+            rest = self._last_exchange()
+        return self._filemem(name, rest)
 
-    def _filemem(self, name: str, *arguments: str) -> int:
+    def _tell(self, text: str) -> int:
+        """Tell what a command of the chat's own has to tell."""
+        return show(iter([text]), self._call.form, talking=True)
+
+    def _filemem(self, name: str, rest: str) -> int:
         """Run a command of filemem's as it is, for the user of this chat."""
         root = click.get_current_context().find_root()
+        group: Any = root.command
+        found = group.get_command(root, name)
+        if found is None or name in NOT_IN_A_CHAT:
+            raise FilememError(f"there is no command /{name}; /help lists them.")
+        if not rest and any(parameter.required for parameter in found.params):
+            raise FilememError(f"say what, behind /{name}; /help has what each takes.")
         self._call.talking = self._talk.user
-        found = root.command.get_command(root, name)  # type: ignore[attr-defined]
-        made = found.make_context(f"/{name}", [*arguments], obj=self._call)
-        with made as inner:
+        arguments = ["--", rest] if rest else []
+        with found.make_context(f"/{name}", arguments, obj=self._call) as inner:
             code: int = found.invoke(inner)
         return code
 
-    def _forget(self, what: str) -> int:
-        """Delete something, or the last exchange, after a list and a question."""
-        if what == "--pending":
-            return self._filemem("forget", what)
-        if not what:
-            lines = self._talk.last_exchange()
-            if not lines:
-                raise FilememError(
-                    "nothing was said yet that could be deleted;"
-                    " /forget WORDS deletes what holds them."
-                )
-            path = lines[0].rpartition(":")[0]
-            numbers = [place.rpartition(":")[2] for place in lines]
-            what = f"{path}:{','.join(numbers)}"
-        return self._filemem("forget", "--", what)
+    def _last_exchange(self) -> str:
+        """Return the lines of the last message and its answer, as `path:6,7`."""
+        lines = self._talk.last_exchange()
+        if not lines:
+            raise FilememError(
+                "nothing was said yet that could be deleted;"
+                " /forget WORDS deletes what holds them."
+            )
+        path = lines[0].rpartition(":")[0]
+        numbers = [place.rpartition(":")[2] for place in lines]
+        return f"{path}:{','.join(numbers)}"
 
     def _answer_off_the_record(self, message: str) -> int:
         """Answer one message, and keep nothing of it."""
@@ -310,14 +262,6 @@ class Chat:
         finally:
             if was_kept:
                 self._talk.go_on_the_record()
-
-    def _sizes(self) -> str:
-        """Return the parts of the prompt with their tokens, open files too."""
-        word = said_to(self._screen.message, TOKENS)
-        lines = []
-        for name, text in [*_sections(self._talk.view()), *self._talk.tools.pages()]:
-            lines.append(f"{count_tokens(text):>6,} {word}  {name}")
-        return "\n".join(lines)
 
     # -- in the background -------------------------------------------------------------
 
@@ -345,55 +289,44 @@ class Chat:
             self._read.append(in_words(error))
 
 
-def _pending(user: Folder) -> int:
-    """Return how many places wait for their deletion, hidden by an older version."""
-    return len(pending.pending_deletions(user))
-
-
-def _sections(seen: Prompt) -> list[tuple[str, str]]:
-    """Return the sections of a prompt and its turns, in their order."""
-    turns = []
-    for turn in seen.turns:
-        role = "assistant" if turn.speaker == ASSISTANT else "user"
-        turns.append((role, turn.text))
-    return [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]
+def _messages() -> Iterator[str]:
+    """Yield what is typed, until Ctrl-D; lines pasted together are one message."""
+    while True:
+        typed: list[str] = []
+        try:
+            typed.append(input("> "))
+            while select.select([sys.stdin], [], [], PASTE_SECONDS)[0]:
+                typed.append(input())
+        except EOFError:
+            if not typed:
+                say("")
+                return
+        except KeyboardInterrupt:
+            say("\nCtrl-D or /quit ends.")
+            continue
+        yield "\n".join(typed).strip()
 
 
 def resumed(folder: Folder, name: str) -> Transcript:
-    """Return the session to go on with, by its path or a part of its name.
+    """Return the newest session that has a name, or a part of one, in its path.
 
-    The latest for "". Raises NotFound for none, FilememError if several fit.
+    Raises:
+        NotFound: there is none.
     """
     paths = transcript.newest(folder)
-    if not paths:
-        raise NotFound(
-            f"{folder.name} has no session yet; start one with: filemem chat."
-        )
     path, _ = split_line(folder, name.strip())
     part = path.removesuffix(".md").casefold()
-    fitting = [one for one in paths if part in one.casefold()]
-    if path in paths:
-        fitting = [path]
-    live = [one for one in fitting if not is_archived(one)]
-    fitting = live or fitting
-    named = one_line(name, 80)
-    if not fitting:
-        raise NotFound(
-            f"{folder.name} has no session {named}; the latest are {first_few(paths)}."
-        )
-    if path and len(fitting) > 1:
-        raise FilememError(
-            f"{named} matches {len(fitting)} sessions;"
-            f" say which: {first_few(fitting, 5)}."
-        )
-    return Transcript(folder, fitting[0])
+    for one in paths:
+        if part in one.casefold():
+            return Transcript(folder, one)
+    latest = first_few(paths)
+    remedy = f"the latest are {latest}" if latest else "start one with: filemem chat"
+    named = one_line(name, 80) or "yet"
+    raise NotFound(f"{folder.name} has no session {named}; {remedy}.")
 
 
 def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
-    """Return today's last session where nothing in it was ever answered.
-
-    The next try goes on with it.
-    """
+    """Return the newest session if it is of today and nothing in it was answered."""
     paths = transcript.newest(folder)
     if not paths:
         return None
@@ -432,7 +365,7 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     help="Add every request with its reply to FILE, one JSON object a line.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
-@json_option
+@json_lines_option
 @new_option
 @prints
 def chat_command(
@@ -440,8 +373,9 @@ def chat_command(
 ) -> Output:
     """Talk with an assistant that remembers.
 
-    Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds. Input that is piped in is one
-    message. SESSION is a path or a part of one. With --json there is one event a line: text, call, notice, answer, error.
+    Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds.
+    Input that is piped in is one message. SESSION is a path or a part of one. With
+    --json-lines there is one event a line: text, call, notice, answer, error.
 
     Example: filemem chat -m 'What tea does Mara like?'"""
     message = text if message is None else message
@@ -453,11 +387,15 @@ def chat_command(
     if how["prompt"]:
         yield _prompt(talk, message or "")
         return 0
-    if how["off"]:
+    screen = Screen(talk, call.form, verbose=how["verbose"])
+    if _is_read_only(talk.user):
+        screen.aside(READ_ONLY.format(talk.user.root))
         talk.go_off_the_record()
-    _say_if_wishes_wait(call, talk)
-    with _recorded(talk, how["log"]):
-        screen = Screen(talk, as_json=call.json, verbose=how["verbose"])
+    elif how["off"]:
+        talk.go_off_the_record()
+    if _has_wishes_that_wait(talk):
+        screen.aside(WISHES_WAIT.format(one_line(talk.user.root)))
+    with _logged(talk, how["log"]), _recorded(talk):
         chat = Chat(call, talk, screen)
         if message is None and sys.stdin.isatty():
             return chat.run()
@@ -470,58 +408,74 @@ def _conversation(
     call: Context, resume: str | None, how: dict[str, Any]
 ) -> Conversation:
     """Return the conversation that the options of `chat` ask for, new or gone on with."""
-    if resume is None and not how["prompt"]:
-        user = call.writer()
-    else:
-        user = call.the_user(must_exist=not how["prompt"])
     going_on = None
     if resume is not None:
+        user = call.the_user()
         going_on = resumed(user, resume)
-    elif not (how["off"] or how["prompt"]):
-        going_on = unanswered(user, call.clock().date())
+    elif how["prompt"]:
+        user = call.the_user(must_exist=False)
+    else:
+        user = call.writer()
+        if not how["off"]:
+            going_on = unanswered(user, call.clock().date())
     model = call.model(user, how["model"]) or OfflineModel()
     return Conversation(user, model, call.clock, going_on, keep_fact)
 
 
-def _say_if_wishes_wait(call: Context, talk: Conversation) -> None:
-    """Say that wishes of a store that was not begun here are not followed."""
+def _is_read_only(user: Folder) -> bool:
+    """Return whether nothing can be kept of what this user says."""
+    place = user.root if user.exists() else user.store
+    return os.access(place, os.R_OK | os.X_OK) and not os.access(place, os.W_OK)
+
+
+def _has_wishes_that_wait(talk: Conversation) -> bool:
+    """Return whether wishes stand in a store that was neither named nor begun here."""
     user = talk.user
     if talk.offline or user.is_own or not user.exists():
-        return
-    if preferences(user, talk.now().date()):
-        call.say_wishes_wait(user)
+        return False
+    return bool(preferences(user, talk.now().date()))
 
 
 def _prompt(talk: Conversation, message: str) -> Row:
     """Return every word that the model would see, or if the person said `message`."""
     seen = talk.view(message)
+    turns = []
+    for turn in seen.turns:
+        role = "assistant" if turn.speaker == ASSISTANT else "user"
+        turns.append((role, turn.text))
     lines = []
-    total = 0
-    for name, text in _sections(seen):
-        size = count_tokens(text)
-        total += size
-        lines.append(f"== {name} ({size} tokens)\n{text}\n")
+    sizes: dict[str, int] = {}
+    for name, text in [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]:
+        sizes[name] = sizes.get(name, 0) + count_tokens(text)
+        lines.append(f"== {name} ({count_tokens(text)} tokens)\n{text}\n")
+    total = sum(sizes.values())
     lines.append(f"== in all ({total} tokens, {len(talk.offered)} tools aside)")
-    sizes = {name: count_tokens(text) for name, text in [*seen.system, *seen.beside]}
     data = {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}
     return Row(data, lines)
 
 
 @contextlib.contextmanager
-def _recorded(talk: Conversation, log: str | None) -> Iterator[None]:
-    """Commit a conversation when it ends; keep its requests in a file of its owner's."""
-    kept = talk.transcript
-    with contextlib.ExitStack() as stack:
-        if log is not None:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            opened = os.open(log, flags, 0o600)
-            file = stack.enter_context(open(opened, "a", 1, "utf-8", "replace"))
-            talk.log = lambda step: file.write(
-                json.dumps(step, ensure_ascii=False, default=str) + "\n"
-            )
-        run = stack.enter_context(
-            JobRun(talk.user, "chat", talk.now(), exclusive=False)
+def _logged(talk: Conversation, log: str | None) -> Iterator[None]:
+    """Keep every request of a conversation in a file that only its owner reads."""
+    if log is None:
+        yield
+        return
+    opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with open(opened, "a", 1, "utf-8", "replace") as file:
+        talk.log = lambda step: file.write(
+            json.dumps(step, ensure_ascii=False, default=str) + "\n"
         )
+        yield
+
+
+@contextlib.contextmanager
+def _recorded(talk: Conversation) -> Iterator[None]:
+    """Commit what is kept of a conversation when it ends."""
+    if not talk.kept:
+        yield
+        return
+    kept = talk.transcript
+    with JobRun(talk.user, "chat", talk.now(), exclusive=False) as run:
         try:
             yield
         finally:

@@ -6,20 +6,22 @@ It imports little, as `grep` must be quick.
 import contextlib
 import datetime as dt
 import functools
+import getpass
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from filemem.cli.output import Line, confirmed, say, say_dim, show
+from filemem.cli.output import Form, Output, confirmed, say, say_dim, show
 from filemem.errors import FilememError
 from filemem.store import person
 from filemem.store.folder import Folder, StoreFolder, mistyped
 from filemem.store.memory import REFERENCE
+from filemem.store.roles import ROLE_NAMES
 from filemem.store.zones import person_zone
 from filemem.text.plain import first_few, one_line
 
@@ -29,8 +31,7 @@ class Context:
     """One call: the values of the options that every command may have.
 
     Attributes:
-        serves: it serves a store to others, which names it as well as an option does.
-        told: that nothing is sent was said in this call.
+        zone: of the user of this call.
         talking: the user of a chat, whose commands are for nobody else.
     """
 
@@ -38,13 +39,11 @@ class Context:
     user: str = ""
     scheduler: str = ""
     today: dt.datetime | None = None
-    zone: dt.tzinfo | None = None  # of the user of this call
+    zone: dt.tzinfo | None = None
     as_of: dt.datetime | None = None
-    json: bool = False
+    form: Form = Form.TEXT
     new: bool = False
     all_users: bool = False
-    serves: bool = False
-    told: bool = False
     talking: Folder | None = None
 
     @property
@@ -52,31 +51,26 @@ class Context:
         """The store that the person named, as FILEMEM_STORE does; else empty."""
         return self.store or os.environ.get("FILEMEM_STORE") or ""
 
+    @property
+    def store_to_begin(self) -> str:
+        """Where `init` makes a store if no folder is named."""
+        return self.named_store or "memory_store"
+
     def folder_of_store(self) -> str:
         """Return where the store is.
 
         That is as named, else ./memory_store if it exists, else the data folder.
         """
-        if self.named_store:
-            return self.named_store
-        return "memory_store" if os.path.isdir("memory_store") else data_folder()
+        place = self.store_to_begin
+        if self.named_store or os.path.isdir(place):
+            return place
+        return data_folder()
 
-    def open_store(
-        self, *, begins: bool = False, must_exist: bool = False
-    ) -> StoreFolder:
-        """Return the store of this call.
-
-        Args:
-            begins: a new one is begun; on a terminal that is asked about, in case its
-                name is a slip, else it takes --new.
-            must_exist: there is one.
-
-        Raises:
-            FilememError: there is none, it may not begin, or a file is in its place.
-        """
+    def open_store(self, *, must_exist: bool = False) -> StoreFolder:
+        """Return the store of this call; raise FilememError if there must be one."""
         place = self.folder_of_store()
         # One that merely lies where the person stands may be a stranger's.
-        is_named = bool(self.named_store) or self.serves or place != "memory_store"
+        is_named = bool(self.named_store) or place != self.store_to_begin
         store = StoreFolder(place, named=is_named)
         if os.path.isdir(store.root):
             return store
@@ -86,18 +80,28 @@ class Context:
                 "name the store's folder with --store or FILEMEM_STORE."
             )
         if must_exist:
-            raise FilememError(
-                f"there is no store {store.root}; "
-                "name another --store, or make it with filemem init."
-            )
-        if begins and not self.new:
-            question = f"Begin a new store in {store.root}?"
-            if not confirmed(question, default=not self.named_store):
-                raise FilememError(
-                    f"there is no store {store.root}; "
-                    "make it with filemem init, or add --new."
-                )
+            raise self._no_store("name another --store")
         return store
+
+    def begin_store(self) -> StoreFolder:
+        """Return the store of this call; a new one is agreed to, as its name may be a slip.
+
+        Raises:
+            FilememError: there is none, and neither --new nor a person agrees to one.
+        """
+        store = self.open_store()
+        if self.new or os.path.isdir(store.root):
+            return store
+        question = f"Begin a new store in {store.root}?"
+        if not confirmed(question, default=not self.named_store):
+            raise self._no_store("add --new")
+        return store
+
+    def _no_store(self, remedy: str) -> FilememError:
+        place = os.path.realpath(os.path.expanduser(self.store_to_begin))
+        return FilememError(
+            f"there is no store {place}; make it with filemem init, or {remedy}."
+        )
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
         """Return the user of this call, as of the day of --as-of.
@@ -118,9 +122,7 @@ class Context:
                 f"there is no user {user.name} in {store.root}, which has {users}; "
                 "name another --user or --store, or begin a chat."
             )
-        if self.as_of is None:
-            return user
-        return _as_of(user, self.as_of)
+        return _as_of(user, self.as_of) if self.as_of else user
 
     def _user_name(self, store: StoreFolder) -> str:
         named = self.user or os.environ.get("FILEMEM_USER")
@@ -129,13 +131,14 @@ class Context:
         names = store.users()
         if len(names) == 1:
             return names[0]
-        login = os.environ.get("LOGNAME") or os.environ.get("USER") or "me"
-        if names and login not in names:
-            raise FilememError(
-                f"{store.root} has {len(names)} users; "
-                f"name one with --user: {first_few(names, 8)}."
-            )
-        return login
+        login = login_name()
+        if login in names or (login and not names):
+            return login
+        who = "it is not clear whose memories these are"
+        if names:
+            who = f"{store.root} has {len(names)} users"
+        known = first_few(names, 8) or "NAME"
+        raise FilememError(f"{who}; name one with --user: {known}.")
 
     def writer(self, *, begins: bool = True) -> Folder:
         """Return the user of this call, who may be new, in a store that may be new.
@@ -150,15 +153,14 @@ class Context:
         user = self.the_user(must_exist=False)
         if user.exists():
             return user
-        if not self.new:
-            near = mistyped(user.name, self.open_store().users())
-            if near:
-                raise FilememError(
-                    f"there is no user {user.name}, but {near}; "
-                    f"use --user {near}, or --new to begin one."
-                )
+        near = mistyped(user.name, self.open_store().users())
+        if near and not self.new:
+            raise FilememError(
+                f"there is no user {user.name}, but {near}; "
+                f"use --user {near}, or --new to begin one."
+            )
         if begins:
-            self.open_store(begins=True)
+            self.begin_store()
             person.note_begun(user.root)
             say_dim(f"New user {user.name} in {user.store}.")
         return user
@@ -173,19 +175,9 @@ class Context:
         from filemem.store import config  # noqa: PLC0415  loads YAML
 
         question = config.unanswered(folder.store, name or "")
-        if question and not self.told:
-            self.told = True
+        if question:
             say(one_line(question, 600), err=True)
         return chosen_model(folder, name)
-
-    def say_wishes_wait(self, user: Folder) -> None:
-        """Say that what a store says on how to behave is data, and when it counts."""
-        say(
-            f"What {one_line(user.root)} says on how to talk with you is read as data, "
-            "as this store only lies here; if it is yours, name it with --store or "
-            "FILEMEM_STORE.",
-            err=True,
-        )
 
     @functools.cached_property
     def now(self) -> dt.datetime:
@@ -194,12 +186,10 @@ class Context:
 
     def clock(self) -> dt.datetime:
         """Return the person's local time: --today, else --as-of, else now."""
-        given = self.today or self.as_of
-        if given is None:
-            return dt.datetime.now(dt.UTC).astimezone(self.zone)
-        if self.zone and not given.tzinfo:
-            return given.replace(tzinfo=self.zone)
-        return given.astimezone(self.zone)
+        now = self.today or self.as_of or dt.datetime.now(dt.UTC)
+        if self.zone and not now.tzinfo:
+            return now.replace(tzinfo=self.zone)
+        return now.astimezone(self.zone)
 
     def many(self) -> bool:
         """Return whether this command is for all users, as on a cluster.
@@ -214,6 +204,15 @@ class Context:
                 "--user and --all-users exclude each other; give one of them."
             )
         return every
+
+
+def login_name() -> str:
+    """Return the name of the login; '' if there is none, or it is that of a role."""
+    with contextlib.suppress(KeyError, OSError):
+        name = getpass.getuser()
+        if name.casefold() not in ROLE_NAMES:
+            return name
+    return ""
 
 
 def _as_of(user: Folder, at: dt.datetime) -> Folder:
@@ -261,7 +260,7 @@ def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
 
-def prints(function: Callable[..., Iterator[Line]]) -> Callable[..., int]:
+def prints(function: Callable[..., Output]) -> Callable[..., int]:
     """Make a command of a generator: pass it its Context, and print what it yields.
 
     It yields lines for a person and rows, and returns the exit code, or None.
@@ -271,7 +270,7 @@ def prints(function: Callable[..., Iterator[Line]]) -> Callable[..., int]:
     @functools.wraps(function)
     def run(call: Context, *given: Any, **options: Any) -> int:
         told = function(call, *given, **options)
-        return show(told, as_json=call.json, talking=call.talking is not None)
+        return show(told, call.form, talking=call.talking is not None)
 
     made: Callable[..., int] = run
     return made
@@ -349,7 +348,19 @@ def with_shared_options(command: click.Command) -> click.Command:
 
 # -- options of several commands -------------------------------------------------------
 
-json_option = _kept("--json", is_flag=True, help="One JSON object a line.")
+json_lines_option = _kept(
+    "--json-lines", "form", flag_value=Form.LINES, help="One JSON object a line."
+)
+
+
+def json_option(command: Any) -> Any:
+    """Give a command --json and --json-lines."""
+    as_document = _kept(
+        "--json", "form", flag_value=Form.DOCUMENT, help="One JSON document, a list."
+    )
+    return as_document(json_lines_option(command))
+
+
 as_of_option = _kept(
     "--as-of",
     type=_day,
@@ -361,12 +372,19 @@ new_option = _kept(
     is_flag=True,
     help="Create a new store or user, even if its name is close to another's.",
 )
-all_users_option = _kept("--all-users", is_flag=True, help="Every user of the store.")
-scheduler_option = _kept(
-    "--scheduler",
-    metavar="URL",
-    help="All users on this Dask cluster: tcp://10.0.0.5:8786.",
-)
+
+
+def many_option(command: Any) -> Any:
+    """Give a command --all-users and --scheduler."""
+    all_users = _kept("--all-users", is_flag=True, help="Every user of the store.")
+    scheduler = _kept(
+        "--scheduler",
+        metavar="URL",
+        help="All users on this Dask cluster: tcp://10.0.0.5:8786.",
+    )
+    return all_users(scheduler(command))
+
+
 limit_option = click.option(
     "--limit", "-n", type=click.IntRange(1, 10**9), help="Show at most this many."
 )

@@ -1,8 +1,6 @@
 """Commands for what a person decides about facts: remember, review, edit."""
 
 import os
-import shlex
-import subprocess
 from typing import Any
 
 import click
@@ -10,15 +8,13 @@ import click
 from filemem import jobs
 from filemem.cli.context import (
     Context,
-    json_option,
     new_option,
     path_argument,
     prints,
     split_line,
     with_secrets_option,
 )
-from filemem.cli.output import Output, Row, choose, confirmed, dim, say, say_dim
-from filemem.errors import FilememError
+from filemem.cli.output import Output, choose, confirmed, dim, say, say_dim
 from filemem.forget.plan import plan_deletion, split_place
 from filemem.learn import proposals, remember
 from filemem.learn.log import LearnLog
@@ -29,8 +25,6 @@ from filemem.store.memory import parse
 from filemem.store.paths import PROFILE
 from filemem.store.problems import problems_of
 from filemem.text.plain import one_line
-
-ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 
 
 @click.command("remember")
@@ -63,16 +57,15 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output
     is_flag=True,
     help="Accept, without asking, all whose form is right.",
 )
-@json_option
 @prints
 def review_command(call: Context, accept_all: bool) -> Output:
     """Decide what is remembered, one proposal at a time.
 
     Each is a file in `proposed/`, which you may also edit, move to the same place among
-    your memories, or delete. Proposals come from `filemem consolidate --review`, or from
-    every consolidation with `review: true`. What a model noted in a form that cannot be
-    kept waits here too, with the reason, and what you told it to forget: accepted, that
-    is deleted. What you skip is asked again next time. --json only lists. Exit code 1 if
+    your memories, or delete. Proposals come from `filemem maintain` with
+    `review: true`, or from `filemem consolidate --review`. What a model noted in a form
+    that cannot be kept waits here too, with the reason, and what you told it to forget:
+    accepted, that is deleted. What you skip is asked again next time. Exit code 1 if
     nothing waits.
 
     Example: filemem review"""
@@ -82,38 +75,19 @@ def review_command(call: Context, accept_all: bool) -> Output:
     if not waiting:
         yield "Nothing waits for review."
         return 1
-    if call.json:
-        yield from (_proposal(user, found, "") for found in waiting)
-        return 0
-    yield from _reviewed(call, user, log, waiting, accept_all)
-    return 0
-
-
-def _reviewed(
-    call: Context, user: Folder, log: LearnLog, waiting: list[Proposal], all_of_it: bool
-) -> Output:
-    """Ask about each proposal, do what is answered, and commit it."""
     made: list[Applied] = []
     with jobs.JobRun(user, "review", call.now, exclusive=False) as run:
         try:
             for number, found in enumerate(waiting, 1):
                 answer = "l"
-                if not all_of_it:
-                    yield _proposal(user, found, f"\n{number} of {len(waiting)}")
+                if not accept_all:
+                    yield f"\n{number} of {len(waiting)}, {_kind_of_change(found)}"
+                    yield from _shown(user, found)
                     answer = _answer(user, found)
-                all_of_it = answer == "l"
                 if answer == "q":
                     break
-                if answer == "r":
-                    remember.reject(user, found)
-                    made.append(Applied(paths=[found.path]))
-                    yield "rejected"
-                elif found.forgets and answer == "a":
-                    yield from _forgotten(call, user, found)
-                elif answer in ("a", "e") or (answer == "l" and _has_form(found)):
-                    as_it_is_now = proposals.read(user, found.path)
-                    made.append(remember.accept(user, log, as_it_is_now, call.now))
-                    yield from made[-1].lines(whole=True)
+                accept_all = answer == "l"
+                yield from _carry_out(call, log, found, answer, made)
         except click.Abort:
             yield "\nThe rest waits."
         finally:
@@ -122,15 +96,36 @@ def _reviewed(
     return 0
 
 
-def _has_form(found: Proposal) -> bool:
-    """Return whether a proposal may be accepted with all others."""
-    return not (found.fault or found.forgets)
+def _kind_of_change(found: Proposal) -> str:
+    if found.forgets:
+        return "to be forgotten"
+    if found.supersedes:
+        return "a change"
+    return "a lesson" if found.memory.kind == "lessons" else "new"
+
+
+def _shown(user: Folder, found: Proposal) -> Output:
+    """Show a proposal beside what it would change and the turns that it comes from."""
+    yield f"  {found.text}"
+    for path in found.supersedes:
+        old = user.find(path)
+        text = f": {one_line(old.body, 200)}" if old else ""
+        yield f"  supersedes {path}{text}"
+    for place in found.forgets:
+        yield f"  deletes {place}"
+    if found.fault:
+        yield f"  refused: {found.fault}"
+    for turn in found.turns:
+        words = "(the turn is gone)"
+        if turn.text:
+            words = f"{turn.speaker}: {one_line(turn.text, 400)}"
+        yield dim(f"  {turn.source}  {words}")
 
 
 def _answer(user: Folder, found: Proposal) -> str:
     """Return what a person answers to a proposal, once they have edited its file."""
     while True:
-        answer = choose(ASK)
+        answer = choose("[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit")
         if answer != "e":
             return answer
         click.edit(filename=user.absolute(found.path))
@@ -139,7 +134,25 @@ def _answer(user: Folder, found: Proposal) -> str:
         say("The text is unchanged.")
 
 
-def _forgotten(call: Context, user: Folder, found: Proposal) -> Output:
+def _carry_out(
+    call: Context, log: LearnLog, found: Proposal, answer: str, made: list[Applied]
+) -> Output:
+    """Do what was answered to a proposal, and add it to what was made."""
+    user = log.folder
+    has_form = not (found.fault or found.forgets)
+    if answer == "r":
+        remember.reject(user, found)
+        made.append(Applied(paths=[found.path]))
+        yield "rejected"
+    elif found.forgets and answer == "a":
+        yield from _forget(call, user, found)
+    elif answer in ("a", "e") or (answer == "l" and has_form):
+        as_it_is_now = proposals.read(user, found.path)
+        made.append(remember.accept(user, log, as_it_is_now, call.now))
+        yield from made[-1].lines(whole=True)
+
+
+def _forget(call: Context, user: Folder, found: Proposal) -> Output:
     """Delete what a person wanted forgotten, and the wish with it."""
     remember.detach(user, found)
     remember.reject(user, found)
@@ -147,43 +160,6 @@ def _forgotten(call: Context, user: Folder, found: Proposal) -> Output:
     if there:
         plan = plan_deletion(user, places=there)
         yield from jobs.forget(user, plan, call.now).said
-    return 0
-
-
-def _proposal(user: Folder, found: Proposal, place: str) -> Row:
-    """Return a proposal beside what it would change and the turns that it comes from."""
-    what = "a lesson" if found.memory.kind == "lessons" else "new"
-    if found.supersedes:
-        what = "a change"
-    if found.forgets:
-        what = "to be forgotten"
-    said = [f"{place}, {what}", f"  {found.text}"]
-    for path in found.supersedes:
-        old = user.find(path)
-        text = f": {one_line(old.body, 200)}" if old else ""
-        said.append(f"  supersedes {path}{text}")
-    said += [f"  deletes {one}" for one in found.forgets]
-    if found.fault:
-        said.append(f"  refused: {found.fault}")
-    turns = []
-    for turn in found.turns:
-        turns.append(
-            {"source": turn.source, "speaker": turn.speaker, "text": turn.text}
-        )
-        words = f"{turn.speaker}: {one_line(turn.text, 400)}"
-        if not turn.text:
-            words = "(the turn is gone)"
-        said.append(dim(f"  {turn.source}  {words}"))
-    data = {
-        "path": found.path,
-        "text": found.text,
-        "kind": found.memory.kind,
-        "supersedes": list(found.supersedes),
-        "forgets": list(found.forgets),
-        "because": found.fault,
-        "turns": turns,
-    }
-    return Row(data, said)
 
 
 # Editors that take +12 before a file
@@ -221,15 +197,9 @@ def edit_command(call: Context, path: str) -> Output:
 
 
 def _open_editor(place: str, line: int | None) -> None:
-    """Open a file in the person's editor, and wait; raise FilememError if that fails."""
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    editor = named.strip() or "vi"
-    try:
-        words = shlex.split(editor)
-        if line and os.path.basename(words[0]) in _TAKE_LINES:
-            words.append(f"+{line}")
-        subprocess.run([*words, place], check=False)
-    except (ValueError, OSError) as error:
-        raise FilememError(
-            f"{editor} cannot be started ({error}); set EDITOR to an editor of yours."
-        ) from None
+    """Open a file in the person's editor, and wait; raise ClickException if that fails."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    program = os.path.basename(editor.split(" ")[0])
+    if line and program in _TAKE_LINES:
+        editor += f" +{line}"
+    click.edit(filename=place, editor=editor)

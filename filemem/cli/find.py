@@ -5,7 +5,6 @@ import os
 import pathlib
 import shlex
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -24,7 +23,7 @@ from filemem.cli.context import (
     speaker_option,
     split_line,
 )
-from filemem.cli.output import Output, Row, Safe, dim, progress, say_dim
+from filemem.cli.output import Output, Progress, Row, Safe, dim, say_dim
 from filemem.errors import FilememError
 from filemem.store import files, globs
 from filemem.store.folder import Folder, Stat
@@ -32,16 +31,17 @@ from filemem.store.memory import Memory, parse
 from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
-from filemem.tools.grep import GrepPage, by_day, grep
+from filemem.tools.grep import by_day, grep
 
-LINES_ON_SCREEN = 200  # matches shown on a terminal at once
+ALL = 10**9
 MAX_LINE_CHARS = 2_000  # of a longer line grep shows what is around its matches
 REPORT = "tmp/report/report.html"  # in the bookkeeping, emptied by the next job
 MAX_TITLE_BYTES = 20_000  # of a file, in which list looks for what it says
-_SHOWN = (
+_HIT_KEYS = (
     "path line end_line date score text archived speaker time strength note title "
     "sources parts"
 ).split()
+_MATCH_KEYS = ("path", "line", "text", "archived")
 
 
 @click.command("search")
@@ -68,17 +68,18 @@ def search_command(
     from filemem.search.searching import search_files  # noqa: PLC0415
 
     user = call.the_user()
-    with progress("indexing") as show:
+    with Progress("indexing") as show:
         index.of(user).corpus(show)
     anchor = call.today.date() if call.today else None
     found = search_files(
         index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters
     )
     for hit in found.hits:
-        data = {key: getattr(hit, key) for key in _SHOWN}
+        data = {key: getattr(hit, key) for key in _HIT_KEYS}
         data |= {"superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}
-        yield Row(data, [])
-    yield "\n".join([render.searched(found), *render.what_was_cut(found, shell=True)])
+        yield Row(data)
+    yield from render.searched(found).split("\n")
+    yield from render.what_was_cut(found, shell=True)
     if explain:
         yield ""
         for hit in sorted(found.hits, key=lambda hit: -hit.score):
@@ -119,15 +120,6 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
     default=0,
     help="Lines to show around each match.",
 )
-@click.option(
-    "--order",
-    type=click.Choice(["newest", "oldest"]),
-    default="newest",
-    help="Which files come first; newest by default.",
-)
-@click.option(
-    "--offset", type=click.IntRange(0), default=0, help="Skip this many matches."
-)
 @json_option
 @as_of_option
 @prints
@@ -146,54 +138,39 @@ def grep_command(
 
     Example: filemem grep 'oolong|乌龙'"""
     user = call.the_user()
-    speakers = None
-    days = None
-    if speaker:
-        from filemem import index  # noqa: PLC0415  which a grep for words does without
+    if speaker or after or before:  # a grep for words does without their modules
+        from filemem import index  # noqa: PLC0415
         from filemem.search import filters  # noqa: PLC0415
 
-        speakers = filters.speaker_names(index.of(user).corpus(), speaker)
-    if after or before:
-        from filemem.search import filters  # noqa: PLC0415
-
-        days = filters.bounds(after, before, call.now.date())
-    page = LINES_ON_SCREEN if sys.stdout.isatty() and not call.json else 10**9
-    found = grep(user, pattern, speakers=speakers, days=days, page=page, **how)
-    if call.json:
-        for match in found.lines:
-            if match.matches:
-                keys = ("path", "line", "text", "archived")
-                yield Row({key: getattr(match, key) for key in keys}, [])
-    else:
-        yield "\n".join(_matches(user, found))
-    if found.next_offset:
-        left = found.total - found.next_offset
-        say_dim(
-            f"{left:,} more lines match; --offset {found.next_offset} shows the next."
-        )
-    return 0 if found.total else 1
-
-
-def _matches(folder: Folder, found: GrepPage) -> Iterator[str]:
-    """Yield matching lines for a person, as the files have them, by file."""
+        how["days"] = filters.bounds(after, before, call.now.date())
+        if speaker:
+            how["speakers"] = filters.speaker_names(index.of(user).corpus(), speaker)
+    found = grep(user, pattern, page=ALL, **how)
     yield render.looked_at(found)
     path = ""
     for match in found.lines:
+        lines = []
         if match.path != path:
             path = match.path
-            yield render.file_heading(folder, path)
+            lines.append(render.file_heading(user, path))
         elif match.gap:
-            yield "      …"
+            lines.append("      …")
         sign = " " if match.matches else "-"
         text = render.around_matches(match, MAX_LINE_CHARS)
-        yield f"{match.line:>4}{sign} {text}"
+        lines.append(f"{match.line:>4}{sign} {text}")
+        data = {key: getattr(match, key) for key in _MATCH_KEYS}
+        yield Row(data if match.matches else {}, lines)
     yield from found.notes
+    if found.next_offset:
+        left = found.total - found.next_offset
+        say_dim(f"{left:,} more lines match; --path and --after show fewer.")
+    return 0 if found.total else 1
 
 
 @click.command("open")
 @path_argument
 @click.option(
-    "--lines", type=click.IntRange(1), default=10**9, help="How many lines to show."
+    "--lines", type=click.IntRange(1), default=ALL, help="How many lines to show."
 )
 @as_of_option
 @prints
@@ -205,51 +182,46 @@ def open_command(call: Context, path: str, lines: int) -> Output:
     Example: filemem open profile.md"""
     user = call.the_user()
     name, line = split_line(user, path)
-    yield "\n".join(_opened(user, name, line or 1, lines))
-
-
-def _opened(folder: Folder, name: str, line: int, lines: int) -> Iterator[str]:
-    """Yield the numbered lines of a memory for a person."""
-    path = folder.locate(name)
-    dated = render.DatedLines(folder, path, everything=True)
-    texts = dated.lines
-    render.check_line(path, line, len(texts))
-    moved = f"moved from {name}" if name.removeprefix("./") != path else ""
-    heading = render.file_heading(folder, path, moved)
+    found = user.locate(name)
+    texts = user.memory(found).lines
+    first = line or 1
+    render.check_line(found, first, len(texts))
+    moved = f"moved from {name}" if name.removeprefix("./") != found else ""
+    heading = render.file_heading(user, found, moved)
     yield f"{heading}  {counted(len(texts), 'line')}"
-    end = min(len(texts), line - 1 + lines)
-    for number in range(line, end + 1):
-        text = texts[number - 1]
-        yield f"{number:>4}  {dated.shown(number, text, len(text))}"
+    last = min(len(texts), first - 1 + lines)
+    for number in range(first, last + 1):
+        yield f"{number:>4}  {texts[number - 1]}"
     if not texts:
         yield "(no text)"
-    elif end < len(texts):
+    elif last < len(texts):
+        rest = shlex.quote(f"{found}:{last + 1}")
         yield (
-            f"Lines {line} to {end} of {len(texts)}; "
-            f"filemem open {shlex.quote(f'{path}:{end + 1}')} shows the next."
+            f"Lines {first} to {last} of {len(texts)}; "
+            f"filemem open {rest} shows the next."
         )
 
 
 @click.command("list")
-@click.argument("glob", required=False)
+@click.argument("glob", default="**")
 @limit_option
 @json_option
 @as_of_option
 @prints
-def list_command(call: Context, glob: str | None, limit: int | None) -> Output:
+def list_command(call: Context, glob: str, limit: int | None) -> Output:
     """List memories, newest first, archived ones last.
 
     GLOB names the files to list. Exit code 1 if there is none.
 
     Example: filemem list 'facts/**'"""
     user = call.the_user()
-    wanted = globs.matcher(glob or "**")
-    stats = by_day(stat for stat in user.files() if wanted(stat.path))
+    is_wanted = globs.matcher(glob)
+    stats = by_day(stat for stat in user.files() if is_wanted(stat.path))
     for stat in itertools.islice(stats, limit):
         row = _listed(user, stat)
         yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])
-    if not stats and not call.json:
-        say_dim(str(user.no_match(glob or "**")))
+    if not stats:
+        say_dim(str(user.no_match(glob)))
     return 0 if stats else 1
 
 
@@ -304,26 +276,25 @@ def timeline_command(
     user = call.the_user()
     matches = globs.matcher(glob)
     days = filters.bounds(after, before, call.now.date())
-
-    def is_wanted(path: str) -> bool:
-        return matches(path) or matches(live(path))
-
-    events = overview.timeline(user, is_wanted, days)
+    events = overview.timeline(
+        user, lambda path: matches(path) or matches(live(path)), days
+    )
     for event in events:
         ended = ""
         if event.until:
             ended = f" (until {event.until})"
         elif event.archived:
             ended = " (archived)"
-        line = f"{event.day():10}  {one_line(event.text, 160)}{ended}  "
-        place = dim(f"{event.path}:{event.line}")
-        yield Row(asdict(event), [Safe(line + place)])
-    if not events and not call.json:
-        nothing = (
-            "Nothing is of that time; filemem timeline '**', without --after and "
-            "--before, shows everything."
-        )
-        say_dim(nothing if days else str(user.no_match(glob)))
+        line = f"{event.day():10}  {one_line(event.text, 160)}{ended}"
+        yield Row(asdict(event), [line, dim(f"{'':12}{event.path}:{event.line}")])
+    if not events:
+        nothing = str(user.no_match(glob))
+        if days:
+            nothing = (
+                "Nothing is of that time; filemem timeline '**', without --after and "
+                "--before, shows everything."
+            )
+        say_dim(nothing)
     return 0 if events else 1
 
 
@@ -344,6 +315,7 @@ def report_command(call: Context, output: str | None) -> Output:
     from filemem import overview  # noqa: PLC0415
 
     user = call.the_user()
+    place = user.bookkeeping(REPORT)
     if output:
         place = _place_outside(user, os.path.abspath(output))
         if os.path.lexists(place) and not overview.is_our_page(place):
@@ -351,9 +323,8 @@ def report_command(call: Context, output: str | None) -> Output:
                 f"{one_line(place)} is not a filemem report; name another file."
             )
     else:
-        place = user.bookkeeping(REPORT)
         files.make_folder(os.path.dirname(place))
-    with progress("looking") as show:
+    with Progress("looking") as show:
         text, memories = overview.page(user, call.now, show)
     files.write(place, text.encode())
     yield f"Wrote {output or place}: {counted(memories, 'memory', 'memories')}."

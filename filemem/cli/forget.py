@@ -1,20 +1,27 @@
 """The command that deletes for good."""
 
 import os
-import sys
 from typing import Any
 
 import click
 
 from filemem import jobs
 from filemem.cli.context import Context, dry_run_option, json_option, prints, split_line
-from filemem.cli.output import Output, Row, confirmed, progress, say_dim
+from filemem.cli.output import (
+    Form,
+    Output,
+    Progress,
+    Row,
+    at_terminal,
+    confirmed,
+    say_dim,
+)
 from filemem.errors import FilememError, NotFound
 from filemem.forget import execute, purge
 from filemem.forget.matching import OTHER_FORM, occurrences
 from filemem.forget.plan import DeletionPlan, Removal, plan_deletion, plan_for
 from filemem.git.history import History
-from filemem.store.folder import JOB_WAIT_SECONDS, Folder, JobDone
+from filemem.store.folder import Folder
 from filemem.store.paths import live
 from filemem.store.pending import pending_places, settle_pending
 from filemem.text.plain import counted, one_line
@@ -22,6 +29,9 @@ from filemem.text.plain import counted, one_line
 NAME_ONE = (
     "name one thing to forget: a PATH, some WORDS, or everything of a user with"
     " --whole-user NAME."
+)
+REWRITES = (
+    "Commits get new names; the reflog is emptied, and unreferenced objects are pruned."
 )
 
 
@@ -54,14 +64,8 @@ NAME_ONE = (
 )
 @dry_run_option
 @click.option(
-    "--wait",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    default=JOB_WAIT_SECONDS,
-    help="Wait so long for another job.",
-)
-@click.option(
     "--purge-history",
+    "purges",
     is_flag=True,
     help="Also have git filter-repo rewrite the repository without it.",
 )
@@ -75,194 +79,140 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     summaries and of the profile that rest on it. Words match whole words, an address or
     a number to its end; in Chinese, anywhere. It shows a list and asks first, also about
     the same thing in other forms. Exit code 1 if nothing was found or deleted, or if
-    something still says it or cannot be searched. Without anything named it finishes what
-    an earlier version of the program was cut off in.
+    something still says it or cannot be searched.
 
     Example: filemem forget Bergen --dry-run"""
-    about = how["about"]
-    if not _given(what, how) and not call.json:
-        return (yield from _finish(call))
     _check(call, what, how)
-    if how["whole_user"]:
-        return (yield from _forget_user(call, how))
-    user = call.the_user(must_exist=not how["purge_history"])
+    call.user = how["whole_user"] or call.user
+    user = call.the_user(must_exist=not how["purges"])
     if not how["dry"]:
         yield from jobs.finish_forgetting(user, call.now)
-    if how["purge_history"]:
+    if how["purges"] and not (how["whole_user"] and _has_own_git(user)):
         purge.require(History(user))
-    if how["pending"]:
-        return (yield from _forget_pending(call, user, how))
-    plan = _plan(user, what or "", about or "", how)
-    if not plan:
-        return (yield from _forget_in_git(call, user, what or "", plan, how))
-    yield from _listed(plan)
+    plan = _plan(user, what or "", how)
+    yield from _listed(user, plan, how)
+    if not plan and not (plan.whole_user and user.exists()):
+        past = purge.remembers(History(user), plan) if how["purges"] else []
+        yield from past or ["Nothing was found."]
+        if not past:
+            return 1
     if how["dry"]:
         return 0
     if plan.others and not how["yes"]:
         count = counted(len(plan.others), "other place")
         if confirmed(f"Take along {count}, too?"):
-            plan = _plan(user, what or "", about or "", {**how, "others": True})
-            yield from _listed(plan)
-    if how["purge_history"] and not how["yes"]:
-        yield _REWRITES
+            plan = _plan(user, what or "", {**how, "others": True})
+            yield from _listed(user, plan, how)
+    if how["purges"] and not how["yes"]:
+        yield REWRITES
+    if not how["yes"] and not confirmed("Delete all this for good?"):
+        yield "Nothing was deleted."
+        return 1
     return (yield from _carry_out(call, user, plan, how))
-
-
-def _given(what: str | None, how: dict[str, Any]) -> list[str]:
-    """Return all that was named to be forgotten, of which there may be one."""
-    named = [what, how["about"], how["whole_user"]]
-    if how["pending"]:
-        named.append("--pending")
-    return [one for one in named if one is not None]
 
 
 def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
     """Raise FilememError where not one thing is named, or nobody can be asked."""
-    given = _given(what, how)
+    named = [what, how["about"], how["whole_user"]]
+    if how["pending"]:
+        named.append("--pending")
+    given = [one for one in named if one is not None]
     # An empty word is what a script's unset variable leaves.
     if len(given) != 1 or not given[0].strip():
         raise FilememError(NAME_ONE)
-    if not (how["yes"] or how["dry"] or (sys.stdin.isatty() and not call.json)):
+    user = how["whole_user"]
+    if user and (call.talking or call.user not in ("", user)):
+        raise FilememError(
+            f"--whole-user {one_line(user)} deletes that user; leave --user out,"
+            " and give it at the shell."
+        )
+    may_ask = at_terminal() and call.form is Form.TEXT
+    if not (how["yes"] or how["dry"] or may_ask):
         raise FilememError(
             "forget asks before it deletes, and here is no terminal;"
             " add --yes, or --dry-run to look."
         )
 
 
-_REWRITES = (
-    "Commits get new names; the reflog is emptied, and unreferenced objects are pruned."
-)
+def _has_own_git(user: Folder) -> bool:
+    return os.path.lexists(os.path.join(user.root, ".git"))
 
 
-def _forget_pending(call: Context, user: Folder, how: dict[str, Any]) -> Output:
-    """Delete what is hidden only; on a yes it is no more in the log of what waits."""
-    pending = [place for held in pending_places(user).values() for place in held]
-    places = []
-    for place in dict.fromkeys(pending):
-        if user.find(split_line(user, place)[0]) is not None:
-            places.append(place)
-    if not places:
-        yield "Nothing waits for its deletion."
-        return 1
-    plan = plan_deletion(user, places=places, others=how["others"])
-    yield from _listed(plan)
-    if how["dry"]:
-        return 0
-    code = yield from _carry_out(call, user, plan, how)
-    if code == 0:
-        settle_pending(user, pending)
-    return code
-
-
-def _finish(call: Context) -> Output:
-    """Finish what an earlier version had begun, and do no more."""
-    told = jobs.finish_forgetting(call.the_user(), call.now)
-    if not told:
-        raise FilememError(NAME_ONE)
-    yield from told
-    return 0
-
-
-def _plan(user: Folder, what: str, about: str, how: dict[str, Any]) -> DeletionPlan:
-    """Return what would go; an empty plan for a path that only git may have."""
-    name, line = split_line(user, what) if what else ("", None)
-    place = name if line is None else f"{name}:{line}"
+def _plan(user: Folder, what: str, how: dict[str, Any]) -> DeletionPlan:
+    """Return what would go; of a path that only git may have, that alone."""
+    if how["whole_user"]:
+        return execute.plan_whole_user(user)
+    if how["pending"]:
+        places = [one for one in _pending(user) if user.find(split_line(user, one)[0])]
+        if not places:
+            return DeletionPlan()
+        return plan_deletion(user, places=places, others=how["others"])
+    name, line = split_line(user, what)
+    place = f"{name}:{line}" if line else name
     try:
-        with progress("looking") as show:
+        with Progress("looking") as show:
             return plan_for(
-                user, place, about=about, others=how["others"], progress=show
+                user,
+                place,
+                about=how["about"] or "",
+                others=how["others"],
+                progress=show,
             )
     except NotFound:
-        if not how["purge_history"] or line is not None:
+        gone = DeletionPlan([Removal(live(name))])
+        if line or not (how["purges"] and purge.remembers(History(user), gone)):
             raise
-        return DeletionPlan()
+        return gone
 
 
-def _listed(plan: DeletionPlan) -> Output:
+def _pending(user: Folder) -> list[str]:
+    """Return the places that an earlier version was asked to forget, and has hidden."""
+    held = [place for places in pending_places(user).values() for place in places]
+    return list(dict.fromkeys(held))
+
+
+def _listed(user: Folder, plan: DeletionPlan, how: dict[str, Any]) -> Output:
     """Yield what would go, for a person and for a script."""
-    for item in plan.items:
-        facts = {"path": item.path, "line": item.line, "text": item.text}
-        yield Row({"event": "plan", **facts}, [])
-    for occurrence in plan.others:
-        facts = {
-            "path": occurrence.path,
-            "line": occurrence.line,
-            "text": occurrence.text,
-        }
-        yield Row({"event": "other", **facts, "why": occurrence.why}, [])
-    yield from plan.told()
-    return 0
-
-
-def _forget_in_git(
-    call: Context, user: Folder, what: str, plan: DeletionPlan, how: dict[str, Any]
-) -> Output:
-    """Forget what only git still has, if it is asked to purge that; else say that there
-    is nothing, and what is like it."""
-    if how["purge_history"]:
-        if not plan.matcher:
-            plan = DeletionPlan([Removal(live(split_line(user, what)[0]))])
-        past = purge.remembers(History(user), plan)
-        if past:
-            yield from past
-            if how["dry"]:
-                return 0
-            return (yield from _carry_out(call, user, plan, how))
-    yield "Nothing was found."
-    if plan.matcher:
-        yield from plan.told()
-    return 1
-
-
-def _forget_user(call: Context, how: dict[str, Any]) -> Output:
-    """Forget everything of one user."""
-    name = how["whole_user"]
-    if call.talking or (call.user and call.user != name):
-        raise FilememError(
-            f"--whole-user {one_line(name)} deletes that user; leave --user out,"
-            " and give it at the shell."
-        )
-    call.user = name
-    purges = how["purge_history"]
-    user = call.the_user(must_exist=not purges)
-    own_git = os.path.lexists(os.path.join(user.root, ".git"))
-    if purges and not own_git:
-        purge.require(History(user))
-    plan = execute.plan_whole_user(user)
-    if not user.exists():
-        past = purge.remembers(History(user), plan)
-        if not past:
-            yield "Nothing was found."
-            return 1
-        yield from past
-    else:
-        git = ""
-        if own_git:
-            git = ", and its git repository" if purges else "; its git repository stays"
+    if plan.whole_user and user.exists():
+        git = "; its git repository stays" if _has_own_git(user) else ""
+        if git and how["purges"]:
+            git = ", and its git repository"
         count = counted(len(plan.items), "memory", "memories")
         yield (
             f"{count} of {user.name} in {user.root}, with archive, recalls, traces,"
             f" index and keys of serve{git}."
         )
-    if how["dry"]:
-        return 0
-    return (yield from _carry_out(call, user, plan, how))
+        return
+    for item in plan.items:
+        yield Row({"event": "plan", **_place(item)})
+    for occurrence in plan.others:
+        yield Row({"event": "other", **_place(occurrence), "why": occurrence.why})
+    yield from plan.told()
+
+
+def _place(found: Any) -> dict[str, Any]:
+    return {"path": found.path, "line": found.line, "text": found.text}
 
 
 def _carry_out(
     call: Context, user: Folder, plan: DeletionPlan, how: dict[str, Any]
 ) -> Output:
-    """Ask, delete, and report what was reached and what was not."""
-    if not how["yes"] and not confirmed("Delete all this for good?"):
-        yield "Nothing was deleted."
-        return 1
-    purges = how["purge_history"]
-    if purges:
+    """Delete, and report what was reached and what was not."""
+    pending = _pending(user) if how["pending"] else []
+    if how["purges"]:
         say_dim("Rewriting the history …")
-    done = jobs.forget(user, plan, call.now, wait=how["wait"], purges=purges)
+    done = jobs.forget(user, plan, call.now, purges=how["purges"])
     said = [*done.said, *done.facts["rewritten"]]
     held = list[str]()
-    if purges and user.exists():
+    if not how["purges"]:
+        past = purge.remembers(History(user), plan)
+        if past:
+            past.append(
+                "The same command with --purge-history rewrites this repository's"
+                " own history."
+            )
+        said += past
+    elif user.exists():
         held = purge.search(History(user), plan)
         said += [f"Git still says it: {line}" for line in held]
         if not held and plan.matcher:
@@ -270,36 +220,22 @@ def _carry_out(
                 "Nothing of this user's in git says it any more:"
                 " every object and every file was read."
             )
-    elif not purges:
-        past = purge.remembers(History(user), plan)
-        said += past
-        if past:
-            said.append(
-                "The same command with --purge-history rewrites this repository's"
-                " own history."
-            )
     said += _elsewhere(user, plan)
     said.append("Backups, where there are any, have it too.")
-    facts = {
-        "deleted": done.facts["deleted"],
-        "stayed": done.facts["stayed"],
-        "left": done.facts["left"],
-    }
+    facts = {key: done.facts[key] for key in ("deleted", "stayed", "left")}
     yield Row({"event": "done", **facts, "said": said}, said)
     say_dim(*done.facts["notes"])
-    return int(_is_left(done) or bool(held))
-
-
-def _is_left(done: JobDone) -> bool:
-    """Return whether something still says it, or nobody knows."""
-    return bool(done.facts["stayed"] or done.facts["left"])
+    is_left = bool(held or facts["stayed"] or facts["left"])
+    if not is_left:
+        settle_pending(user, pending)
+    return int(is_left)
 
 
 def _elsewhere(user: Folder, plan: DeletionPlan) -> list[str]:
     """Return a sentence on where other users have the words, which are not shown."""
     found = occurrences(user.store, plan.matcher, (user.name, ".git"))
-    exact = [one for one in found if one.why != OTHER_FORM]
+    exact = [one_line(one.place) for one in found if one.why != OTHER_FORM]
     if not exact:
         return []
-    places = ", ".join(one_line(one.place) for one in exact)
+    places = ", ".join(exact)
     return [f"Outside this user's folder, and untouched, the words are in: {places}."]

@@ -1,6 +1,7 @@
 """Commands for the history that git keeps of the memories."""
 
 import dataclasses
+import os
 import sys
 
 import click
@@ -71,12 +72,14 @@ def undo_command(call: Context, commit: str | None) -> Output:
 def sync_command(call: Context, remote: str | None) -> Output:
     """Share the memories with your other machines through git.
 
-    This fetches, merges and pushes, with a REMOTE if one is named. Nothing is ever
-    forced. If two machines changed the same line, the file keeps both versions, and is
-    named.
+    This fetches, merges and pushes, with a REMOTE if one is named: a name that git
+    knows, an address, or a folder from where you stand. Nothing is ever forced. If two
+    machines changed the same line, the file keeps both versions, and is named.
 
     Example: filemem sync origin"""
     history = History(call.the_user())
+    if remote and os.sep in remote and os.path.isdir(remote):
+        remote = os.path.abspath(remote)
     if sys.stderr.isatty():
         say_dim("Fetching, merging and sending …")
     yield from sync(history, remote, call.now)

@@ -9,16 +9,15 @@ import click
 from filemem import jobs, overview
 from filemem.cli.context import (
     Context,
-    all_users_option,
     dry_run_option,
     json_option,
+    many_option,
     model_option,
     optional_path_argument,
     prints,
-    scheduler_option,
     split_line,
 )
-from filemem.cli.output import Output, Row, progress, say, say_dim
+from filemem.cli.output import Form, Output, Progress, Row, say, say_dim
 from filemem.errors import FilememError, Problem
 from filemem.forget.sweep import explain
 from filemem.jobs import Job, UserJob
@@ -26,6 +25,8 @@ from filemem.learn.consolidate import cost
 from filemem.store import config
 from filemem.store.folder import JobDone, StoreFolder
 from filemem.text.plain import counted
+
+NOBODY = "There is nobody in {} yet; start with: filemem chat"
 
 
 @click.command("consolidate")
@@ -35,13 +36,12 @@ from filemem.text.plain import counted
     help="Only propose; filemem review then asks you about each.",
 )
 @model_option
-@scheduler_option
-@all_users_option
+@many_option
 @dry_run_option
 @json_option
 @prints
 def consolidate_command(call: Context, **options: Any) -> Output:
-    """Have the model turn conversations into memories.
+    """Have the model turn conversations into memories; a part of maintain.
 
     Every conversation is read once, several per request; what it says becomes facts,
     lessons and lines of the profile, each with its source. The cost is shown first, and
@@ -59,13 +59,12 @@ def consolidate_command(call: Context, **options: Any) -> Output:
     help="Sessions that old [30, or as set].",
 )
 @model_option
-@scheduler_option
-@all_users_option
+@many_option
 @dry_run_option
 @json_option
 @prints
 def compact_command(call: Context, **options: Any) -> Output:
-    """Summarise old conversations by month, and archive them.
+    """Summarise old conversations, and archive them; a part of maintain.
 
     The model tells what came of each, what was decided and what is open, each line
     with a link to the turns that say it. Without a model a few of your own sentences
@@ -76,13 +75,12 @@ def compact_command(call: Context, **options: Any) -> Output:
 
 
 @click.command("sweep")
-@scheduler_option
-@all_users_option
+@many_option
 @dry_run_option
 @json_option
 @prints
 def sweep_command(call: Context, **options: Any) -> Output:
-    """Archive what is no longer used, and bring back what is.
+    """Archive what has faded, bring back what is used; a part of maintain.
 
     Only what is over fades: summarised conversations, past events and plans, trifles.
     Nothing is deleted: what is archived is still found, and filemem restore brings it
@@ -94,15 +92,15 @@ def sweep_command(call: Context, **options: Any) -> Output:
 
 @click.command("maintain")
 @model_option
-@scheduler_option
-@all_users_option
+@many_option
 @dry_run_option
 @json_option
 @prints
 def maintain_command(call: Context, **options: Any) -> Output:
-    """Run consolidate, compact and sweep, and update the index.
+    """Make facts of what was said, summarise what is old, archive what faded.
 
-    Safe to run at any time, from cron or a git hook.
+    The one job for every night: consolidate, compact and sweep. Safe to run at any
+    time, from cron or a git hook.
 
     Example: filemem maintain --all-users --dry-run"""
     return _run(call, jobs.maintain, **options)
@@ -132,8 +130,7 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
 
 @click.command("status")
 @optional_path_argument
-@scheduler_option
-@all_users_option
+@many_option
 @json_option
 @prints
 def status_command(call: Context, path: str | None) -> Output:
@@ -143,6 +140,10 @@ def status_command(call: Context, path: str | None) -> Output:
     will fade. With --all-users, a line of counts for each user.
 
     Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md"""
+    store = call.open_store(must_exist=True)
+    if not (store.users() or call.user):
+        yield NOBODY.format(store.root)
+        return 0
     if path is None:
         return (yield from _run(call, overview.status, brief=call.many()))
     user = call.the_user()
@@ -152,8 +153,7 @@ def status_command(call: Context, path: str | None) -> Output:
 
 
 @click.command("check")
-@scheduler_option
-@all_users_option
+@many_option
 @json_option
 @prints
 def check_command(call: Context) -> Output:
@@ -163,22 +163,23 @@ def check_command(call: Context) -> Output:
     code 1 if there is a problem.
 
     Example: filemem check"""
-    store = call.open_store()
+    store = call.open_store(must_exist=True)
     names = store.users()
     if not call.many() and (call.user or os.environ.get("FILEMEM_USER")):
         names = [call.the_user().name]
-    rows = [
-        Row({"user": "", **problem._asdict()}, [str(problem)])
-        for problem in _settings_problems(store)
-    ]
-    rows += _for_each(call, jobs.check, names, "/")
-    yield from rows
-    problems = sum("what" in row.data for row in rows)
+    problems = 0
+    for problem in _settings_problems(store):
+        problems += 1
+        yield Row({"user": "", **problem._asdict()}, [str(problem)])
+    failed = 0
+    for row in _for_each(call, jobs.check, names, "/"):
+        problems += "what" in row.data
+        failed += "error" in row.data
+        yield row
     files = sum(len(store.folder(name).paths()) for name in names)
     looked_at = f"{counted(files, 'file')} of {counted(len(names), 'user')}"
     yield f"{looked_at}: {counted(problems, 'problem')}."
-    has_failed = any("error" in row.data for row in rows)
-    return 1 if problems or has_failed else 0
+    return int(bool(problems or failed))
 
 
 def _settings_problems(store: StoreFolder) -> list[Problem]:
@@ -205,13 +206,13 @@ def _run(call: Context, job: Job, **options: Any) -> Output:
     user = call.the_user()
     if "model" in options:
         options["model"] = call.model(user, options["model"])
-    reads = job is not jobs.compact
-    if reads and options.get("model") and not options["dry"]:
+    if job is not jobs.compact and options.get("model") and not options["dry"]:
         takes = cost(user, options["model"])
-        say_dim(*takes.said)
+        if takes.facts["requests"]:
+            say_dim(*takes.said)
         if job is jobs.consolidate:
             options["requests"] = takes.facts["requests"]
-    with progress(f"{job.__name__} {user.name}") as show:
+    with Progress(f"{job.__name__} {user.name}") as show:
         results = jobs.do(job, user, call.now, show, **options)
     for result in results:
         yield _row(user.name, result, result.said)
@@ -222,37 +223,36 @@ def _run_for_all(call: Context, job: Job, options: dict[str, Any]) -> Output:
     store = call.open_store()
     if "model" in options:  # its name, which can travel to a cluster
         model = call.model(store.folder("all"), options["model"])
-        options["model"] = model.name if model else model
+        options["model"] = model.name if model else None
     users = store.users()
-    failed = yield from _for_each(call, job, users, ": ", **options)
+    failed = 0
+    for row in _for_each(call, job, users, ": ", **options):
+        failed += "error" in row.data
+        yield row
     yield f"{len(users) - failed:,} of {len(users):,} users done."
     return int(failed > 0)
 
 
 def _for_each(
     call: Context, job: Job, users: list[str], mark: str, **options: Any
-) -> Generator[Row, None, int]:
-    """Yield what a job tells for many users; return for how many it failed.
+) -> Generator[Row, None, None]:
+    """Yield what a job tells for many users; who failed is told on standard error.
 
     For a person there are lines for what is news, with the name and a mark before each.
     """
-    failed = 0
-    with progress(job.__name__) as show:
-        run = os.urandom(4).hex()
-        work = UserJob(job, call.open_store().root, call.now, options, run)
+    run = os.urandom(4).hex()
+    work = UserJob(job, call.open_store().root, call.now, options, run)
+    with Progress(job.__name__) as show:
         told = jobs.for_each(users, call.scheduler, work)
         for done, (user, results) in enumerate(told, 1):
             for result in results:
                 error = result.facts.get("error")
-                if error:
-                    failed += 1
-                    if not call.json:
-                        say(f"filemem: {user}: {error}", err=True)
+                if error and call.form is Form.TEXT:
+                    say(f"filemem: {user}: {error}", err=True)
                 is_news = result.paths or result.facts.get("notes") or not result.job
                 lines = result.said if is_news else []
                 yield _row(user, result, [f"{user}{mark}{line}" for line in lines])
             show(done, len(users))
-    return failed
 
 
 def _row(user: str, result: JobDone, lines: list[str]) -> Row:

@@ -18,9 +18,9 @@ from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {
     "Every day": "chat.chat facts.remember find.search find.open facts.edit forget.forget",
-    "Talk": "jobs.consolidate facts.review",
+    "Talk": "facts.review jobs.consolidate",
     "Find": "find.grep find.list find.timeline find.report find.call",
-    "Care": "jobs.status jobs.check jobs.maintain jobs.compact jobs.sweep jobs.restore",
+    "Care": "jobs.maintain jobs.status jobs.check jobs.compact jobs.sweep jobs.restore",
     "History": "git.log git.undo git.sync",
     "Set up": "setup.init setup.model setup.users setup.import serving.mcp serving.serve",
 }
@@ -34,22 +34,6 @@ for _group in GROUPS.values():
     for _place in _group.split():
         _module, _, _name = _place.partition(".")
         COMMANDS[_name] = _module
-_MEANT = {
-    "remember": "add note save",
-    "forget": "delete remove rm",
-    "open": "cat get show view",
-    "search": "find",
-    "list": "ls",
-    "chat": "ask start talk",
-    "log": "blame diff history",
-    "sync": "backup",
-    "status PATH": "why",
-    "report": "export",
-    "model, or init, whose filemem.yaml has every limit": "config settings",
-    "COMMAND --help": "help",
-}
-"""What people type who mean a command."""
-MEANT = {word: meant for meant, words in _MEANT.items() for word in words.split()}
 
 INTERRUPTED = 130
 READER_LEFT = 141
@@ -81,18 +65,21 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[Any, Any, list[str]]:
         word = args[0]
-        found = _command(word)
-        if found:
-            return word, found, args[1:]
-        if word.startswith("-") or ctx.resilient_parsing:  # the latter completes a word
+        is_other = word.startswith("-") or ctx.resilient_parsing  # completes a word
+        if is_other or _command(word):
             return super().resolve_command(ctx, args)
-        _refuse_slips(ctx, args)
+        near = nearest(word, COMMANDS, 1, 0.75)
+        has_more_words = len(args) > 1 and not args[1].startswith("-")
+        if near or has_more_words or re.fullmatch("[a-z]+", word):  # a chat keeps words
+            remedy = "put what you want to say in quotes behind filemem chat"
+            if near:
+                remedy = f"the nearest is {near[0]}"
+            ctx.fail(f"there is no command {one_line(word, 40)}; {remedy}")
         return "chat", _command("chat"), args
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        formatter.write("\n")
         for heading, group in GROUPS.items():
             rows = []
             for place in group.split():
@@ -105,25 +92,6 @@ class _Commands(click.Group):
                 formatter.write_dl(rows)
         formatter.write(
             "Everywhere: --store FOLDER, --user NAME, --today DATE, -h; --version.\n"
-        )
-
-
-def _refuse_slips(ctx: click.Context, args: list[str]) -> None:
-    """Raise UsageError for words that look like a command that there is not.
-
-    A chat would keep them.
-    """
-    word = args[0]
-    missing = f"there is no command {one_line(word, 40)}"
-    if word in MEANT:
-        raise click.UsageError(f"{missing}; use filemem {MEANT[word]}", ctx)
-    near = nearest(word, COMMANDS, 1, 0.75)
-    if near:
-        raise click.UsageError(f"{missing}; the nearest is {near[0]}", ctx)
-    has_more_words = len(args) > 1 and not args[1].startswith("-")
-    if has_more_words or re.fullmatch("[a-z]+", word):
-        raise click.UsageError(
-            f"{missing}; put what you want to say in quotes behind filemem chat", ctx
         )
 
 
@@ -154,7 +122,7 @@ def main() -> NoReturn:
     _open_standard_streams()
     handled = _handle_ends()
     try:
-        code = cli.main(None if sys.argv[1:] else ["--help"], standalone_mode=False)
+        code = cli.main(sys.argv[1:] or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort:
         sys.exit(INTERRUPTED)

@@ -1,18 +1,26 @@
 """What a person sees and is asked: the one place that prints, and makes memory text safe."""
 
+import enum
 import json
 import re
 import shutil
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from types import TracebackType
 from typing import Any, NamedTuple, Self, TextIO
 
 import click
 
 from filemem.errors import in_words
 from filemem.text.plain import escape_controls, json_visible
+
+
+class Form(enum.Enum):
+    """How a command tells what it has to tell."""
+
+    TEXT = "text"
+    DOCUMENT = "one JSON document"
+    LINES = "one JSON object a line"
 
 
 class Safe(str):
@@ -23,7 +31,7 @@ class Row(NamedTuple):
     """One thing to tell: data for a script, lines for a person."""
 
     data: dict[str, Any]
-    lines: Iterable[str]
+    lines: Iterable[str] = ()
 
 
 Line = str | Row
@@ -32,46 +40,47 @@ Output = Generator[Line, None, Any]
 """All that a command tells, and its exit code in the end."""
 
 
-def show(told: Iterator[Line], *, as_json: bool, talking: bool = False) -> int:
+def show(told: Iterator[Line], form: Form, *, talking: bool = False) -> int:
     """Print what a command yields, as it comes, and return its exit code.
 
     Args:
         told: what it yields.
-        as_json: print only data, one JSON object a line.
+        form: a document is printed at the end, the other forms as it comes.
         talking: within a chat, where lines for a person are data, too.
     """
+    document: list[str] = []
     while True:
         try:
             item = next(told)
         except StopIteration as end:
+            if form is Form.DOCUMENT:
+                click.echo("[" + ",\n ".join(document) + "]")
             return int(end.value or 0)
         if isinstance(item, str):
             item = Row({"event": "notice", "text": item} if talking else {}, [item])
-        if as_json:
-            _print_json(item.data)
-        else:
+        if form is Form.TEXT:
             for line in item.lines:
-                _print_line(line)
+                say(line if isinstance(line, Safe) else wrapped(line, sys.stdout))
+        elif form is Form.LINES:
+            print_json(item.data)
+        elif item.data:
+            document.append(_as_json(item.data))
 
 
-def _print_json(data: dict[str, Any]) -> None:
+def print_json(data: dict[str, Any]) -> None:
+    """Print one JSON object as a line; nothing for an empty one."""
     if data:
-        text = json.dumps(data, ensure_ascii=False, default=str)
-        click.echo(json_visible(text))
+        click.echo(_as_json(data))
 
 
-def _print_line(line: str) -> None:
-    """Print a line for a person; a page, of several lines, is not wrapped."""
-    if not isinstance(line, Safe) and "\n" not in line:
-        line = wrapped(line, sys.stdout)
-    say(line)
+def _as_json(data: dict[str, Any]) -> str:
+    return json_visible(json.dumps(data, ensure_ascii=False, default=str))
 
 
-def say(*lines: str, err: bool = False, nl: bool = True) -> None:
-    """Print lines of memory text, with anything that could control the terminal spelt out."""
-    for line in lines:
-        shown = line if isinstance(line, Safe) else escape_controls(line)
-        click.echo(shown, err=err, nl=nl)
+def say(line: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print memory text, with anything that could control the terminal spelt out."""
+    shown = line if isinstance(line, Safe) else escape_controls(line)
+    click.echo(shown, err=err, nl=nl)
 
 
 def say_dim(*notes: str) -> None:
@@ -86,64 +95,20 @@ def dim(text: str) -> Safe:
     return Safe(click.style(escape_controls(text), dim=True))
 
 
+def at_terminal() -> bool:
+    """Return whether a person is there to be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def confirmed(question: str, default: bool = False) -> bool:
     """Ask for a yes, again after what is neither yes nor no; False without a terminal."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    return click.confirm(question, default=default, err=True)
+    return at_terminal() and click.confirm(question, default=default, err=True)
 
 
 def choose(question: str) -> str:
     """Ask until the answer is one of the letters that the question has in brackets."""
     letters = click.Choice(re.findall(r"\[(\w)\]", question), case_sensitive=False)
     return str(click.prompt(question, type=letters, show_choices=False))
-
-
-def progress(label: str) -> "ProgressBar":
-    """Return a context with a function of (done, total) that draws a bar."""
-    return ProgressBar(label)
-
-
-class ProgressBar:
-    """Draws how much is done, on a terminal, once it has taken half a second."""
-
-    PATIENCE_SECONDS = 0.5
-
-    def __init__(self, label: str) -> None:
-        self._label = label
-        self._bar: Any = None
-        self._started = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._close()
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        self._started = self._started or now
-        if done >= total:
-            self._close()
-            return
-        is_slow = now - self._started > self.PATIENCE_SECONDS
-        if self._bar is None and is_slow and sys.stderr.isatty():
-            self._bar = click.progressbar(
-                length=total, label=self._label, show_pos=True, file=sys.stderr
-            )
-        if self._bar is not None:
-            self._bar.update(done - self._bar.pos)
-
-    def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
-        self._bar = None
-        self._started = 0.0
 
 
 def sentence(error: Exception) -> str:
@@ -154,12 +119,38 @@ def sentence(error: Exception) -> str:
     return f"{error.format_message().rstrip('.').strip()}; see {command} --help."
 
 
+class Progress:
+    """A bar on a terminal, once the work has taken half a second; a context manager."""
+
+    PATIENCE_SECONDS = 0.5
+
+    def __init__(self, label: str) -> None:
+        self._bar = click.progressbar(
+            length=1, label=label, show_pos=True, file=sys.stderr
+        )
+        self._visible_from = time.monotonic() + self.PATIENCE_SECONDS
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar.pos:
+            self._bar.render_finish()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how much of the work is done."""
+        if sys.stderr.isatty() and time.monotonic() > self._visible_from:
+            self._bar.length = total
+            self._bar.update(done - self._bar.pos)
+
+
 # -- wrapping --------------------------------------------------------------------------
 
 _WIDE = (
     "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f"
     "\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0003ffff"
 )
+"""The characters that take two columns of a terminal."""
 _WIDE_CHAR = re.compile(f"[{_WIDE}]")
 _COMBINING = re.compile("[\u0300-\u036f\u200d\ufe0f]")
 _OPENING = "（「『【《〈“‘(\\["

@@ -3,19 +3,17 @@
 import copy
 import json
 import os
-import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from filemem.cli.context import Context, model_option, new_option, pass_call, prints
-from filemem.cli.output import Output, Safe, confirmed, say, say_dim
+from filemem.cli.output import Output, Safe, at_terminal, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.jobs import imported
 from filemem.llm.choice import NOTICE, OfflineModel
@@ -35,8 +33,11 @@ NO_EVENT = (
     "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check"
     " tries it."
 )
+NO_KEY = (
+    "nobody has a key for {} yet; make one with filemem serve keys add NAME, or serve"
+    " --user NAME on this machine."
+)
 PORT = click.IntRange(0, 65535)
-Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 write_option = click.option(
     "--write",
     is_flag=True,
@@ -50,25 +51,19 @@ host_option = click.option(
 )
 
 
-def port_option(default: int) -> Callable[[Command], Command]:
-    """Return an option for the port to listen on."""
-    return click.option(
-        "--port",
-        default=default,
-        show_default=True,
-        type=PORT,
-        help="The port; 0 takes a free one.",
-    )
+def _opened(call: Context) -> StoreFolder:
+    """Return the store to serve; a named one that is not there is begun if agreed to."""
+    return call.begin_store() if call.named_store else call.open_store()
 
 
-def program() -> str:
-    """Return where this program is, for another one to call it."""
-    beside = os.path.join(os.path.dirname(sys.executable), "filemem")
-    for name in (sys.argv[0], beside, "filemem"):  # beside: of python -m filemem
-        found = shutil.which(name)
-        if found:
-            return found
-    return os.path.abspath(sys.argv[0])
+def _command(user: Folder, *words: str) -> list[str]:
+    """Return how another program runs a command of filemem's for a user."""
+    program = shutil.which(sys.argv[0]) or shutil.which("filemem") or sys.argv[0]
+    where = ["--store", user.store, "--user", user.name]
+    return [os.path.abspath(program), *words, *where]
+
+
+# -- mcp -------------------------------------------------------------------------------
 
 
 @click.group("mcp", invoke_without_command=True)
@@ -78,7 +73,9 @@ def program() -> str:
     help="Serve over HTTP those who have a key, instead of one client over a pipe.",
 )
 @host_option
-@port_option(8365)
+@click.option(
+    "--port", default=8365, show_default=True, type=PORT, help="0 takes a free one."
+)
 @write_option
 @new_option
 @pass_call
@@ -91,11 +88,11 @@ def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) ->
     Example: filemem mcp install claude-code"""
     if click.get_current_context().invoked_subcommand:
         return
-    store = call.open_store(begins=bool(call.named_store))
+    store = _opened(call)
     if http:
         _serve_mcp_over_http(call, store, host, port, write)
         return
-    user = store.folder(call.writer(begins=False).name)
+    user = call.writer(begins=False)
     if sys.stdin.isatty():
         say_dim(
             "This waits for a client's JSON on standard input; to set one up:"
@@ -118,10 +115,7 @@ def _serve_mcp_over_http(
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
     if not keys.keys_of(store.root):
-        raise FilememError(
-            f"nobody has a key for {store.root} yet; make one with:"
-            " filemem serve keys add NAME"
-        )
+        raise FilememError(NO_KEY.format(store.root))
     local = host in LOOPBACK
     endpoint = Endpoint(store, call.clock, write=write, only=call.user, local=local)
     with running.bound(host, port) as (listening, address):
@@ -152,7 +146,13 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         asks = event["hook_event_name"] in hooks.ASKING
         user = call.writer()
         if asks:
-            yield from _answer_in_time(call, user, client, event, wait)
+            if not wait:
+                signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
+                signal.setitimer(signal.ITIMER_REAL, HOOK_SECONDS)
+            told = hooks.answer(user, client, event, call.now)
+            if told:
+                yield Safe(told)
+            signal.setitimer(signal.ITIMER_REAL, 0)
         elif wait or _detached():
             session = event["transcript_path"]
             imported(StoreFolder(user.store), client, session, call.now, user.name)
@@ -163,19 +163,6 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         say(f"filemem: {sentence}", err=True)
         return 1  # 2 would keep the agent from going on
     return 0
-
-
-def _answer_in_time(
-    call: Context, user: Folder, client: str, event: dict[str, Any], wait: bool
-) -> Output:
-    """Yield the answer to an event; end the program if it takes too long."""
-    if not wait:
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
-        signal.setitimer(signal.ITIMER_REAL, HOOK_SECONDS)
-    told = hooks.answer(user, client, event, call.now)
-    if told:
-        yield Safe(told)
-    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _detached() -> bool:
@@ -203,8 +190,7 @@ def check_command(call: Context) -> Output:
     user = call.writer()
     failed = False
     for client in hooks.CLIENTS:
-        options = ["--wait", "--new", "--store", user.store, "--user", user.name]
-        command = [program(), "mcp", "hook", client, *options]
+        command = _command(user, "mcp", "hook", client, "--wait", "--new")
         for trial in hooks.trials(client, command):
             outcome = f"{trial.tokens:,} tokens"
             if trial.fault:
@@ -216,9 +202,6 @@ def check_command(call: Context) -> Output:
 
 @mcp_command.command("install")
 @click.argument("client", type=click.Choice(list(clients.CLIENTS)))
-@click.option(
-    "--name", default="filemem", show_default=True, help="What the client calls it."
-)
 @click.option("--yes", is_flag=True, help="Run the client's command without asking.")
 @click.option(
     "--sessions",
@@ -229,20 +212,17 @@ def check_command(call: Context) -> Output:
 @new_option
 @prints
 def install_command(
-    call: Context, client: str, name: str, yes: bool, sessions: bool, write: bool
+    call: Context, client: str, yes: bool, sessions: bool, write: bool
 ) -> Output:
     """Tell a client of this server.
 
     What to paste into its settings is printed. Claude Code and Codex have a command
     that does it, claude mcp add and codex mcp add, which is run if you agree. What
-    hooks import becomes facts with the next filemem maintain or consolidate.
+    hooks import becomes facts with the next filemem maintain.
 
     Example: filemem mcp install claude-code"""
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
-        raise FilememError("--name takes up to forty letters, digits, - and _.")
-    store = call.open_store(begins=bool(call.named_store))
+    is_there = os.path.isdir(_opened(call).root)
     user = call.writer(begins=False)
-    shared = ["--store", user.store, "--user", user.name]
     if sessions:
         if client not in HOOK_FILES:
             who = " and ".join(HOOK_FILES)
@@ -250,27 +230,23 @@ def install_command(
                 f"{client} has no hooks that import sessions; {who} have."
             )
         say_dim(f"Put this into {HOOK_FILES[client]}, beside other hooks.")
-        command = [program(), "mcp", "hook", client, *shared, "--new"]
+        command = _command(user, "mcp", "hook", client, "--new")
         yield hooks.settings(client, shlex.join(command))
         return
-    command = [program(), "mcp", *shared]
+    command = _command(user, "mcp")
     if write:
         command.append("--write")
-    if not os.path.isdir(store.root):
+    if not is_there:
         command.append("--new")
     kind = clients.CLIENTS[client]
-    yield clients.entry(kind, name, command)
-    add = [*kind.add, name, "--", *command] if kind.add else []
-    if not add or not shutil.which(add[0]):
-        say_dim(f"Put this into {kind.settings}, beside other servers.")
-    elif yes or (_at_terminal() and confirmed(f"Run {shlex.join(kind.add)} {name}?")):
-        _run(add)
-    else:
-        say_dim(f"Put this into {kind.settings}, or run: {shlex.join(add)}")
-
-
-def _at_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    yield clients.entry(kind, "filemem", command)
+    say_dim(f"Put this into {kind.settings}, beside other servers.")
+    if kind.add and shutil.which(kind.add[0]):
+        add = [*kind.add, "filemem", "--", *command]
+        if yes or confirmed(f"Or run {shlex.join(kind.add)} now?"):
+            _run(add)
+        elif not at_terminal():
+            say_dim(f"Or run: {shlex.join(add)}")
 
 
 def _run(command: list[str]) -> None:
@@ -282,9 +258,14 @@ def _run(command: list[str]) -> None:
         )
 
 
+# -- serve -----------------------------------------------------------------------------
+
+
 @click.group("serve", invoke_without_command=True)
 @host_option
-@port_option(8765)
+@click.option(
+    "--port", default=8765, show_default=True, type=PORT, help="0 takes a free one."
+)
 @click.option(
     "--origin",
     "origins",
@@ -306,7 +287,7 @@ def serve_command(
     Example: filemem serve --user mara"""
     if click.get_current_context().invoked_subcommand:
         return
-    store = call.open_store(begins=bool(call.named_store))
+    store = _opened(call)
     user = ""
     if call.user:
         user = call.writer(begins=False).name
@@ -315,15 +296,15 @@ def serve_command(
             f"--user serves without a key, so not on {host}; leave one of them out."
         )
     if not user and not keys.keys_of(store.root):
-        raise FilememError(
-            "nobody has a key yet; make one with filemem serve keys add NAME, or serve"
-            " --user NAME."
-        )
+        raise FilememError(NO_KEY.format(store.root))
     try:
         from filemem.serve import app, running  # noqa: PLC0415  needs the extra
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
-    model_of_run = call.model(store.folder(user or "anyone"), model) or OfflineModel()
+    model_of_run: Any = call.model(store.folder(user or "anyone"), model)
+    if model_of_run is None:
+        say_dim(NOTICE)
+        model_of_run = OfflineModel()
     service = app.Service(
         store,
         lambda: copy.copy(model_of_run),
@@ -334,7 +315,6 @@ def serve_command(
     )
     with running.bound(host, port) as (listening, where):
         say_dim("" if host in LOOPBACK else EXPOSED)
-        say_dim(NOTICE if isinstance(model_of_run, OfflineModel) else "")
         who = f"{user} without a key" if user else "whoever has a key"
         answered = f"answered by {model_of_run.name}"
         say(f"Serving {who} at {where}/v1, {answered}. End with Ctrl-C.")
@@ -356,7 +336,7 @@ def add_command(call: Context, name: str) -> Output:
     """Make a key for a user, and print it once.
 
     Example: filemem serve keys add mara"""
-    store = call.open_store(begins=bool(call.named_store))
+    store = _opened(call)
     call.user = name
     user = call.writer(begins=False).name
     yield keys.add_key(store.root, user, call.now)

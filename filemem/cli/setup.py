@@ -13,11 +13,13 @@ from filemem.cli.context import (
     Context,
     dry_run_option,
     json_option,
+    login_name,
     new_option,
     prints,
     with_secrets_option,
 )
-from filemem.cli.output import Output, Row, say_dim
+from filemem.cli.jobs import NOBODY
+from filemem.cli.output import Output, Progress, Row, say_dim
 from filemem.git.setup import set_up
 from filemem.importers import ImportedMemory, Skipped
 from filemem.llm.choice import OfflineModel
@@ -51,7 +53,10 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     no other), a commit of the memories follows each talk and job.
 
     Example: filemem init ~/memories --git"""
-    root = StoreFolder(folder or _place_for_store(call, with_git)).root
+    place = folder or call.store_to_begin
+    if with_git and not folder and os.path.isdir(call.folder_of_store()):
+        place = call.folder_of_store()
+    root = StoreFolder(place).root
     settings = os.path.join(root, config.NAME)
     begins = not os.path.lexists(settings)
     if begins:
@@ -67,17 +72,9 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     if with_git:
         names = StoreFolder(root).users()
         for home in _repositories(root, names):
-            yield from set_up(home, (names or ["me"])[0], call.now)
+            yield from set_up(home, (names or [login_name()])[0], call.now)
     if begins:
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
-
-
-def _place_for_store(call: Context, with_git: bool) -> str:
-    """Return where a store goes if no folder is named."""
-    used = call.folder_of_store()
-    if call.named_store or (with_git and os.path.isdir(used)):
-        return used
-    return "memory_store"
 
 
 def _settings_text() -> str:
@@ -140,9 +137,9 @@ def users_command(call: Context) -> Output:
     store = call.open_store(must_exist=True)
     names = store.users()
     if not names:
-        yield f"There is nobody in {store.root} yet; start with: filemem chat"
+        yield NOBODY.format(store.root)
     for name in names:
-        count = sum(1 for _ in store.folder(name).files())
+        count = len(store.folder(name).paths())
         line = f"{name}  {counted(count, 'memory', 'memories')}"
         yield Row({"user": name, "memories": count}, [line])
 
@@ -184,7 +181,7 @@ def import_command(
     data: dict[str, object] = {"left_out": taken.left_out}
     for name in ("added", "updated", "unchanged", "skipped"):
         data[name] = [entry._asdict() for entry in getattr(taken, name)]
-    yield Row(data, [])
+    yield Row(data)
     yield from _listed("would add" if dry else "added", taken.added)
     yield from _listed("would update" if dry else "updated", taken.updated)
     yield from _listed("note:", taken.skipped)
@@ -199,13 +196,10 @@ def import_command(
         f"{len(taken.unchanged):,} unchanged, {counted(turns, 'turn')}."
     )
     yield f"Nothing was written: {counts}" if dry else counts
-    if turns and not dry and not call.json:
-        say_dim(
-            "Next: filemem consolidate makes facts of it; "
-            "filemem review shows what waits for your decision."
-        )
+    if turns and not dry:
+        say_dim("Next: filemem maintain makes facts of it.")
     say_dim(*notes)
-    if not any(vars(taken).values()) and not call.json:
+    if not any(vars(taken).values()):
         say_dim("There was nothing of it; filemem import --help has the formats.")
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from programs import COLD, filemem, lay, sample, shell_command
 
 from filemem.cli import COMMANDS, cli
-from filemem.cli.main import MEANT
 from filemem.errors import FilememError
 from filemem.store import config
 
@@ -366,7 +365,7 @@ def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
     )
     hostile = "tea \x9b31m \x7f \u202eevil\u2069 \u2028 \u2029"
     (here / "memory_store/mara/facts/hostile.md").write_text(hostile + "\n")
-    assert json.loads(run("grep", "evil", "--json").stdout)["text"] == hostile
+    assert json.loads(run("grep", "evil", "--json-lines").stdout)["text"] == hostile
     run("chat", "-m", "What tea?", "--today", "2026-11-20")
     expected: dict[tuple[str, ...], set[str]] = {
         ("search", "tea"): {"path", "line", "text", "score", "archived", "date"},
@@ -379,7 +378,7 @@ def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
         ("forget", "tea", "--dry-run"): {"event", "path", "line"},
     }
     for args, keys in expected.items():
-        out = run(*args, "--json").stdout
+        out = run(*args, "--json-lines").stdout
         assert out and not set(out) & set("\x9b\x7f\u202e\u2069\u2028\u2029"), args
         for line in out.splitlines():
             assert keys <= set(json.loads(line)), args
@@ -441,7 +440,7 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
     assert done.stdout == f"{FACT}:2: pinned is 'maybe'; pinned is true or false.\n"
     assert done.returncode == 1
     assert (
-        "cannot be started"
+        "no-such-editor: Editing failed"
         in shell(home, "filemem edit profile.md", EDITOR="no-such-editor").stderr
     )
 
@@ -470,31 +469,20 @@ def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("words", "remedy"),
     [
         ("serch tea", "the nearest is search"),
-        ("add tea", "use filemem remember"),
-        ("delete x", "use filemem forget"),
-        ("show x", "use filemem open"),
-        ("config", "use filemem model, or init, whose filemem.yaml has every limit"),
-        ("help", "use filemem COMMAND --help"),
-        ("history", "use filemem log"),
-        ("why x", "use filemem status PATH"),
         ("nothing like it", "put what you want to say in quotes behind filemem chat"),
         ("ad", "put what you want to say in quotes behind filemem chat"),
     ],
 )
-def test_a_word_that_is_no_command_names_the_command_that_is_meant(
-    here: Path, words: str, meant: str
+def test_a_word_that_is_no_command_is_refused_as_a_chat_would_keep_it(
+    here: Path, words: str, remedy: str
 ) -> None:
     with pytest.raises(
-        click.UsageError, match=f"^there is no command {words.split()[0]}[,;] {meant}$"
+        click.UsageError, match=f"^there is no command {words.split()[0]}; {remedy}$"
     ):
         cli.main(words.split(), standalone_mode=False)
-    assert {name.split()[0].rstrip(",") for name in MEANT.values()} <= {
-        *COMMANDS,
-        "COMMAND",
-    }
 
 
 @pytest.mark.parametrize(
@@ -502,7 +490,7 @@ def test_a_word_that_is_no_command_names_the_command_that_is_meant(
     [
         ["What tea does Mara like?"],
         ["chat", "What tea does Mara like?"],
-        ["oolong?", "--json"],
+        ["oolong?", "--json-lines"],
     ],
 )
 def test_what_is_no_command_is_said_in_a_chat(here: Path, words: list[str]) -> None:
@@ -628,13 +616,12 @@ def test_a_read_only_store_is_read(read_only: Path) -> None:
     ):
         done = shell(read_only, f"{program} {line}")
         assert (done.returncode, done.stderr) == (0, ""), (line, done.stderr)
-    for line in ("remember 'Owns a kettle.'", "chat -m 'Hello?'"):
-        done = shell(read_only, f"{program} {line}")
-        assert done.returncode == 2, line
-        assert "Traceback" not in done.stderr
-        assert re.search(r"(?m)^.*/memory_store/mara.*ermission", done.stderr), (
-            done.stderr
-        )
+    asked = shell(read_only, f"{program} chat -m 'What tea?'")
+    assert asked.returncode == 0 and FACT in asked.stdout
+    assert "cannot be written, so nothing of this is kept." in asked.stderr
+    kept = shell(read_only, f"{program} remember 'Owns a kettle.'")
+    assert kept.returncode == 2
+    assert re.search(r"(?m)^.*/memory_store/mara.*ermission", kept.stderr)
     (read_only / "memory_store/mara").chmod(0)
     for line in ("list", "grep tea", "search tea", "chat -m hi"):
         done = shell(read_only, f"{program} {line}")
@@ -673,25 +660,14 @@ def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(
     assert "says it any more" not in tea.stdout
 
 
-def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> None:
-    """A script is told where the next page begins, on standard error where it reads JSON."""
-    lay(
-        tmp_path / "mara",
-        {"notes/long.md": "xylophone\n" + f"xylophone {'la ' * 300_000}\n" * 30},
-    )
-    asked = ("grep", "xylophone", "--store", str(tmp_path))
-    first = run(*asked, "--json")
-    lines = [json.loads(line) for line in first.stdout.splitlines()]
+def test_more_matches_than_memory_should_hold_are_told_of(tmp_path: Path) -> None:
+    """On standard error, where a script reads JSON."""
+    text = "xylophone\n" + f"xylophone {'la ' * 300_000}\n" * 30
+    lay(tmp_path / "mara", {"notes/long.md": text})
+    found = run("grep", "xylophone", "--store", str(tmp_path), "--json-lines")
+    lines = [json.loads(line) for line in found.stdout.splitlines()]
     assert sum(len(line["text"]) for line in lines) < 22_000_000
-    assert (
-        first.stderr
-        == f"{31 - len(lines)} more lines match; --offset {len(lines)} shows the next.\n"
-    )
-    rest = run(*asked, "--json", "--offset", str(len(lines)))
-    assert [json.loads(line)["line"] for line in rest.stdout.splitlines()] == list(
-        range(len(lines) + 1, 32)
-    )
-    assert f"--offset {len(lines)} shows" in run(*asked).stderr
+    assert found.stderr.startswith(f"{31 - len(lines)} more lines match; ")
 
 
 WORDS = st.sampled_from(

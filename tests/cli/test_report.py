@@ -214,12 +214,12 @@ def test_the_figures_are_those_of_list_and_status(
     who = mara if whose == "mara" else user
     found = shown(who)
     listed = [
-        json.loads(line) for line in run(who, "list", "--json").output.splitlines()
+        json.loads(line) for line in run(who, "list", "--json-lines").output.splitlines()
     ]
     archived = sum(row["archived"] for row in listed)
     live = len(listed) - archived
     assert f"{live} live memories, {archived} archived, as of 2026-11-20" in found.texts
-    coming = json.loads(run(who, "status", "--json").output)["fading"]
+    coming = json.loads(run(who, "status", "--json-lines").output)["fading"]
     rows = [[row[0], row[2].rpartition(":")[0]] for row in found.rows("What fades")]
     assert rows[: len(coming)] == coming
 

@@ -59,7 +59,7 @@ def maintain(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
         str(store),
         "--today",
         "2026-11-20",
-        "--json",
+        "--json-lines",
         *words,
     ]
     return subprocess.run(command, capture_output=True, text=True)

@@ -248,7 +248,7 @@ def test_the_commands_answer_in_words(mara: Folder) -> None:
     job(mara, "Learn \x1b]0;x", "facts/x.md")
     for arguments in (
         ["log"],
-        ["log", "--json"],
+        ["log", "--json-lines"],
         ["log", "facts/"],
         ["log", "facts/x.md:1"],
     ):

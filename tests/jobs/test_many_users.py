@@ -65,7 +65,7 @@ def broken(root: Path, name: str) -> None:
 
 
 def run(store: Path, *words: str, code: int = 0) -> list[dict[str, object]]:
-    told = filemem(*words, "--store", store, "--json", "--today", "2026-11-20")
+    told = filemem(*words, "--store", store, "--json-lines", "--today", "2026-11-20")
     assert told.returncode == code, told.stderr
     return [json.loads(line) for line in told.stdout.splitlines()]
 

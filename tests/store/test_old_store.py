@@ -59,7 +59,7 @@ def test_it_is_read_and_searched(old: Old) -> None:
     """What waits for its deletion stays kept back."""
     assert "allergic to hazelnuts" in old("search", "What is Mara allergic to?")
     assert "上海" in old("search", "妹妹住在哪里")
-    assert "2026-03-02-0930" in old("grep", "cellist in the city", "--json")
+    assert "2026-03-02-0930" in old("grep", "cellist in the city", "--json-lines")
     assert "240 euros" not in old("search", "What did I buy from Rui?") + old(
         "call", "grep", '{"pattern": "euros"}'
     )
