@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from filemem.cli.output import Form, Output, confirmed, say, say_dim, show
+from filemem.cli.output import Output, OutputForm, confirmed, say, say_dim, show
 from filemem.errors import FilememError
 from filemem.store import person
 from filemem.store.folder import Folder, StoreFolder, mistyped
@@ -41,7 +41,7 @@ class Context:
     today: dt.datetime | None = None
     zone: dt.tzinfo | None = None
     as_of: dt.datetime | None = None
-    form: Form = Form.TEXT
+    form: OutputForm = OutputForm.TEXT
     new: bool = False
     all_users: bool = False
     talking: Folder | None = None
@@ -349,14 +349,17 @@ def with_shared_options(command: click.Command) -> click.Command:
 # -- options of several commands -------------------------------------------------------
 
 json_lines_option = _kept(
-    "--json-lines", "form", flag_value=Form.LINES, help="One JSON object a line."
+    "--json-lines", "form", flag_value=OutputForm.LINES, help="One JSON object a line."
 )
 
 
 def json_option(command: Any) -> Any:
     """Give a command --json and --json-lines."""
     as_document = _kept(
-        "--json", "form", flag_value=Form.DOCUMENT, help="One JSON document, a list."
+        "--json",
+        "form",
+        flag_value=OutputForm.DOCUMENT,
+        help="One JSON document, a list.",
     )
     return as_document(json_lines_option(command))
 

@@ -8,8 +8,8 @@ import click
 from filemem import jobs
 from filemem.cli.context import Context, dry_run_option, json_option, prints, split_line
 from filemem.cli.output import (
-    Form,
     Output,
+    OutputForm,
     Progress,
     Row,
     at_terminal,
@@ -92,6 +92,8 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     plan = _plan(user, what or "", how)
     yield from _listed(user, plan, how)
     if not plan and not (plan.whole_user and user.exists()):
+        if what and not plan.matcher:  # a path, which only git may have
+            plan = DeletionPlan([Removal(live(split_line(user, what)[0]))])
         past = purge.remembers(History(user), plan) if how["purges"] else []
         yield from past or ["Nothing was found."]
         if not past:
@@ -126,7 +128,7 @@ def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
             f"--whole-user {one_line(user)} deletes that user; leave --user out,"
             " and give it at the shell."
         )
-    may_ask = at_terminal() and call.form is Form.TEXT
+    may_ask = at_terminal() and call.form is OutputForm.TEXT
     if not (how["yes"] or how["dry"] or may_ask):
         raise FilememError(
             "forget asks before it deletes, and here is no terminal;"
@@ -159,10 +161,9 @@ def _plan(user: Folder, what: str, how: dict[str, Any]) -> DeletionPlan:
                 progress=show,
             )
     except NotFound:
-        gone = DeletionPlan([Removal(live(name))])
-        if line or not (how["purges"] and purge.remembers(History(user), gone)):
+        if line or not how["purges"]:
             raise
-        return gone
+        return DeletionPlan()
 
 
 def _pending(user: Folder) -> list[str]:

@@ -17,7 +17,7 @@ from filemem.cli.context import (
     prints,
     split_line,
 )
-from filemem.cli.output import Form, Output, Progress, Row, say, say_dim
+from filemem.cli.output import Output, OutputForm, Progress, Row, say, say_dim
 from filemem.errors import FilememError, Problem
 from filemem.forget.sweep import explain
 from filemem.jobs import Job, UserJob
@@ -247,7 +247,7 @@ def _for_each(
         for done, (user, results) in enumerate(told, 1):
             for result in results:
                 error = result.facts.get("error")
-                if error and call.form is Form.TEXT:
+                if error and call.form is OutputForm.TEXT:
                     say(f"filemem: {user}: {error}", err=True)
                 is_news = result.paths or result.facts.get("notes") or not result.job
                 lines = result.said if is_news else []

@@ -15,7 +15,7 @@ from filemem.errors import in_words
 from filemem.text.plain import escape_controls, json_visible
 
 
-class Form(enum.Enum):
+class OutputForm(enum.Enum):
     """How a command tells what it has to tell."""
 
     TEXT = "text"
@@ -40,7 +40,7 @@ Output = Generator[Line, None, Any]
 """All that a command tells, and its exit code in the end."""
 
 
-def show(told: Iterator[Line], form: Form, *, talking: bool = False) -> int:
+def show(told: Iterator[Line], form: OutputForm, *, talking: bool = False) -> int:
     """Print what a command yields, as it comes, and return its exit code.
 
     Args:
@@ -53,15 +53,15 @@ def show(told: Iterator[Line], form: Form, *, talking: bool = False) -> int:
         try:
             item = next(told)
         except StopIteration as end:
-            if form is Form.DOCUMENT:
+            if form is OutputForm.DOCUMENT:
                 click.echo("[" + ",\n ".join(document) + "]")
             return int(end.value or 0)
         if isinstance(item, str):
             item = Row({"event": "notice", "text": item} if talking else {}, [item])
-        if form is Form.TEXT:
+        if form is OutputForm.TEXT:
             for line in item.lines:
                 say(line if isinstance(line, Safe) else wrapped(line, sys.stdout))
-        elif form is Form.LINES:
+        elif form is OutputForm.LINES:
             print_json(item.data)
         elif item.data:
             document.append(_as_json(item.data))

@@ -12,7 +12,7 @@ from filemem.chat.listener import Event, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to
 from filemem.chat.quoting import day_of
 from filemem.cli.output import (
-    Form,
+    OutputForm,
     Safe,
     Wrapper,
     dim,
@@ -43,9 +43,9 @@ class Screen:
         verbose: show each tool call.
     """
 
-    def __init__(self, talk: Conversation, form: Form, *, verbose: bool) -> None:
+    def __init__(self, talk: Conversation, form: OutputForm, *, verbose: bool) -> None:
         self.message = ""  # the last one, whose language the answers are in
-        self.for_script = form is not Form.TEXT
+        self.for_script = form is not OutputForm.TEXT
         self._talk = talk
         self._verbose = verbose
         self._live = sys.stdout.isatty() and not self.for_script  # do answers stream?

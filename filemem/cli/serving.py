@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from filemem.cli.context import Context, model_option, new_option, pass_call, prints
-from filemem.cli.output import Output, Safe, at_terminal, confirmed, say, say_dim
+from filemem.cli.output import Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.jobs import imported
 from filemem.llm.choice import NOTICE, OfflineModel
@@ -34,8 +34,8 @@ NO_EVENT = (
     " tries it."
 )
 NO_KEY = (
-    "nobody has a key for {} yet; make one with filemem serve keys add NAME, or serve"
-    " --user NAME on this machine."
+    "nobody has a key yet; make one with filemem serve keys add NAME, or serve"
+    " --user NAME."
 )
 PORT = click.IntRange(0, 65535)
 write_option = click.option(
@@ -115,7 +115,7 @@ def _serve_mcp_over_http(
     except ModuleNotFoundError as error:
         raise missing_extra(str(error.name), "serve") from None
     if not keys.keys_of(store.root):
-        raise FilememError(NO_KEY.format(store.root))
+        raise FilememError(NO_KEY)
     local = host in LOOPBACK
     endpoint = Endpoint(store, call.clock, write=write, only=call.user, local=local)
     with running.bound(host, port) as (listening, address):
@@ -240,13 +240,14 @@ def install_command(
         command.append("--new")
     kind = clients.CLIENTS[client]
     yield clients.entry(kind, "filemem", command)
-    say_dim(f"Put this into {kind.settings}, beside other servers.")
-    if kind.add and shutil.which(kind.add[0]):
-        add = [*kind.add, "filemem", "--", *command]
-        if yes or confirmed(f"Or run {shlex.join(kind.add)} now?"):
-            _run(add)
-        elif not at_terminal():
-            say_dim(f"Or run: {shlex.join(add)}")
+    told = f"Put this into {kind.settings}, beside other servers"
+    if not (kind.add and shutil.which(kind.add[0])):
+        say_dim(f"{told}.")
+        return
+    add = [*kind.add, "filemem", "--", *command]
+    say_dim(f"{told}, or run: {shlex.join(add)}")
+    if yes or confirmed("Run that now?"):
+        _run(add)
 
 
 def _run(command: list[str]) -> None:
@@ -296,7 +297,7 @@ def serve_command(
             f"--user serves without a key, so not on {host}; leave one of them out."
         )
     if not user and not keys.keys_of(store.root):
-        raise FilememError(NO_KEY.format(store.root))
+        raise FilememError(NO_KEY)
     try:
         from filemem.serve import app, running  # noqa: PLC0415  needs the extra
     except ModuleNotFoundError as error:

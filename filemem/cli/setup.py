@@ -19,7 +19,7 @@ from filemem.cli.context import (
     with_secrets_option,
 )
 from filemem.cli.jobs import NOBODY
-from filemem.cli.output import Output, Progress, Row, say_dim
+from filemem.cli.output import Output, Row, say_dim
 from filemem.git.setup import set_up
 from filemem.importers import ImportedMemory, Skipped
 from filemem.llm.choice import OfflineModel

@@ -98,10 +98,7 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
         assert "/help (帮助) lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
-        assert (
-            answer
-            == "Which tea?\nLet me look.\n# Tea\n\n**Oolong**.\n> "
-        )
+        assert answer == "Which tea?\nLet me look.\n# Tea\n\n**Oolong**.\n> "
         term.type("\x04")
         assert term.end() == 0
         ends = re.sub(r"\s+", " ", term.screen.rpartition("The conversation is in ")[2])

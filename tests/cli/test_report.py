@@ -214,7 +214,8 @@ def test_the_figures_are_those_of_list_and_status(
     who = mara if whose == "mara" else user
     found = shown(who)
     listed = [
-        json.loads(line) for line in run(who, "list", "--json-lines").output.splitlines()
+        json.loads(line)
+        for line in run(who, "list", "--json-lines").output.splitlines()
     ]
     archived = sum(row["archived"] for row in listed)
     live = len(listed) - archived

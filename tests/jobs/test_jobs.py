@@ -42,7 +42,9 @@ def run(store, *arguments, code=0, env=None):
 
 
 def lines(store, *arguments):
-    return [json.loads(line) for line in run(store, *arguments, "--json-lines").splitlines()]
+    return [
+        json.loads(line) for line in run(store, *arguments, "--json-lines").splitlines()
+    ]
 
 
 def tree(store):

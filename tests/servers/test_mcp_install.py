@@ -66,10 +66,10 @@ def test_a_client_s_own_command_is_run_where_one_agrees(
     name = {"claude": "claude-code"}.get(client, client)
     told = run(home, "install", name)
     assert f"or run: {client} mcp add" in told.stderr and not called.exists()
-    done = run(home, "install", name, "--yes", "--name", "memory")
+    done = run(home, "install", name, "--yes")
     assert done.returncode == 0
     words = called.read_text().splitlines()
-    assert words[:2] == ["mcp", "add"] and "memory" in words
+    assert words[:2] == ["mcp", "add"] and "filemem" in words
     started = words[words.index("--") + 1 :]
     store = str(home / "memory_store")
     assert started[1:] == ["mcp", "--store", store, "--user", "mara"]
@@ -100,7 +100,6 @@ def test_the_hooks_that_import_sessions_are_printed(home: Path) -> None:
     assert "~/.codex/hooks.json" in done.stderr
     refused = run(home, "install", "cursor", "--sessions")
     assert refused.returncode == 2 and "claude-code and codex have" in refused.stderr
-    assert run(home, "install", "cursor", "--name", "a b").returncode == 2
 
 
 def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(
@@ -139,9 +138,7 @@ def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(
 def test_nobody_is_served_over_http_without_a_key(home: Path) -> None:
     done = run(home, "--http", "--port", "0")
     assert done.returncode == 2
-    assert re.search(
-        r"nobody has a key for .*/memory_store yet|is not installed", done.stderr
-    )
+    assert re.search(r"nobody has a key yet|is not installed", done.stderr)
 
 
 def test_a_key_opens_for_its_user_until_it_is_removed(

@@ -29,7 +29,7 @@ def run(home: Path, *words: str) -> Result:
     return CliRunner().invoke(cli, [*words, *where], standalone_mode=False)
 
 
-def test_it_stays_hidden_and_status_and_chat_name_it(home: Path) -> None:
+def test_it_stays_hidden_and_status_names_it(home: Path) -> None:
     for words in (
         ("call", "search_files", '{"query": "zopiclone"}'),
         ("call", "grep", '{"pattern": "zopi"}'),
@@ -38,7 +38,7 @@ def test_it_stays_hidden_and_status_and_chat_name_it(home: Path) -> None:
         assert "I take" not in run(home, *words).output
     assert "filemem forget --pending" in run(home, "status").output
     asked = run(home, "chat", "-m", "where do i live", "--off-the-record")
-    assert "filemem forget --pending" in asked.output and "Ghent" in asked.output
+    assert "Ghent" in asked.output
     assert "zopiclone" in (home / TALK).read_text()
 
 
