@@ -183,7 +183,7 @@ def open_command(call: Context, path: str, lines: int) -> Output:
     user = call.the_user()
     name, line = split_line(user, path)
     found = user.locate(name)
-    texts = user.memory(found).lines
+    texts = render.text_file(user, found).lines
     first = line or 1
     render.check_line(found, first, len(texts))
     moved = f"moved from {name}" if name.removeprefix("./") != found else ""

@@ -108,16 +108,16 @@ def line_text(
 class DatedLines:
     """The lines of one file as the tools show them, a turn of another day with its day.
 
-    What is withheld is not shown, unless `everything` is.
+    What is withheld is not shown.
     """
 
-    def __init__(self, folder: Folder, path: str, *, everything: bool = False) -> None:
+    def __init__(self, folder: Folder, path: str) -> None:
         memory = text_file(folder, path)
         self.lines = memory.lines
         self._path = path
         self._days = _days_of_lines(memory)
         self._last_day = memory.day
-        self._hidden = set() if everything else _hidden_lines(folder, memory)
+        self._hidden = _hidden_lines(folder, memory)
 
     def shown(self, line: int, text: str, longest: int = LINE_CHARS) -> str:
         """Return a line, or what is shown of it.
