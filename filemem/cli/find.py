@@ -31,7 +31,7 @@ from filemem.store.memory import Memory, parse
 from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
-from filemem.tools.grep import by_day, grep
+from filemem.tools.grep import by_day, grep, text_file
 
 ALL = 10**9
 MAX_LINE_CHARS = 2_000  # of a longer line grep shows what is around its matches
@@ -183,7 +183,7 @@ def open_command(call: Context, path: str, lines: int) -> Output:
     user = call.the_user()
     name, line = split_line(user, path)
     found = user.locate(name)
-    texts = render.text_file(user, found).lines
+    texts = text_file(user, found).lines
     first = line or 1
     render.check_line(found, first, len(texts))
     moved = f"moved from {name}" if name.removeprefix("./") != found else ""
