@@ -140,8 +140,7 @@ def _frequency(corpus: Corpus, tokens: Iterable[str], left_out: frozenset[int]) 
     for token in tokens:
         count += corpus.frequency(token)
         if left_out:
-            for numbers, _ in corpus.postings(token):
-                count -= len(left_out.intersection(numbers))
+            count -= len(left_out.intersection(corpus.postings(token).numbers))
     return max(0, min(corpus.count, count))
 
 
@@ -193,12 +192,13 @@ def _bm25(
     counts: Values = {}
     for token in lookup.tokens:
         share = weights.caption if token.startswith("[") else 1.0
-        for numbers, times in corpus.postings(token):
-            pairs: Iterable[tuple[int, int]] = zip(numbers, times, strict=True)
-            if wanted is not None:
-                pairs = itertools.compress(pairs, map(wanted.__getitem__, numbers))
-            for number, count in pairs:
-                counts[number] = counts.get(number, 0.0) + share * count
+        found = corpus.postings(token)
+        pairs: Iterable[tuple[int, int]] = zip(found.numbers, found.times, strict=True)
+        if wanted is not None:
+            is_wanted = map(wanted.__getitem__, found.numbers)
+            pairs = itertools.compress(pairs, is_wanted)
+        for number, count in pairs:
+            counts[number] = counts.get(number, 0.0) + share * count
     norms = _norms(weights.bm25_k1, weights.bm25_b, max(1.0, corpus.mean_length))
     factor = lookup.weight * (1 + weights.bm25_k1)
     lengths = corpus.lengths
@@ -265,7 +265,7 @@ def _promises(
     for number in promise:
         if corpus.speakers[number] in query.about:
             promise[number] += query_weight * weights.named_speaker
-        if corpus.by_assistant[number] and not query.asks_assistant:
+        if corpus.by_assistant(number) and not query.asks_assistant:
             promise[number] *= weights.assistant
     for days in query.days:
         last = days.last

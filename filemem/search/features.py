@@ -6,13 +6,13 @@ answer without repeating the question.
 
 import math
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
-from filemem.index import Corpus, IndexedFile
+from filemem.index import APART, ASKS, Corpus, IndexedFile
 from filemem.search.candidates import Candidates, Values
 from filemem.search.filters import Filters
 from filemem.search.query import Query
 from filemem.search.weights import Weights
-from filemem.text import terms
 
 MAX_MATCHES = 150
 NEAR_COVERAGE = 0.9  # the most that a word counts which only stands near a passage
@@ -101,8 +101,7 @@ def rank(
     for entry in candidates.files:
         session = sessions.get(entry.first, 0.0)
         document = document_weights.get(entry.first, 1.0)
-        roles = corpus.by_assistant[entry.first : entry.first + entry.count]
-        among_people = 1 not in roles
+        among_people = not any(map(corpus.by_assistant, entry.numbers))
         for number in entry.numbers:
             if number not in totals:
                 continue
@@ -163,6 +162,10 @@ def spread_to_neighbors(values: Values, corpus: Corpus, weights: Weights) -> Val
     }
 
 
+_Reaches = dict[tuple[float, ...], dict[int, tuple[int, tuple[float, ...]]]]
+_reaches: "WeakKeyDictionary[Corpus, _Reaches]" = WeakKeyDictionary()
+
+
 class _Nearby:
     """The passages within reach of each passage, kept for the next question."""
 
@@ -170,9 +173,9 @@ class _Nearby:
         self._corpus = corpus
         self._distance = len(kernel) - 1
         self._shares = (*kernel[:0:-1], *kernel)
-        self._known: dict[int, tuple[int, tuple[float, ...]]] = (
-            corpus.ranking_cache.setdefault(kernel, {})
-        )
+        self._known: dict[int, tuple[int, tuple[float, ...]]] = _reaches.setdefault(
+            corpus, {}
+        ).setdefault(kernel, {})
 
     def shares(self, number: int) -> tuple[int, tuple[float, ...]]:
         """Return the first passage in reach, and what a word counts from there on.
@@ -188,11 +191,11 @@ class _Nearby:
         flags = self._corpus.flags
         distance = self._distance
         first = number
-        while number - first < distance and not flags[first] & terms.APART:
+        while number - first < distance and not flags[first] & APART:
             first -= 1
         end = number + 1
         while end - number <= distance and end < len(flags):
-            if flags[end] & terms.APART:
+            if flags[end] & APART:
                 break
             end += 1
         start = distance - (number - first)
@@ -234,7 +237,7 @@ def _features(
     speaker = corpus.speakers[number]
     is_of_speaker = speaker in query.about
     role = 1.0
-    if corpus.by_assistant[number] and not query.asks_assistant:
+    if corpus.by_assistant(number) and not query.asks_assistant:
         role = weights.assistant
     follows_question = 0.0
     length = 0.0
@@ -257,11 +260,11 @@ def _features(
 def _follows_question(corpus: Corpus, entry: IndexedFile, number: int) -> bool:
     """Say whether the turn before is somebody else's and ends in a question."""
     before = number - 1
-    if before < entry.first or corpus.flags[number] & terms.APART:
+    if before < entry.first or corpus.flags[number] & APART:
         return False
     if corpus.speakers[before] == corpus.speakers[number]:
         return False
-    return bool(corpus.flags[before] & terms.IS_QUESTION)
+    return bool(corpus.flags[before] & ASKS)
 
 
 def _day_of_passage(

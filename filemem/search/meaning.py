@@ -89,6 +89,6 @@ def _factor(
     if not asked.admits_passage(corpus, entry, number):
         return 0.0
     role = 1.0
-    if corpus.by_assistant[number] and not query.asks_assistant:
+    if corpus.by_assistant(number) and not query.asks_assistant:
         role = weights.assistant
     return role * document_weights.get(entry.first, 1.0)

@@ -167,8 +167,7 @@ class Reader:
 
     def is_talk_with_assistant(self, entry: IndexedFile) -> bool:
         """Say whether an assistant speaks in a file."""
-        roles = self.corpus.by_assistant[entry.first : entry.first + entry.count]
-        return 1 in roles
+        return any(map(self.corpus.by_assistant, entry.numbers))
 
     def coverage(self, match: Ranked) -> float:
         """Return how much of the content words a passage and its neighbours hold."""
@@ -176,7 +175,7 @@ class Reader:
 
     def _is_aside(self, match: Ranked) -> bool:
         """Say whether a passage is an assistant's that nobody asked for."""
-        is_assistant = self.corpus.by_assistant[match.number] == 1
+        is_assistant = self.corpus.by_assistant(match.number)
         return is_assistant and not self.query.asks_assistant
 
     def _excerpt(self, text: str, start: int, end: int) -> str:
@@ -446,13 +445,10 @@ def put_newest_first(matches: list[Ranked], reader: Reader) -> list[Ranked]:
     least = reader.weights.equal_share * matches[0].score
     equal = [match for match in matches if match.score >= least]
     rest = matches[len(equal) :]
-    best_role = reader.corpus.by_assistant[matches[0].number]
-    alike = [
-        one for one in equal if reader.corpus.by_assistant[one.number] == best_role
-    ]
-    others = [
-        one for one in equal if reader.corpus.by_assistant[one.number] != best_role
-    ]
+    by_assistant = reader.corpus.by_assistant
+    best_role = by_assistant(matches[0].number)
+    alike = [one for one in equal if by_assistant(one.number) == best_role]
+    others = [one for one in equal if by_assistant(one.number) != best_role]
     alike.sort(key=lambda match: -match.entry.day(match.number))
     return alike + others + rest
 

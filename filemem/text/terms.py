@@ -83,11 +83,6 @@ class Patterns:
 
 # -- terms ------------------------------------------------------------------------------------------------------------
 
-IS_QUESTION = 4
-APART, IS_DERIVED = 8, 128
-"""No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
-a pause, or continues a long passage; other passages are told over again."""
-
 CJK = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"

@@ -1,8 +1,10 @@
 """The index is a cache: damaged, locked, deleted or cut off, it never makes an answer wrong, and it cleans up."""
 
 import os
+import re
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import zlib
@@ -12,7 +14,8 @@ from pathlib import Path
 import pytest
 from programs import lay
 
-from filemem.index import MAGIC, Corpus, DamagedSnapshot, Index, Snapshot, _version
+from filemem.index import Corpus, Index
+from filemem.index.snapshot import DamagedSnapshot, Snapshot
 from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.text import terms
@@ -39,8 +42,7 @@ def places(corpus: Corpus, token: str) -> Counter[tuple[str, int]]:
     return Counter(
         {
             (corpus.file(number).path, corpus.lines[number]): count
-            for numbers, counts in corpus.postings(token)
-            for number, count in zip(numbers, counts, strict=True)
+            for number, count in zip(*corpus.postings(token)[:2], strict=True)
         }
     )
 
@@ -74,13 +76,14 @@ def test_a_damaged_byte_anywhere_is_noticed(folder: Folder) -> None:
     """By the snapshot itself: a file that was changed just now is read anew, whatever the index says of it."""
     Index(folder).corpus()
     whole = Path(folder.bookkeeping("index/snapshot")).read_bytes()
+    version = re.search(rb'"version":"(\w+)"', whole)[1].decode()
     for place, byte in enumerate(whole):
         for spoilt in (
             whole[:place],
             whole[:place] + bytes([byte ^ 1]) + whole[place + 1 :],
         ):
             with pytest.raises(DamagedSnapshot):
-                Snapshot.unpacked(spoilt, _version())
+                Snapshot.unpack(spoilt, version)
 
 
 def test_another_process_that_holds_the_lock_delays_nobody_for_long(
@@ -137,15 +140,15 @@ def test_what_somebody_made_up_ends_no_question(folder: Folder) -> None:
         answers(Index(folder).corpus()),
         Path(folder.bookkeeping("index/snapshot")),
     )
-    there = where.read_bytes()
-    for head, rest in [
-        (there[len(MAGIC) + 8 :].replace(b"2026-05", b"2025-05"), b""),
-        (b"[" * 100_000, b""),
-        (b'{"version":1}', b""),
-        (there[len(MAGIC) + 8 :], b"\xff" * 64),
-    ]:
-        checked = len(head).to_bytes(4, "little") + head + rest
-        where.write_bytes(MAGIC + zlib.crc32(checked).to_bytes(4, "little") + checked)
+    magic, head = where.read_bytes()[:16], where.read_bytes()[24:]
+    for made_up in (
+        head.replace(b"2026-05", b"2025-05"),
+        b"[" * 100_000,
+        b'{"version":1}',
+        head + b"\xff" * 64,
+    ):
+        sizes = struct.pack("<II", zlib.crc32(made_up), len(made_up))
+        where.write_bytes(magic + sizes + made_up)
         assert answers(Index(folder).corpus()) == right
     os.truncate(where, 1 << 33)
     assert answers(Index(folder).corpus()) == right

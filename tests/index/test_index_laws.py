@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from passages import indexed
 
-from filemem.index import Corpus, Index
+from filemem.index import APART, ASKS, Corpus, Index
+from filemem.index.snapshot import RETELLS
 from filemem.store.folder import Folder
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.passages import pauses
@@ -99,13 +100,13 @@ def said_by_files(folder: Folder) -> tuple[Postings, Facts]:
             for token in terms.tokens(passage.context):
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
-            flags = terms.IS_QUESTION * terms.ends_in_question(text)
-            flags |= terms.IS_DERIVED * retells(memory, passage.text)
+            flags = ASKS * terms.ends_in_question(text)
+            flags |= RETELLS * retells(memory, passage.text)
             told = (
                 memory.passages[place - 1].context != passage.context
                 and memory.kind == "summaries"
             )
-            flags |= terms.APART * bool(
+            flags |= APART * bool(
                 paused[place]
                 or start
                 or not number
@@ -141,8 +142,7 @@ def said_by_index(corpus: Corpus, tokens: set[str]) -> Postings:
     for token in tokens:
         places = [
             ((corpus.file(number).path, number - corpus.file(number).first), count)
-            for numbers, counts in corpus.postings(token)
-            for number, count in zip(numbers, counts, strict=True)
+            for number, count in zip(*corpus.postings(token)[:2], strict=True)
         ]
         assert len(places) == len(dict(places))
         if places:
@@ -189,7 +189,7 @@ def check(corpus: Corpus, folder: Folder) -> None:
 
 def check_counts(corpus: Corpus, postings: Postings, facts: Facts) -> None:
     """What retells others is left out of what makes a word rare as long as it is the smaller half."""
-    told = {at for at, (_, flags, _) in facts.items() if not flags & terms.IS_DERIVED}
+    told = {at for at, (_, flags, _) in facts.items() if not flags & RETELLS}
     counted = told if 2 * len(told) >= len(facts) else set(facts)
     assert corpus.count == len(counted)
     assert corpus.mean_length == sum(facts[at][0] for at in counted) / max(
