@@ -12,8 +12,11 @@ GARBLED = (
     "what came back is no chat completion; check OPENAI_BASE_URL, which often ends in "
     "/v1, or choose another model"
 )
-CUT = "the answer broke off in the middle; what had come is kept, ask again"
-FILTERED = "the endpoint's content filter stopped the answer; put it another way"
+BROKEN_OFF = "the answer broke off in the middle; what had come is kept, ask again"
+NOTICES = {  # by the reason for which an answer ended
+    "length": "The answer was cut at the endpoint's limit on length.",
+    "content_filter": "The endpoint's content filter stopped the answer.",
+}
 
 # Keys that are read here. Every other key is the endpoint's own and goes back to it.
 _MESSAGE_KEYS = {"role", "content", "refusal", "tool_calls", "function_call"}
@@ -106,24 +109,19 @@ class StreamParser:
         self._finish = ""
         self._has_choice = False
 
-    def feed(self, event: object) -> None:
-        """Add a chunk of a stream or a whole completion, as a mapping.
+    def feed(self, event: dict[str, Any]) -> None:
+        """Add a chunk of a stream or a whole completion, as plain JSON values.
 
-        Raises:
-            IncompleteAnswer: the event is neither.
+        One that is neither raises TypeError, ValueError, LookupError or AttributeError.
         """
-        if not isinstance(event, dict):
-            raise IncompleteAnswer(GARBLED)
         usage = event.get("usage")
-        if isinstance(usage, dict):
-            tokens_in = _count(usage.get("prompt_tokens"))
-            self._usage = Usage(tokens_in, _count(usage.get("completion_tokens")))
-        for choice in _mappings(event.get("choices"))[:1]:
+        if usage:
+            tokens_in = int(usage.get("prompt_tokens") or 0)
+            self._usage = Usage(tokens_in, int(usage.get("completion_tokens") or 0))
+        for choice in (event.get("choices") or [])[:1]:
             self._has_choice = True
             whole = choice.get("message")
-            part = choice.get("delta") or whole
-            if isinstance(part, dict):
-                self._add(part)
+            self._add(choice.get("delta") or whole or {})
             if whole:
                 self._finish = "stop"
             self._finish = str(choice.get("finish_reason") or self._finish)
@@ -137,9 +135,7 @@ class StreamParser:
         if not self._has_choice:
             raise IncompleteAnswer(GARBLED)
         if not self._finish:
-            raise IncompleteAnswer(CUT)
-        if self._finish == "content_filter":
-            raise IncompleteAnswer(FILTERED)
+            raise IncompleteAnswer(BROKEN_OFF)
         self._filter.feed("", final=True)
         calls: dict[str, ToolCall] = {}
         for number, call in enumerate(self._calls[:MAX_CALLS], 1):
@@ -147,31 +143,32 @@ class StreamParser:
             if not id or id in calls:
                 id = f"{id_prefix}{number}"
             calls[id] = ToolCall(id, call.name, call.arguments, call.extra)
-        done = tuple(calls.values())
-        text = self._filter.text
-        return Reply(text, done, self._usage, self._finish, extra=self._extra)
+        return Reply(
+            text=self._filter.text,
+            calls=tuple(calls.values()),
+            usage=self._usage,
+            finish=self._finish,
+            notice=NOTICES.get(self._finish, ""),
+            extra=self._extra,
+        )
 
     def _add(self, part: dict[str, Any]) -> None:
         text = _text(part.get("content")) + _text(part.get("refusal"))
         # Half an emoji, as some endpoints cut them, could not be written to a file.
         self._filter.feed(text.encode("utf-8", "replace").decode())
         _collect(self._extra, part, _MESSAGE_KEYS)
-        for delta in _mappings(part.get("tool_calls")):
-            self._add_call(delta)
-
-    def _add_call(self, delta: dict[str, Any]) -> None:
-        function = delta.get("function")
-        if not isinstance(function, dict):
-            function = {}
-        name = _text(function.get("name"))
-        call = self._call_of(delta.get("index"), _text(delta.get("id")), name)
-        if name != call.name:  # some endpoints repeat it in every delta
-            call.name += name
-        arguments = function.get("arguments")
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments)
-        call.arguments += _text(arguments)
-        _collect(call.extra, delta, _CALL_KEYS)
+        for delta in part.get("tool_calls") or []:
+            function = delta.get("function") or {}
+            name = str(function.get("name") or "")
+            id = str(delta.get("id") or "")
+            call = self._call_of(delta.get("index"), id, name)
+            if name != call.name:  # some endpoints repeat it in every delta
+                call.name += name
+            arguments = function.get("arguments") or ""
+            if isinstance(arguments, dict):
+                arguments = json.dumps(arguments)
+            call.arguments += arguments
+            _collect(call.extra, delta, _CALL_KEYS)
 
     def _call_of(self, index: object, id: str, name: str) -> _PartialCall:
         """Return the call that a delta goes on with, or a new one.
@@ -201,23 +198,9 @@ def _collect(extra: dict[str, Any], part: dict[str, Any], known: set[str]) -> No
         extra[key] = before + value if grows else value
 
 
-def _text(value: object) -> str:
+def _text(content: Any) -> str:
     """Return the text of a message's part: a string, or the texts of typed parts."""
-    if isinstance(value, str):
-        return value
-    texts = []
-    for part in _mappings(value):
-        text = part.get("text")
-        if part.get("type", "text") == "text" and isinstance(text, str):
-            texts.append(text)
+    if not isinstance(content, list):
+        return str(content or "")
+    texts = [part["text"] for part in content if part["type"] == "text"]
     return "".join(texts)
-
-
-def _mappings(value: object) -> list[dict[str, Any]]:
-    if not isinstance(value, list):
-        return []
-    return [item for item in value if isinstance(item, dict)]
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
