@@ -17,7 +17,6 @@ from filemem.git.history import Past, as_of
 from filemem.jobs import (
     JobRun,
     consolidated,
-    finish_forgetting,
     forget,
     keep_fact,
     remembered,
@@ -272,7 +271,6 @@ class User:
                 "name either a memory's path or what to forget is about."
             )
         with self.folder.job_lock(wait):
-            finish_forgetting(self.folder, _moment(self.folder, None))
             named = os.fspath(path)
             if others is None:
                 others = bool(about)

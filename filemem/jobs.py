@@ -16,7 +16,7 @@ from typing import Any, Self
 from filemem import index, overview
 from filemem.chat.conversation import Remembered
 from filemem.errors import FilememError, in_words, missing_extra
-from filemem.forget import execute, purge
+from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan
 from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import apply_sweep, plan_sweep, restore_memories
@@ -71,7 +71,6 @@ class JobRun:
         self.started_at = started_at
         self.exclusive = exclusive
         self.wait = wait
-        self._earlier = JobDone("forget", [], {})
         self._history = History(user)
         self._held = contextlib.ExitStack()
 
@@ -81,8 +80,6 @@ class JobRun:
                 held.enter_context(self.user.job_lock(self.wait))
                 scratch.clear(self.user)
             held.enter_context(self._history.at_work())
-            if self.exclusive:
-                self._earlier = execute.finish_old(self.user)
             self._held = held.pop_all()
         return self
 
@@ -90,16 +87,13 @@ class JobRun:
         self._held.__exit__(*error)
 
     def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> list[str]:
-        """Commit what the job wrote; return what git has to say of it, behind what was
-        said of a deletion that had been cut off."""
-        notes = self._earlier.said
-        written = list(dict.fromkeys([*self._earlier.paths, *paths]))
-        self._earlier = JobDone("forget", [], {})
+        """Commit what the job wrote; return what git has to say of it."""
+        written = list(dict.fromkeys(paths))
         if not written:
-            return notes
+            return []
         trailers = {"Job": self.name, **trailers}
         note = self._history.record(subject, written, trailers, self.started_at)
-        return [*notes, f"git: {note}"] if note else notes
+        return [f"git: {note}"] if note else []
 
 
 def remembered(
@@ -180,20 +174,12 @@ def forget(
             facts["rewritten"] = purge.purge(History(user), plan)
         with JobRun(user, "forget", at) as run:
             scratch.clear(user, in_use=True)
-            done = execute.execute(user, plan)
+            done = delete.delete(user, plan)
             notes = [] if takes_git else run.commit(done.subject, done.paths)
-        done = execute.conclude(user, plan, done)
+        done = delete.conclude(user, plan, done)
         if plan.whole_user and not done.facts["stayed"]:
-            execute.remove_folder(user, repository=takes_git)
+            delete.remove_folder(user, repository=takes_git)
     return done._replace(facts={**done.facts, **facts, "notes": notes})
-
-
-def finish_forgetting(user: Folder, at: dt.datetime) -> list[str]:
-    """Finish a deletion that an earlier version had begun; return what was done."""
-    if not execute.is_begun(user):
-        return []
-    with JobRun(user, "forget", at) as run:
-        return run.commit("Finish what was to be forgotten", [])
 
 
 def keep_fact(user: Folder, words: str, at: dt.datetime, source: str) -> Remembered:

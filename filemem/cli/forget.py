@@ -17,7 +17,8 @@ from filemem.cli.output import (
     say_dim,
 )
 from filemem.errors import FilememError, NotFound
-from filemem.forget import execute, purge
+from filemem.forget import purge
+from filemem.forget.delete import plan_whole_user
 from filemem.forget.matching import OTHER_FORM, occurrences
 from filemem.forget.plan import DeletionPlan, Removal, plan_deletion, plan_for
 from filemem.git.history import History
@@ -85,8 +86,6 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     _check(call, what, how)
     call.user = how["whole_user"] or call.user
     user = call.the_user(must_exist=not how["purges"])
-    if not how["dry"]:
-        yield from jobs.finish_forgetting(user, call.now)
     if how["purges"] and not (how["whole_user"] and _has_own_git(user)):
         purge.require(History(user))
     plan = _plan(user, what or "", how)
@@ -143,7 +142,7 @@ def _has_own_git(user: Folder) -> bool:
 def _plan(user: Folder, what: str, how: dict[str, Any]) -> DeletionPlan:
     """Return what would go; of a path that only git may have, that alone."""
     if how["whole_user"]:
-        return execute.plan_whole_user(user)
+        return plan_whole_user(user)
     if how["pending"]:
         places = [one for one in _pending(user) if user.find(split_line(user, one)[0])]
         if not places:

@@ -13,23 +13,23 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from filemem.errors import FilememError
 from filemem.store import files
 from filemem.store.encodings import decode
 from filemem.store.folder import BOOKKEEPING
-from filemem.store.memory import NAMELESS
 from filemem.store.passages import FORGOTTEN, TURN_HEAD, Passage, paragraphs, turns
-from filemem.store.paths import DATED, live, slug
+from filemem.store.paths import DATED, slug
 from filemem.text import terms
 from filemem.text.plain import UNSEEN, one_line
 
-SHORTEST_LINE_BYTES = 10  # from which on a line is told from small talk
-SHORTEST_CODE = 6  # letters and digits of a code that is known in another form
-SHORTEST_NUMBER = 7  # digits of a number that is
+MIN_LINE_BYTES = 10  # from which on a line is told from small talk
+MIN_CODE_CHARS = 6  # letters and digits of a code that is known in another form
+MAX_SLUG_CHARS = 99
 MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")
 """How items, quotes and headings begin."""
+HEAD = re.compile(rf"{TURN_HEAD.pattern}|{MARKS.pattern}")
+"""How a line begins before what it says."""
 
 _CJK = (
     r"\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff"
@@ -37,13 +37,14 @@ _CJK = (
 )
 _LETTER = rf"[^\W{_CJK}]"  # of a script that sets words apart; digits and _ too
 _JOINT = r"[.@/\\+-]"  # what may join a word to more of the same name
+_IDENTIFIER = re.compile(rf"\d|{_JOINT}")
 _GAPS = re.compile(r"[\s，。、；：！？“”「」《》…]+")
 _AROUND = ".,;:!?\"'()[]{}<>*"  # what may stand around a word
 _QUOTES = re.compile("[\"'“”‘’]")
+_PREFIX = re.compile(r"(?:[a-z]+://)?(?:www\.)?[@#]*")
+_MAIL_TAG = re.compile(r"\+[^@]*(?=@)")
 _PIECE = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
 _SEPARATORS = r"[\s./\\()_-]{0,2}"
-_NUMBER = re.compile(r"-\d+\Z")  # of a second file that begins so
-_HOST = re.compile(r"(?:[a-z]+://)?(?:www\.)?")
 # What the program sets beside a text: a turn's day and clock, a file's folder and day,
 # a log's minute and verb, the lines that are cited.
 _BESIDE = re.compile(
@@ -57,7 +58,6 @@ _PACKED = re.compile(
     rb"\x1f\x8b\x08|PK\x03\x04|BZh|\xfd7zXZ|7z\xbc\xaf|\(\xb5/\xfd|Rar!\x1a|%PDF-"
     rb"|# v[23] git bundle"
 )
-_WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 
 
 class Held(enum.IntEnum):
@@ -73,23 +73,23 @@ class Matcher:
 
     Args:
         words: what a person named; what holds no letter and no digit is left out.
-
-    Attributes:
         least: how well a text must hold it to be forgotten.
     """
 
-    def __init__(self, words: str = "") -> None:
+    def __init__(self, words: str = "", least: Held = Held.EXACT) -> None:
         self.words = words
-        self.least = Held.EXACT
+        self.least = least
         self.lines = set[str]()  # folded
-        split = _GAPS.split(_BESIDE.sub("", folded(words)))
-        named = [word.strip(_AROUND).rstrip("/\\") for word in split]
-        named = [word for word in named if re.search(r"[^\W_]", word)]
-        self._exact = [re.compile(_whole(word)) for word in named]
-        slugs = [slug(word, 2 * len(word) + 9).replace("-", " ") for word in named]
-        self._named = [re.compile(_bounded(words)) for words in slugs]
-        telling = [word for word in named if _is_telling(plain(word))]
-        self._forms = [re.compile(_any_form(plain(word))) for word in telling or named]
+        named = list[str]()
+        for part in _GAPS.split(_BESIDE.sub("", folded(words))):
+            word = part.strip(_AROUND).rstrip("/\\")
+            if re.search(r"[^\W_]", word):
+                named.append(word)
+        telling = [word for word in named if _is_code(word)] or named
+        self._exact = [_pattern(word, re.escape(word)) for word in named]
+        self._forms = [_any_form(plain(word)) for word in telling]
+        slugs = [slug(plain(word), MAX_SLUG_CHARS).replace("-", " ") for word in named]
+        self._in_names = [re.compile(_bounded(words, words)) for words in slugs]
 
     def __bool__(self) -> bool:
         """Return whether there is anything to look for."""
@@ -99,63 +99,53 @@ class Matcher:
         """Look for the lines of a text as well, but for those that anybody says."""
         for line in text.split("\n"):
             bare = folded(MARKS.sub("", line, count=1))
-            if len(bare.encode()) >= SHORTEST_LINE_BYTES and bare != FORGOTTEN:
+            if len(bare.encode()) >= MIN_LINE_BYTES and bare != FORGOTTEN:
                 self.lines.add(bare)
 
-    def match_words(self, text: str) -> Held:
-        """Return how a text holds the words; NONE where only lines are looked for."""
+    def match(self, text: str) -> Held:
+        """Return how a text holds all words, or one of the lines."""
+        whole = folded(text)
+        if any(line in whole for line in self.lines):
+            return Held.EXACT
         if not self._exact:
             return Held.NONE
-        if all_found(self._exact, _BESIDE.sub("", folded(text))):
+        if _all_found(self._exact, _BESIDE.sub("", whole)):
             return Held.EXACT
-        if all_found(self._forms, _BESIDE.sub("", plain(text))):
+        if _all_found(self._forms, _BESIDE.sub("", plain(text))):
             return Held.OTHER_FORM
         return Held.NONE
-
-    def match(self, text: str) -> Held:
-        """Return how a text holds the words or one of the lines."""
-        found = self.match_words(text)
-        if found is not Held.EXACT and self.lines:
-            whole = folded(text)
-            if any(line in whole for line in self.lines):
-                return Held.EXACT
-        return found
 
     def holds(self, text: str) -> bool:
         """Return whether a text is to be forgotten."""
         return self.match(text) >= self.least
 
-    def match_name(self, name: str, text: str = "") -> Held:
-        """Return how the name of a file or folder holds the words, or begins a line.
+    def is_told_by(self, name: str, text: str = "") -> bool:
+        """Return whether the name of a file or folder has the words, or is what the
+        program makes of the beginning of a line.
 
         Args:
             name: with its extension.
-            text: what the file says; a name that begins a line of it tells no more.
+            text: what the file says; a name made of a line of it tells no more.
         """
-        stem = PurePath(name).stem
-        spaced = re.sub("[-_]", " ", _BESIDE.sub("", stem))
-        found = max(self.match_words(name), self.match_words(spaced))
-        if self._named and all_found(self._named, spaced.casefold()):
-            found = Held.EXACT
-        dated = DATED.match(stem)
-        start = _NUMBER.sub("", stem[dated.end() :]) if dated else ""
-        if start and _begins(start, self.lines):
-            found = Held.EXACT
-        if found and start and text and _begins(start, _bare_lines(text)):
-            return Held.NONE
-        return found
+        dated = DATED.match(name)
+        title = name.removesuffix(".md")
+        if dated:
+            title = title[dated.end() :]
+        title = re.sub(r"-\d+$", "", title)  # of a second file that begins so
+        spaced = plain(re.sub(r"[\W_]+", " ", title))
+        is_told = bool(self._in_names) and _all_found(self._in_names, spaced)
+        if dated and title:
+            slugs = [slug(HEAD.sub("", line, count=1), 60) for line in text.split("\n")]
+            if any(title in line for line in slugs):
+                return False
+            is_told |= any(slug(line, 60).startswith(title) for line in self.lines)
+        return is_told
 
-
-def _begins(start: str, lines: Iterable[str]) -> bool:
-    """Return whether a file's name is how the program would name one of these lines."""
-    return any(slug(line, 60).startswith(start) for line in lines)
-
-
-def _bare_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text without the signs and names before them."""
-    for line in text.split("\n"):
-        said = TURN_HEAD.sub("", line)
-        yield MARKS.sub("", said, count=1)
+    def begins_line(self, text: str) -> bool:
+        """Return whether a text is the beginning of a line, as a subject may be."""
+        start = folded(text).rstrip("… ")
+        is_long = len(start.encode()) >= MIN_LINE_BYTES
+        return is_long and any(line.startswith(start) for line in self.lines)
 
 
 def folded(text: str) -> str:
@@ -173,109 +163,63 @@ def plain(text: str) -> str:
     return _QUOTES.sub("", bare)
 
 
-def all_found(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
-    """Return whether every pattern is found in a text."""
+def _all_found(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
     return all(pattern.search(text) for pattern in patterns)
 
 
 # -- patterns of words -----------------------------------------------------------------
 
 
-def _whole(word: str) -> str:
-    """Return the pattern of a word that ends where the name ends."""
-    if re.search(rf"\d|{_JOINT}", word):
-        before, after = _bounds(word)
-        return before + re.escape(word) + after
-    return _bounded(word)
-
-
-def _bounded(words: str) -> str:
-    """Return the pattern of words that end where their letters do."""
-    before = rf"(?<!{_LETTER})" if re.match(_LETTER, words) else ""
-    after = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", words) else ""
-    return before + re.escape(words) + after
-
-
-def _bounds(word: str) -> tuple[str, str]:
-    """Return what may not stand before and behind an address, a path or a number."""
+def _pattern(word: str, form: str) -> re.Pattern[str]:
+    """Return the pattern of a form of a word that ends where the name ends."""
+    if not _IDENTIFIER.search(word):
+        return re.compile(_bounded(word, form))
     before = rf"(?<!{_LETTER})(?<!{_LETTER}{_JOINT})"
     after = rf"(?!{_LETTER})(?!{_JOINT}{_LETTER})"
     if word.isdigit():  # a part of 12,000 and of 12:30 is not that number
         before += r"(?<!\d[,:])"
         after += r"(?![,:]\d)"
-    return before, after
+    return re.compile(before + form + after)
 
 
-def _is_telling(word: str) -> bool:
-    """Return whether a word tells by itself what is meant: an address, a path, a code."""
-    known = [c for c in word if c.isalnum()]
-    if "@" in word.strip("@") or (re.search(r"[/\\]", word) and _joints(word) > 1):
-        return True
-    return any(c.isdigit() for c in known) and len(known) >= _shortest(word)
+def _bounded(word: str, form: str) -> str:
+    """Return the pattern of words that end where their letters do."""
+    before = rf"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
+    after = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", word) else ""
+    return before + form + after
 
 
-def _joints(word: str) -> int:
-    return len(re.findall(r"[./\\]", word))
+def _is_code(word: str) -> bool:
+    """Tell whether a word tells by itself what is meant: an address, a long number."""
+    known = sum(map(str.isalnum, word))
+    has_digit = re.search(r"\d", word) is not None
+    return "@" in word.strip("@") or (has_digit and known >= MIN_CODE_CHARS)
 
 
-def _shortest(word: str) -> int:
-    """Return from how many letters and digits on a code is known in another form."""
-    return SHORTEST_CODE if re.search(r"[^\W\d]", word) else SHORTEST_NUMBER
-
-
-def _any_form(word: str) -> str:
+def _any_form(word: str) -> re.Pattern[str]:
     """Return the pattern of a plain word in any of its forms."""
-    word = word[_HOST.match(word).end() :].lstrip("@#") or word  # type: ignore[union-attr]
-    if not re.search(rf"\d|{_JOINT}", word):
-        return _whole(word)
-    pieces = _PIECE.findall(re.sub(r"\+[^@]*(?=@)", "", word))
-    numbers = sum(piece.isdigit() for piece in pieces)
-    known = sum(c.isalnum() for c in word)
-    flexible = numbers > 0 and known >= _shortest(word)
-    solid = all(piece.isalnum() for piece in pieces)
-    pattern = ""
-    for piece in pieces:
-        if piece.isdigit() and (not pattern or numbers > 2):
-            pattern += "0*"
+    word = _MAIL_TAG.sub("", _PREFIX.sub("", word, count=1)) or word
+    between = ""
+    if word.isalnum() and _is_code(word):
+        between = _SEPARATORS
+    form = ""
+    for piece in _PIECE.findall(word):
+        if piece.isdigit() and _is_code(word):
+            form += "0*"
             piece = piece.lstrip("0") or "0"
-        if flexible and solid:
-            between = _SEPARATORS if pattern else ""
-            pattern += between + _SEPARATORS.join(map(re.escape, piece))
-        elif piece.isalnum():
-            pattern += re.escape(piece)
+        if piece.isalnum():
+            if form:
+                form += between
+            form += between.join(map(re.escape, piece))
+        elif piece == "@":
+            form += r"(?:\+[^@\s]*)?@"
+        elif _is_code(word):
+            form += _SEPARATORS
         else:
-            pattern += _separator(piece, flexible=flexible)
-    before, after = _bounds(word)
-    return rf"{before}(?:www\.|\+\d{{1,3}}[\s.-]?)?{pattern}{after}"
-
-
-def _separator(piece: str, *, flexible: bool) -> str:
-    """Return the pattern of what stands between the letters and digits of a word."""
-    if piece == "@":
-        return r"(?:\+[^@\s]*)?@"
-    if re.fullmatch(r"[/\\]+", piece):
-        return r"[/\\]+"
-    if flexible:
-        return _SEPARATORS
-    return re.escape(piece)
-
-
-def without_names(text: str, gone: Iterable[str]) -> str:
-    """Return a text in which the names of files that are gone are a plain word: they may
-    tell what was forgotten.
-
-    Args:
-        text: with paths, with or without lines, or links by the name alone.
-        gone: the paths of the files.
-    """
-    named = [path for path in gone if PurePath(path).stem in text]
-    for path in named:
-        place = rf"(?:archive/)?{re.escape(live(path))}(?::\d[\d,-]*)?"
-        text = re.sub(rf"(?<![\w-]){place}", NAMELESS, text)
-    for stem in {PurePath(path).stem for path in named}:
-        if DATED.match(stem):
-            text = re.sub(rf"(?<![\w-]){re.escape(stem)}(?![\w-])", NAMELESS, text)
-    return text
+            form += re.escape(piece)
+    if _IDENTIFIER.search(word):
+        form = rf"(?:www\.|\+\d{{1,3}}[\s.-]?)?{form}"
+    return _pattern(word, form)
 
 
 # -- where it stands -------------------------------------------------------------------
@@ -286,7 +230,7 @@ SAYS_IT = "says it"
 OTHER_FORM = "in another form"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Occurrence:
     """A place that holds what is looked for, or that cannot be searched.
 
@@ -317,21 +261,19 @@ def occurrences(
 ) -> list[Occurrence]:
     """Return every place under a folder that holds it, by path, and every file that
     cannot be searched: packed, too large, not to be read, too deep, a repository of its
-    own. Links are not followed; `skipped` paths are left out."""
+    own. Links are not followed; `skipped` paths are left out.
+
+    A record of the program's that names what says it in another form is none.
+    """
     found = list[Occurrence]()
 
-    def entered(path: str, entry: "os.DirEntry[str]") -> bool:
+    def should_enter(path: str, entry: "os.DirEntry[str]") -> bool:
         return path not in skipped and not _is_closed(path, entry)
 
-    for path, entry in files.walk(top, entered) if matcher else ():
+    for path, entry in files.walk(top, should_enter) if matcher else ():
         if path not in skipped:
             found += _occurrences_of(path, entry, matcher)
-    return sorted(found, key=lambda one: (one.path, one.line))
-
-
-def is_record_of_other_form(one: Occurrence) -> bool:
-    """Return whether a record of the program's names what says it in another form."""
-    return one.why == OTHER_FORM and one.path.startswith(f"{BOOKKEEPING}/")
+    return sorted(found)
 
 
 def _is_closed(path: str, entry: "os.DirEntry[str]") -> bool:
@@ -342,34 +284,39 @@ def _is_closed(path: str, entry: "os.DirEntry[str]") -> bool:
 def _occurrences_of(
     path: str, entry: "os.DirEntry[str]", matcher: Matcher
 ) -> Iterator[Occurrence]:
+    in_name = Occurrence(path, 0, "", IN_NAME)
+    unreadable = Occurrence(path[:200], 0, "", UNREADABLE)
     if not entry.is_file(follow_symlinks=False):
-        if matcher.match_name(entry.name):
-            yield Occurrence(path, 0, "", IN_NAME)
+        if matcher.is_told_by(entry.name):
+            yield in_name
         if entry.is_dir(follow_symlinks=False) and _is_closed(path, entry):
-            yield Occurrence(path[:200], 0, "", UNREADABLE)
+            yield unreadable
         return
     try:
         data = files.read(entry.path)
-        is_read = not _PACKED.match(data)
     except (FilememError, OSError):
-        is_read = not os.path.lexists(entry.path)
         data = b""
-    if not is_read:
+        if os.path.lexists(entry.path):
+            yield unreadable
+    if _PACKED.match(data):
         data = b""
-        yield Occurrence(path, 0, "", UNREADABLE)
-    if matcher.match_name(entry.name) and matcher.match_name(entry.name, decode(data)):
-        yield Occurrence(path, 0, "", IN_NAME)
-    of_program = f"/{BOOKKEEPING}/" in f"/{path}"  # its records are read by the line
-    for line, text, how in lines_with(data, matcher, by_line=of_program):
-        why = SAYS_IT if how is Held.EXACT else OTHER_FORM
-        yield Occurrence(path, line, text, why)
+        yield unreadable
+    of_program = f"/{BOOKKEEPING}/" in f"/{path}"
+    is_said = False
+    for passage, how in said_in(data, matcher, by_line=of_program):
+        if how is Held.EXACT or not of_program:
+            is_said = True
+            why = SAYS_IT if how is Held.EXACT else OTHER_FORM
+            yield Occurrence(path, passage.line, passage.text.strip("\0\r"), why)
+    if not is_said and matcher.is_told_by(entry.name, decode(data)):
+        yield in_name
 
 
-def lines_with(
+def said_in(
     data: bytes, matcher: Matcher, *, by_line: bool = False
-) -> Iterator[tuple[int, str, Held]]:
-    """Yield the lines of a file that hold it, each with its number, and unless it is read
-    `by_line` the first lines of turns and paragraphs of which no line holds it alone."""
+) -> Iterator[tuple[Passage, Held]]:
+    """Yield the lines of a file that hold it, and unless it is read `by_line` the turns
+    and paragraphs of which no line holds it alone."""
     for text in _readings(data):
         if not matcher.match(text):
             continue
@@ -379,7 +326,7 @@ def lines_with(
             how = matcher.match(passage.text)
             if how and found.isdisjoint(inside):
                 found.add(passage.line)
-                yield passage.line, passage.text.strip("\0\r"), how
+                yield passage, how
         if found:
             return
 
@@ -388,28 +335,17 @@ def _pieces(lines: list[str], *, by_line: bool) -> Iterator[Passage]:
     """Yield the lines, then what stands together in several of them."""
     for number, line in enumerate(lines, 1):
         yield Passage(number, number, "", "", line)
-    together = [] if by_line else turns(lines) or paragraphs(lines, 0)
-    for passage in together:
-        if passage.end_line > passage.line:
-            yield passage
+    if not by_line:
+        yield from turns(lines) or paragraphs(lines, 0)
 
 
 def _readings(data: bytes) -> Iterator[str]:
     """Yield the texts that the bytes of a file may be."""
-    if not data.strip(b"\0"):
-        return
-    first = decode(data)
-    yield _with_newlines(first)
+    texts = [decode(data)]
     loose = data.decode(errors="ignore")
-    if loose == first:
-        if b"\0" not in data:
-            return
-    else:
-        yield _with_newlines(loose)
-    for codec in _WIDE:
-        yield _with_newlines(data.decode(codec, "ignore"))
-
-
-def _with_newlines(text: str) -> str:
-    """Return a text whose lines end with CR alone with newlines."""
-    return text if "\n" in text else text.replace("\r", "\n")
+    if "\0" in loose or len(loose.encode()) < len(data):
+        texts.append(loose)
+        for codec in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+            texts.append(data.decode(codec, "ignore"))
+    for text in texts:  # on old Macs lines ended with CR alone
+        yield text if "\n" in text else text.replace("\r", "\n")

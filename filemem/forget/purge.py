@@ -19,16 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from filemem.errors import FilememError, missing_extra
-from filemem.forget.execute import version_without
-from filemem.forget.matching import (
-    SHORTEST_LINE_BYTES,
-    Matcher,
-    folded,
-    lines_with,
-    occurrences,
-    without_names,
-)
-from filemem.forget.plan import DeletionPlan
+from filemem.forget.delete import version_without
+from filemem.forget.matching import occurrences, said_in
+from filemem.forget.plan import DeletionPlan, without_names
 from filemem.git.history import History
 from filemem.git.repository import (
     GitError,
@@ -36,7 +29,6 @@ from filemem.git.repository import (
     find_dot_git,
     pathspec,
     read_text,
-    split_nul,
 )
 from filemem.git.sync import PURGED
 from filemem.store import files
@@ -47,15 +39,8 @@ from filemem.text.plain import first_few, one_line
 TIMEOUT_SECONDS = 3600.0
 # What was typed, shown or fetched once.
 _LEFT = (
-    "COMMIT_EDITMSG",
-    "TAG_EDITMSG",
-    "NOTES_EDITMSG",
-    "MERGE_MSG",
-    "SQUASH_MSG",
-    "FETCH_HEAD",
-    "ORIG_HEAD",
-    "MERGE_RR",
-    "gitk.cache",
+    *("COMMIT_EDITMSG", "TAG_EDITMSG", "NOTES_EDITMSG", "MERGE_MSG", "SQUASH_MSG"),
+    *("FETCH_HEAD", "ORIG_HEAD", "MERGE_RR", "gitk.cache"),
 )
 # Refs, files of the git directory, lines of `git ls-files --stage`.
 _OBSTACLES = {
@@ -77,23 +62,8 @@ _FETCH = (
 _COLLECT = (
     "-c gc.bigPackThreshold=0 -c gc.cruftPacks=false gc --prune=now --quiet --force"
 )
-
-
-@dataclass(frozen=True)
-class _Rewriting:
-    """What the process that rewrites is told.
-
-    Attributes:
-        top: how paths of the user's begin in the repository.
-        commits: those that touch the user's files.
-        gone: the live paths of the user's files that go from every commit.
-        plan: what goes.
-    """
-
-    top: str
-    commits: frozenset[str]
-    gone: frozenset[str]
-    plan: DeletionPlan
+_FILTER = "--partial --force --quiet --prune-degenerate never"
+_ALL = "--all --full-history --"
 
 
 def require(history: History) -> Repository:
@@ -105,8 +75,7 @@ def require(history: History) -> Repository:
     if not importlib.util.find_spec("git_filter_repo"):
         raise missing_extra("git-filter-repo, which --purge-history needs,", "purge")
     repository = history.require()
-    staged = os.fsdecode(repository.run("ls-files", "--stage")).split("\n")
-    there = [*_refs(repository), *staged]
+    there = repository.text("ls-files", "--stage").split("\n") + _refs(repository)
     for sign, words in _OBSTACLES.items():
         is_file = os.path.lexists(f"{repository.common_dir}/{sign}")
         if is_file or any(line.startswith(sign) for line in there):
@@ -120,18 +89,16 @@ def require(history: History) -> Repository:
 def remembers(history: History, plan: DeletionPlan) -> list[str]:
     """Return sentences on what git still has when nothing was rewritten: of all that is
     the user's, or of what was forgotten."""
+    if not find_dot_git(history.folder.root):
+        return []
     try:
-        if not find_dot_git(history.folder.root):
-            return []
-        repository = history.repository
-        held = list[str]()
-        if plan.whole_user and repository.resolve():
+        if plan.whole_user:
             held = [f"commit {name[:7]}" for name in _commits(history)]
-        if not plan.whole_user:
+        else:
             held = search(history, plan)
         if not held:
             return []
-        return [f"Git remembers it: {first_few(held)}.", *_remotes(repository)]
+        return [f"Git remembers it: {first_few(held)}.", *_remotes(history.repository)]
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
 
@@ -144,15 +111,23 @@ def purge(history: History, plan: DeletionPlan) -> list[str]:
         FilememError: something is in the way; the history is as it was.
     """
     repository = require(history)
-    copy = os.path.join(repository.git_dir, "filemem-purge")
+    copy = f"{repository.git_dir}/filemem-purge"
     with repository.lock():
         shutil.rmtree(copy, ignore_errors=True)  # of one that was killed
-        _rewrite_in(copy, history, plan)
+        clone = "clone --quiet --mirror --template=".split()
+        _run_apart(
+            repository.git_dir, ["git", *clone, repository.common_dir, copy], b""
+        )
+        prefix = f"{history.prefix}/" if history.prefix else ""
+        paths = frozenset(map(live, history.folder.paths()))
+        rewriter = _Rewriter(prefix, plan, paths)
+        this = [sys.executable, "-m", "filemem.forget.purge"]
+        _run_apart(copy, this, pickle.dumps(rewriter))
         replaced = _replaced_commits(copy)
         _take_over(copy, repository)
         known = {*read_text(repository.git_dir, PURGED).split(), *replaced}
-        text = "".join(f"{name}\n" for name in sorted(known))
-        files.write(os.path.join(repository.git_dir, PURGED), text.encode())
+        text = "\n".join(sorted(known))
+        files.write(f"{repository.git_dir}/{PURGED}", text.encode())
         # What was staged may have the text.
         repository.run("reset", "--quiet", "--", pathspec(history.prefix))
         repository.call("update-index", "--clear-resolve-undo")
@@ -168,40 +143,16 @@ def purge(history: History, plan: DeletionPlan) -> list[str]:
 
 def _commits(history: History) -> list[str]:
     """Return the commits that touch the user's files."""
-    every = ("--all", "--full-history", "--", pathspec(history.prefix))
-    return history.repository.text("rev-list", *every).split()
+    command = ("rev-list", *_ALL.split(), pathspec(history.prefix))
+    return history.repository.call(*command).stdout.decode().split()
 
 
-def _gone(history: History, plan: DeletionPlan) -> frozenset[str]:
-    """Return the files that go from every commit: those that are deleted now, and those
-    whose name tells it, where no file has that name any more."""
-    listed = "log -m --root --name-only --format= -z --all --full-history --".split()
-    every = history.repository.run(*listed, pathspec(history.prefix))
-    gone = set(plan.gone)
-    for path in split_nul(every):
-        own = live(history.own_path(path))
-        name = own.rpartition("/")[2]
-        telling = plan.matcher.match_name(name) >= plan.matcher.least
-        if telling and not any(history.folder.existing(own)):
-            gone.add(own)
-    return frozenset(gone)
+def _run_apart(where: str, command: list[str], given: bytes) -> None:
+    """Run a command in a separate folder, without anybody's git configuration.
 
-
-def _rewrite_in(copy: str, history: History, plan: DeletionPlan) -> None:
-    """Rewrite the history in a bare copy of a repository."""
-    repository = history.repository
-    top = f"{history.prefix}/" if history.prefix else ""
-    commits = frozenset(_commits(history))
-    job = _Rewriting(top, commits, _gone(history, plan), plan)
-    hooks = f"core.hooksPath={os.devnull}"
-    clone = ["git", "-c", hooks, "clone", "--quiet", "--mirror", "--template="]
-    _apart(repository.git_dir, [*clone, repository.common_dir, copy], b"")
-    this = [sys.executable, "-m", "filemem.forget.purge"]
-    _apart(copy, this, pickle.dumps(job))
-
-
-def _apart(where: str, command: list[str], given: bytes) -> None:
-    """Run a command in a separate folder, without anybody's git configuration."""
+    Raises:
+        FilememError: it failed.
+    """
     env = {key: value for key, value in os.environ.items() if key[:4] != "GIT_"}
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
     done = subprocess.run(
@@ -214,33 +165,24 @@ def _apart(where: str, command: list[str], given: bytes) -> None:
         start_new_session=True,  # no terminal to ask at
     )
     if done.returncode:
-        told = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise FilememError(
-            f"the history could not be rewritten, and is as it was: {one_line(told)}"
+            f"the history could not be rewritten, and is as it was: {one_line(reason)}"
         )
 
 
-def _replaced_commits(copy: str) -> set[str]:
+def _replaced_commits(copy: str) -> list[str]:
     """Return the old names of the commits that have a new one."""
-    place = os.path.join(copy, "filter-repo/commit-map")
-    replaced = set[str]()
-    with open(place, encoding="utf-8") as file:
-        next(file, "")
-        for line in file:
-            old, _, new = line.strip().partition(" ")
-            if old != new:
-                replaced.add(old)
-    return replaced
+    pairs = read_text(copy, "filter-repo/commit-map").split()[2:]  # under a heading
+    return [old for old, new in zip(pairs[::2], pairs[1::2], strict=True) if old != new]
 
 
 def _take_over(copy: str, repository: Repository) -> None:
-    """Take the refs of a copy over. What is known of a remote's is not kept where it was
-    rewritten: there the old history is the remote's."""
-    before = _refs(repository)
+    """Take the refs of a copy over, but for what is known of remotes: the old history is
+    there."""
     repository.run(*_FETCH.split(), copy, "+refs/*:refs/*")
-    after = _refs(repository)
-    for ref, name in before.items():
-        if ref.startswith("refs/remotes/") and after.get(ref) != name:
+    for ref in _refs(repository):
+        if ref.startswith("refs/remotes/"):
             repository.call("update-ref", "--no-deref", "-d", ref)
 
 
@@ -248,18 +190,16 @@ def _prune(repository: Repository) -> None:
     """Empty what else names the old history, and prune objects that nothing names."""
     for name in _LEFT:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(repository.common_dir, name))
-    shutil.rmtree(os.path.join(repository.common_dir, "rr-cache"), ignore_errors=True)
+            os.unlink(f"{repository.common_dir}/{name}")
+    shutil.rmtree(f"{repository.common_dir}/rr-cache", ignore_errors=True)
     expire = "reflog expire --expire=now --expire-unreachable=now --all".split()
     # Reflogs are found by git in its own folder.
     repository.run(*expire, GIT_COMMON_DIR=repository.common_dir)
     repository.run(*_COLLECT.split())
 
 
-def _refs(repository: Repository) -> dict[str, str]:
-    lines = repository.text("for-each-ref", "--format=%(refname) %(objectname)")
-    pairs = (line.partition(" ") for line in lines.split("\n"))
-    return {ref: name for ref, _, name in pairs if ref}
+def _refs(repository: Repository) -> list[str]:
+    return repository.text("for-each-ref", "--format=%(refname)").split("\n")
 
 
 def _remotes(repository: Repository) -> list[str]:
@@ -275,19 +215,27 @@ def _remotes(repository: Repository) -> list[str]:
 # -- in the copy -----------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class _Rewriter:
-    """What git filter-repo calls for every file, commit and tag."""
+    """What git filter-repo calls for every file, commit and tag.
 
-    def __init__(self, job: _Rewriting) -> None:
-        self.job = job
+    Attributes:
+        prefix: how paths of the user's begin in the repository.
+        plan: what goes.
+        paths: of the user's files now, as live ones; another one goes from every commit
+            where its name tells what goes.
+    """
+
+    prefix: str
+    plan: DeletionPlan
+    paths: frozenset[str]
 
     def run(self) -> None:
         """Rewrite every ref of the bare repository that this process stands in."""
         import git_filter_repo  # noqa: PLC0415  an extra
 
-        flags = "--partial --force --quiet --prune-degenerate never".split()
         git_filter_repo.RepoFilter(
-            git_filter_repo.FilteringOptions.parse_args(flags),
+            git_filter_repo.FilteringOptions.parse_args(_FILTER.split()),
             file_info_callback=self.file,
             commit_callback=self.commit,
             tag_callback=self.tag,
@@ -296,33 +244,37 @@ class _Rewriter:
     def own(self, path: bytes) -> str:
         """Return a path as one of the user's; empty for anybody else's."""
         text = os.fsdecode(path)
-        return text.removeprefix(self.job.top) if text.startswith(self.job.top) else ""
+        return text.removeprefix(self.prefix) if text.startswith(self.prefix) else ""
 
     def goes(self, own: str) -> bool:
         """Return whether a file of the user's goes from every commit."""
-        return bool(own) and (self.job.plan.whole_user or live(own) in self.job.gone)
+        if self.plan.whole_user or live(own) in self.plan.gone:
+            return True
+        is_told = self.plan.matcher.is_told_by(os.path.basename(own))
+        return is_told and live(own) not in self.paths
 
     def file(self, path: bytes, mode: bytes, oid: bytes, value: Any) -> tuple[Any, ...]:
         """Return the path, none where the file goes, the mode and the blob."""
         own = self.own(path)
-        if self.goes(own):
+        if own and self.goes(own):
             return None, mode, oid
         if own and mode.startswith(b"100"):
             data = value.get_contents_by_identifier(oid)
-            after = version_without(own, data, self.job.plan)
+            after = version_without(own, data, self.plan)
             if after != data:
                 oid = value.insert_file_with_contents(after)
         return path, mode, oid
 
     def commit(self, commit: Any, _: Any) -> None:
-        """Take files that go out of those that a commit deletes, and clear its message."""
-        commit.file_changes = [
-            change
-            for change in commit.file_changes
-            if change.type != b"D" or not self.goes(self.own(change.filename))
-        ]
-        touches = commit.original_id.decode() in self.job.commits
-        if touches or not commit.file_changes:
+        """Take files that go out of those that a commit deletes, and clear its message
+        unless it changes only what others have."""
+        kept = list[Any]()
+        for change in commit.file_changes:
+            own = self.own(change.filename)
+            if change.type != b"D" or not (own and self.goes(own)):
+                kept.append(change)
+        commit.file_changes = kept
+        if not kept or any(self.own(change.filename) for change in kept):
             commit.message = self.cleared(commit.message)
 
     def tag(self, tag: Any, _: Any) -> None:
@@ -331,22 +283,13 @@ class _Rewriter:
 
     def cleared(self, message: bytes) -> bytes:
         """Return a message without the lines that say it."""
-        text = without_names(os.fsdecode(message), self.job.gone)
-        lines = text.split("\n")
+        matcher = self.plan.matcher
+        lines = without_names(os.fsdecode(message), self.plan.gone).split("\n")
         for number, line in enumerate(lines):
             key, colon, said = line.partition(": ")
-            matcher = self.job.plan.matcher
-            if matcher.holds(line) or _is_beginning(said, matcher):
+            if matcher.holds(line) or matcher.begins_line(said):
                 lines[number] = f"{key}: {FORGOTTEN}" if colon else FORGOTTEN
         return os.fsencode("\n".join(lines))
-
-
-def _is_beginning(said: str, matcher: Matcher) -> bool:
-    """Return whether a text is the beginning of a line that goes, as a subject may be."""
-    start = folded(said).rstrip("… ")
-    if len(start.encode()) < SHORTEST_LINE_BYTES:
-        return False
-    return any(line.startswith(start) for line in matcher.lines)
 
 
 # -- what still says it ----------------------------------------------------------------
@@ -361,29 +304,33 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     for line in repository.run(*listed).split(b"\n"):
         oid, _, path = os.fsdecode(line).partition(" ")
         places[oid] = path
-    touching = {*_commits(history)} if repository.resolve() else set[str]()
-    told = list[str]()
+    touching = set(_commits(history))
+    said = list[str]()
     for one in objects(repository):
-        if not _says_it(one, plan):
-            continue
-        what = f"{one.kind} {one.name[:12]}"
         path = places.get(one.name, "")
+        what = f"{one.kind} {one.name[:12]}"
+        is_message = one.kind == "tag" or one.name in touching
         if one.name not in places:
-            told.append(f"{what}, which no branch or tag names")
-        elif one.kind == "tag" or one.name in touching:
-            told.append(f"the message of {what}")
+            what += ", which no branch or tag names"
+        elif is_message:
+            what = f"the message of {what}"
         elif one.kind != "commit" and _is_own(path, history.prefix):
-            told.append(f"{what}, {one_line(path) or 'the top folder'}")
+            what += f", {one_line(path) or 'the top folder'}"
+        else:
+            continue
+        if _says_it(one, plan):
+            said.append(what)
     for occurrence in occurrences(repository.common_dir, plan.matcher, ("objects",)):
         if "\0" in occurrence.text:  # it is no text: its path alone
             occurrence = replace(occurrence, text="")
-        told.append(f".git/{occurrence}")
-    return told
+        said.append(f".git/{occurrence}")
+    return said
 
 
-def _is_own(path: str, inside: str) -> bool:
+def _is_own(path: str, prefix: str) -> bool:
     """Return whether a path of a tree is the user's, or a folder above theirs."""
-    one, other = f"{path}/".lstrip("/"), f"{inside}/".lstrip("/")
+    one = f"{path}/".lstrip("/")
+    other = f"{prefix}/".lstrip("/")
     return one.startswith(other) or other.startswith(one)
 
 
@@ -398,15 +345,12 @@ class GitObject:
 
 
 def _says_it(one: GitObject, plan: DeletionPlan) -> bool:
-    if one.kind == "tree":
-        names = [os.fsdecode(name) for name in _TREE_ENTRY.findall(one.data)]
-        gone = {os.path.basename(path) for path in plan.gone}
-        return any(
-            name in gone or plan.matcher.match_name(name) >= plan.matcher.least
-            for name in names
-        )
-    found = lines_with(one.data, plan.matcher)
-    return any(how >= plan.matcher.least for _, _, how in found)
+    matcher = plan.matcher
+    if one.kind != "tree":
+        return any(how >= matcher.least for _, how in said_in(one.data, matcher))
+    gone = {os.path.basename(path) for path in plan.gone}
+    names = map(os.fsdecode, _TREE_ENTRY.findall(one.data))
+    return any(name in gone or matcher.is_told_by(name) for name in names)
 
 
 def objects(repository: Repository) -> Iterator[GitObject]:
@@ -416,7 +360,7 @@ def objects(repository: Repository) -> Iterator[GitObject]:
     )
     assert process.stdout
     try:
-        while head := process.stdout.readline():
+        for head in process.stdout:
             name, kind, size = head.decode().split()
             yield GitObject(name, kind, process.stdout.read(int(size)))
             process.stdout.read(1)
@@ -426,4 +370,4 @@ def objects(repository: Repository) -> Iterator[GitObject]:
 
 
 if __name__ == "__main__":
-    _Rewriter(pickle.load(sys.stdin.buffer)).run()
+    pickle.load(sys.stdin.buffer).run()

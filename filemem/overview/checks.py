@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from filemem.errors import FilememError, Problem
-from filemem.forget.execute import OLD_JOURNAL
 from filemem.store import saved_over
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.store.memory import (
@@ -22,6 +21,7 @@ from filemem.store.problems import problems_of
 from filemem.text.plain import counted, one_line
 from filemem.tools.grep import text_file
 
+OLD_JOURNAL = "forgetting"  # in which earlier versions noted what they deleted
 _COPY = re.compile(
     r"(?P<stem>.+?)"
     r"(?:\.sync-conflict-[\w-]+"
@@ -73,9 +73,9 @@ def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
         yield Problem(BOOKKEEPING, 1, what, "rename it")
     with contextlib.suppress(FilememError):
         if os.path.lexists(folder.bookkeeping(OLD_JOURNAL)):
-            remedy = "filemem forget, with nothing named, finishes it"
-            place = f"{BOOKKEEPING}/{OLD_JOURNAL}"
-            yield Problem(place, 1, "a forgetting was cut off", remedy)
+            remedy = "ask filemem forget for it again, then delete this file"
+            what = "an earlier version was cut off in a forget"
+            yield Problem(f"{BOOKKEEPING}/{OLD_JOURNAL}", 1, what, remedy)
 
 
 def _saved_over(folder: Folder) -> Iterator[Problem]:

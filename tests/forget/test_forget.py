@@ -15,7 +15,7 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import FilememError, NotFound, Store, User
 from filemem.cli import cli
-from filemem.forget.execute import execute
+from filemem.forget.delete import delete
 from filemem.forget.plan import plan_for
 from filemem.git.history import History
 from filemem.git.setup import set_up
@@ -90,12 +90,11 @@ def mara(tmp_path: Path) -> Folder:
     Path(user.bookkeeping("history")).write_text(
         f"Mara's word is {WORD}, from beetles.\nhello\n"
     )
-    Path(user.root, "facts/2026/.filemem-0123456789abcdef").write_text(
+    Path(user.root, "facts/2026/.filemem-new-0123456789abcdef").write_text(
         f"Mara's word is {WORD}, from beetles.\n"
     )
-    Path(user.root, "facts/2026/2026-11-18-the-word.md~").write_text(
-        f"Mara's word is {WORD}, from beetles.\n"
-    )
+    fact = Path(user.root, "facts/2026/2026-11-18-the-word.md")
+    fact.with_name(f"{fact.name}~").write_bytes(fact.read_bytes())
     User(user).search_files("word")
     return user
 
@@ -141,7 +140,6 @@ def test_a_fact_goes_with_its_source_and_all_that_cites_it(mara: Folder) -> None
 
 
 def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
-    """Of JSON the values go that say it."""
     other = Path(mara.bookkeeping("traces/2026-10-02-0800-later.jsonl"))
     other.write_text(
         json.dumps({"name": "grep", "answer": f"the {WORD}"})
@@ -153,7 +151,6 @@ def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
     run(mara, WORD, "--yes")
     assert list(recalls.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert [json.loads(line)["answer"] for line in other.read_text().splitlines()] == [
-        "[forgotten]",
         "tea",
     ]
     assert Path(mara.bookkeeping("history")).read_text() == "hello\n"
@@ -163,7 +160,6 @@ def test_records_lose_it_and_nothing_else(mara: Folder) -> None:
         run(mara, "--about", word, "--yes")
     assert list(recalls.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert [json.loads(line)["answer"] for line in other.read_text().splitlines()] == [
-        "[forgotten]",
         "tea",
     ]
 
@@ -342,7 +338,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
         place.parent.mkdir(parents=True)
         place.write_bytes(raw)
         passage = data.draw(st.sampled_from(parse("sessions/a.md", raw).passages))
-        execute(user.folder, plan_for(user.folder, f"sessions/a.md:{passage.line}"))
+        delete(user.folder, plan_for(user.folder, f"sessions/a.md:{passage.line}"))
         after = place.read_bytes()
     codec = (
         "utf-16" if encoding == "utf-16" else "latin-1"
@@ -385,10 +381,7 @@ def test_the_commit_tells_nothing_and_a_persons_edits_stay_theirs(mara: Folder) 
     set_up(mara.store, "mara", START)
     Path(mara.root, "profile.md").write_text("# Mara\n\nEdited.\n")
     run(mara, "--about", WORD, "--yes")
-    assert (
-        git(mara.store, "log", "-1", "--format=%an %s")
-        == "filemem Forget 4 files and 3 passages"
-    )
+    assert git(mara.store, "log", "-1", "--format=%an %s") == "filemem Forget 6 places"
     assert git(mara.store, "status", "--short") == " M mara/profile.md"
     assert WORD not in git(mara.store, "ls-tree", "-r", "--name-only", "HEAD")
     assert git(mara.store, "grep", WORD, "HEAD", fails=True) == ""

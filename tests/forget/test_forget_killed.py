@@ -4,7 +4,6 @@ finishes it, and no file, object, ref, log or index says it any more. A process 
 Each 23rd point is tried here; `python tests/forget/test_forget_killed.py FOLDER` tries them all.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -22,6 +21,7 @@ from filemem.cli import cli
 from filemem.git.history import History
 from filemem.git.repository import Repository
 from filemem.git.setup import set_up
+from filemem.overview import problems
 from filemem.store.passages import format_turn
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
@@ -142,52 +142,19 @@ def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> N
     assert sweep(tmp_path, iter(range(4, 1000, 23))) > 5
 
 
-def begun(store: Path, *, whole_user: bool = False) -> None:
-    """Write down a deletion as the last version did before it began."""
-    user = Store(store).user("mara").folder
-    for path, text in ((FACT, f"A {WORD} bit Mara.\n"), ("facts/tea.md", "Tea.\n")):
-        user.create(path, text)
-    data = hashlib.sha256(user.read(FACT)).hexdigest()
-    items = [[FACT, 0, f"A {WORD} bit Mara.", "as asked", [data], ""]]
-    found = [items, {FACT: ""}, [WORD, []], [], [], whole_user, False]
-    journal = f"{os.stat(user.root).st_ino}\n{json.dumps(found)}"
-    Path(user.bookkeeping("forgetting")).write_text(journal)
-
-
-def filemem(store: Path, *words: str) -> Result:
-    given = ["--store", str(store), "--user", "mara", *words]
-    home = {"HOME": str(store)}
-    return CliRunner().invoke(cli, given, env=home, standalone_mode=False)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["maintain"], ["forget", "--about", "plums", "--yes"]],
-    ids=str,
-)
-def test_what_an_earlier_version_began_is_finished_by_whatever_runs_next(
-    tmp_path: Path, words: list[str]
-) -> None:
-    """And nothing else goes: neither the user nor another memory."""
-    begun(tmp_path)
-    filemem(tmp_path, *words)
-    assert saying(tmp_path, bare=True) == []
-    assert (tmp_path / "mara/facts/tea.md").read_text() == "Tea.\n"
-    assert "name one thing to forget" in str(filemem(tmp_path, "forget").exception)
-
-
-def test_what_was_begun_elsewhere_or_for_a_whole_user_is_dropped(
+def test_what_an_earlier_version_began_is_named_and_asked_for_again(
     tmp_path: Path,
 ) -> None:
-    """As it may lie in a store that somebody has sent."""
-    begun(tmp_path / "theirs")
-    shutil.copytree(tmp_path / "theirs", tmp_path / "mine")
-    begun(tmp_path / "whole", whole_user=True)
-    for name in ("mine", "whole"):
-        done = filemem(tmp_path / name, "forget", "nothing", "--yes")
-        assert "Dropped a forget" in done.output
-        assert (tmp_path / name / "mara" / FACT).exists()
-        assert not (tmp_path / name / "mara/.filemem/forgetting").exists()
+    """It is in nobody's way, and its journal tells nothing any more then."""
+    user = Store(tmp_path).user("mara")
+    user.folder.create(FACT, f"A {WORD} bit Mara.\n")
+    journal = Path(user.folder.bookkeeping("forgetting"))
+    items = [[FACT, 0, f"A {WORD} bit Mara.", "as asked", ["0"], ""]]
+    journal.write_text(f"1\n{json.dumps([items, {}, [WORD, []], [], [], True, False])}")
+    user.maintain()
+    assert [one.path for one in problems(user.folder)] == [".filemem/forgetting"]
+    user.forget(about=WORD)
+    assert saying(tmp_path, bare=True) == []
 
 
 if __name__ == "__main__":

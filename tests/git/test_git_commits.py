@@ -390,7 +390,7 @@ def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something
     for text in ("Good morning.", "Oolong it is.", "And a bicycle."):
         talk.add("mara", text, START)
     done = forget(mara, plan_for(mara, "oolong"), START)
-    assert done.facts["stayed"] == done.facts["notes"] == []
+    assert done.facts["stayed"] == []
     assert "[forgotten]" in Path(mara.root, talk.path).read_text()
     assert files_of(tmp_path / "store") == {f"mara/{FACT}", f"mara/{LEDGER}"}
     git(tmp_path / "store", "revert", "--no-edit", "HEAD")
