@@ -26,7 +26,7 @@ from filemem.forget.plan import (
 )
 from filemem.git.history import LOGS, NOTES
 from filemem.store import files, recalls
-from filemem.store.encodings import encoding_of, in_utf8
+from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.folder import BOOKKEEPING, Folder, JobDone
 from filemem.store.memory import parse
 from filemem.store.passages import FORGOTTEN
@@ -154,24 +154,28 @@ def _delete(where: str, items: list[Removal], plan: DeletionPlan) -> None:
 
 def _without(data: bytes, items: Iterable[Removal], plan: DeletionPlan) -> bytes:
     """Return a file without these lines, wherever they are now: a person may have moved
-    them. As many lines are left as there were, and all others are as they were."""
+    them. As many lines are left as there were, and all others are as they were.
 
-    def changed(data: bytes) -> bytes:
-        codec = encoding_of(data)
-        newline = b"\n" if b"\n" in data or b"\r" not in data else b"\r"
-        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-        lines = data.removeprefix(mark).split(newline)
-        shown = [line.decode(codec, "replace").removesuffix("\r") for line in lines]
-        for item in items:
-            old = [without_names(line, plan.gone) for line in item.old]
-            new = [item.new, *[""] * (len(old) - 1)]
-            for start in _places_of(shown, item.line - 1, old, new):
-                for at, text in enumerate(new, start):
-                    end = b"\r" if lines[at].endswith(b"\r") else b""
-                    lines[at] = text.encode(codec, "replace") + end
-        return mark + newline.join(lines)
-
-    return in_utf8(data, changed)
+    Raises:
+        Refused: it is in another encoding than UTF-8.
+    """
+    encoding = encoding_of(data)
+    if encoding != UTF_8:
+        raise Refused(
+            f"{encoding.upper()} is never rewritten; save it as UTF-8, then try again."
+        )
+    newline = b"\n" if b"\n" in data or b"\r" not in data else b"\r"
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    lines = data.removeprefix(mark).split(newline)
+    shown = [line.decode(errors="replace").removesuffix("\r") for line in lines]
+    for item in items:
+        old = [without_names(line, plan.gone) for line in item.old]
+        new = [item.new, *[""] * (len(old) - 1)]
+        for start in _places_of(shown, item.line - 1, old, new):
+            for at, text in enumerate(new, start):
+                end = b"\r" if lines[at].endswith(b"\r") else b""
+                lines[at] = text.encode(errors="replace") + end
+    return mark + newline.join(lines)
 
 
 def _places_of(

@@ -321,13 +321,13 @@ def test_a_whole_user_goes_with_everything(mara: Folder) -> None:
         max_size=6,
     ),
     st.data(),
-    st.sampled_from(["utf-8", "utf-16", "latin-1"]),
+    st.sampled_from(["utf-8", "utf-8-sig"]),
     st.sampled_from(["\n", "\r\n"]),
 )
 def test_a_redaction_changes_the_lines_of_one_turn_alone(
     said: list[tuple[str, str]], data: st.DataObject, encoding: str, newline: str
 ) -> None:
-    """For any turns, in any encoding and with any line ends: as many lines, and every other line byte for byte."""
+    """For any turns, with any line ends: as many lines, and every other line byte for byte."""
     text = "---\ndate: 2026-11-20\n---\n\n" + "".join(
         format_turn(name, "09:30", words) for name, words in said
     )
@@ -340,10 +340,8 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
         passage = data.draw(st.sampled_from(parse("sessions/a.md", raw).passages))
         delete(user.folder, plan_for(user.folder, f"sessions/a.md:{passage.line}"))
         after = place.read_bytes()
-    codec = (
-        "utf-16" if encoding == "utf-16" else "latin-1"
-    )  # which tells every byte from every other
-    old, new = raw.decode(codec).split("\n"), after.decode(codec).split("\n")
+    old = raw.split(b"\n")
+    new = after.split(b"\n")
     assert len(new) == len(old)
     assert new[: passage.line - 1] == old[: passage.line - 1]
     assert new[passage.end_line :] == old[passage.end_line :]

@@ -37,7 +37,7 @@ def line(dice: random.Random, *, telling: bool) -> str:
 
 
 def write(dice: random.Random, user: Folder, number: int) -> str:
-    """A memory of some kind, in some encoding, that says the word somewhere, or does not; returns its path."""
+    """A memory of some kind that says the word somewhere, or does not; returns its path."""
     telling = dice.random() < 0.4
     lines = [
         line(dice, telling=telling and dice.random() < 0.5)
@@ -64,11 +64,8 @@ def write(dice: random.Random, user: Folder, number: int) -> str:
     path = dice.choice(list(kinds))
     place = Path(user.root, path)
     place.parent.mkdir(parents=True, exist_ok=True)
-    newline, encoding = (
-        dice.choice(["\n", "\n", "\r\n"]),
-        dice.choice(["utf-8", "utf-8", "utf-8", "utf-16"]),
-    )
-    place.write_bytes(kinds[path].replace("\n", newline).encode(encoding))
+    newline = dice.choice(["\n", "\n", "\r\n"])
+    place.write_bytes(kinds[path].replace("\n", newline).encode())
     return path
 
 
