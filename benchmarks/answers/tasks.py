@@ -1,6 +1,7 @@
 """The tasks as Inspect runs them: a bench, a recipe that answers, two judges, and what an answer took.
 
-`inspect eval filemem/locomo -T data=$PWD/locomo10.json --model MODEL --model-role grader=JUDGE` runs one.
+`inspect eval benchmarks/answers/tasks.py@locomo -T data=$PWD/locomo10.json --model MODEL` runs one,
+from the folder of the project.
 """
 
 import functools
@@ -25,10 +26,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from filemem.text.plain import count_tokens
 
-from . import data as readers
-from . import marks
-from .data import Bench
-from .recipes import RECIPES, Absent, Answer, Recipe, recipe
+from benchmarks.answers import data as readers
+from benchmarks.answers import marks
+from benchmarks.answers.data import Bench
+from benchmarks.answers.recipes import RECIPES, Absent, Answer, Recipe, recipe
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE / "samples"
