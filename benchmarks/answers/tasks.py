@@ -24,12 +24,11 @@ from inspect_ai.model import ChatMessage, ModelOutput, get_model
 from inspect_ai.scorer import Score, Scorer, Target, grouped, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from filemem.text.plain import count_tokens
-
 from benchmarks.answers import data as readers
 from benchmarks.answers import marks
 from benchmarks.answers.data import Bench
 from benchmarks.answers.recipes import RECIPES, Absent, Answer, Recipe, recipe
+from filemem.text.plain import count_tokens
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE / "samples"
