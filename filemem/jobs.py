@@ -22,13 +22,13 @@ from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
 from filemem.importers import ImportReport, import_file
+from filemem.index import vectors
 from filemem.learn import consolidate as reading
 from filemem.learn import remember as keeping
 from filemem.learn.consolidate import cost
 from filemem.learn.outcome import Applied, together
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
-from filemem.search import semantic
 from filemem.store import config, keys, scratch
 from filemem.store.folder import (
     JOB_WAIT_SECONDS,
@@ -118,7 +118,7 @@ def consolidated(
             notes = done.notes + run.commit(done.subject, done.paths)
             yield replace(done, notes=notes)
     if model:
-        semantic.catch_up(index.of(folder))
+        vectors.catch_up(index.of(folder))
 
 
 def imported(
@@ -235,7 +235,7 @@ def maintain(
             done += (
                 [JobDone("git", problems, {"problems": problems})] if problems else []
             )
-            done.append(semantic.tidy(index.of(folder), progress))
+            done.append(vectors.tidy(index.of(folder), progress))
     return done
 
 

@@ -28,11 +28,11 @@ from filemem.cli.context import (
 from filemem.cli.output import Output, Progress, Row, say, say_dim, sentence, show
 from filemem.cli.screen import Screen
 from filemem.errors import Busy, FilememError, NotFound, in_words
+from filemem.index import vectors
 from filemem.jobs import JobRun, consolidated, keep_fact
 from filemem.learn import proposals, sessions
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.llm.model import Model
-from filemem.search import semantic
 from filemem.store import config, transcript
 from filemem.store.folder import Folder
 from filemem.store.passages import NO_ANSWER
@@ -161,7 +161,7 @@ class Chat:
         if talk.offline:
             told += said_to(message, BY_HAND)
         self._screen.aside(told)
-        semantic.catch_up(index.of(talk.user))
+        vectors.catch_up(index.of(talk.user))
 
     def _say_if_offline(self) -> None:
         """Say why answers are quotes, unless that was said with the model's choice."""

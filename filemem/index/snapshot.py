@@ -3,27 +3,21 @@
 A snapshot is a value: a change makes another one. Passages are numbered, those of one
 file in a row. A passage keeps its number, so the numbers of a file that is gone, or was
 read again, belong to no file any more, though its words still lead to them.
-
-The file is a header (MAGIC, the CRC-32 of all that follows, the size of the head), the
-head in JSON, and the tables one after the other, in the byte order of the machine.
 """
 
 import bisect
 import functools
 import itertools
-import json
-import struct
-import zlib
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from filemem.index import container
 from filemem.store.paths import is_archived, kind_of
 from filemem.text import terms
 
-MAGIC = b"filemem index 10"
 MAX_COUNT = 255  # of a word in a passage, and of the words of a passage
 
 BY_ASSISTANT = 1
@@ -36,8 +30,7 @@ pause, or continues a long turn."""
 RETELLS = 8
 """Flag: it says what another memory that it names says."""
 
-_HEADER = struct.Struct("<16sII")
-_TABLES = {
+_ITEMS = {
     "lines": "I",
     "speakers": "I",
     "lengths": "B",
@@ -51,10 +44,6 @@ Stats = tuple[int, int, int, int]
 """Of a file: its times of modification and of inode change in nanoseconds, its size in
 bytes, its inode. No program can set the second, which so tells a file that was put back
 with its old time."""
-
-
-class DamagedSnapshot(Exception):
-    """These bytes are no snapshot of this version."""
 
 
 @dataclass(frozen=True)
@@ -158,56 +147,31 @@ class Snapshot:
 
     def pack(self, version: str) -> bytes:
         """Return the bytes of its file."""
-        tables = {name: getattr(self, name).tobytes() for name in _TABLES}
+        tables = {name: getattr(self, name).tobytes() for name in _ITEMS}
         tables["keys"] = b"\n".join(self.keys)
-        facts = {
+        head = {
             "version": version,
             "speaker_names": self.speaker_names,
             "files": [list(vars(file).values()) for file in self.files],
-            "sizes": {name: len(table) for name, table in tables.items()},
         }
-        head = json.dumps(facts, separators=(",", ":")).encode()
-        body = b"".join([head, *tables.values()])
-        return _HEADER.pack(MAGIC, zlib.crc32(body), len(head)) + body
+        return container.pack(head, tables)
 
     @classmethod
     def unpack(cls, data: bytes, version: str) -> "Snapshot":
-        """Return the snapshot in the bytes of its file.
-
-        Raises:
-            DamagedSnapshot: a byte is missing or wrong, or another version wrote it.
-        """
-        try:
-            magic, checksum, head_size = _HEADER.unpack_from(data)
-            body = memoryview(data)[_HEADER.size :]
-            if magic != MAGIC or checksum != zlib.crc32(body):
-                raise DamagedSnapshot
-            facts = json.loads(bytes(body[:head_size]))
-            if facts["version"] != version:
-                raise DamagedSnapshot
-            end = head_size
-            raw: dict[str, memoryview] = {}
-            for name, size in facts["sizes"].items():
-                raw[name] = body[end : end + size]
-                end += size
-            return cls._of_tables(facts, raw)
-        except (ValueError, LookupError, TypeError, RecursionError, struct.error):
-            raise DamagedSnapshot from None
-
-    @classmethod
-    def _of_tables(cls, facts: Any, raw: dict[str, memoryview]) -> "Snapshot":
+        """Return the snapshot in the bytes of its file; raise DamagedFile."""
+        found = container.unpack(data, version)
+        keys = bytes(found.tables["keys"])
         tables: dict[str, array[int]] = {}
-        for name, item in _TABLES.items():
+        for name, item in _ITEMS.items():
             tables[name] = array(item)
-            tables[name].frombytes(raw[name])
-        keys = bytes(raw["keys"])
+            tables[name].frombytes(found.tables[name])
         files = [
             IndexedFile(path, tuple(stats), *rest)
-            for path, stats, *rest in facts["files"]
+            for path, stats, *rest in found.head["files"]
         ]
         return cls(
             files=files,
-            speaker_names=facts["speaker_names"],
+            speaker_names=found.head["speaker_names"],
             keys=keys.split(b"\n") if keys else [],
             **tables,
         )

@@ -22,7 +22,7 @@ from pathlib import Path
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.index.corpus import Corpus
 from filemem.index.ingest import add_file
-from filemem.index.snapshot import Builder, DamagedSnapshot, Snapshot, Stats
+from filemem.index.snapshot import Builder, Snapshot, Stats
 from filemem.store import files
 from filemem.store.folder import Folder, Progress, enters, is_memory, no_progress
 from filemem.store.memory import LARGEST, Memory, parse
@@ -240,7 +240,7 @@ class Index:
         try:
             data = files.read(self._path(_SNAPSHOT), most)
             self._hold(Snapshot.unpack(data, _version()))
-        except (OSError, FilememError, DamagedSnapshot):
+        except (OSError, FilememError, ValueError, LookupError, TypeError):
             self._hold(Snapshot())
 
     def _save(self) -> None:

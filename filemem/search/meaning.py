@@ -1,18 +1,21 @@
 """Passages that mean what a question means, ranked beside those that have its words."""
 
-import functools
 import heapq
-import importlib.util
 from dataclasses import dataclass
 
 from filemem.errors import FilememError
-from filemem.index import Corpus, Index
+from filemem.index import Corpus, Index, vectors
+from filemem.index.vectors import Likeness
 from filemem.search.features import Features, Ranked, with_meaning
 from filemem.search.filters import Filters
 from filemem.search.query import Query
 from filemem.search.weights import Weights
 
-MAX_MEANT = 70  # passages without a word of the question
+MAX_LIKE = 700  # passages most alike the question
+MAX_MEANT = 70  # of them without a word of it
+MEANING_WEIGHT = 0.75  # of likeness beside the best score by words
+LEAST_MEANING = 0.06  # of a passage that has no word of the question
+FEW_PASSAGES = 20
 
 
 @dataclass(frozen=True)
@@ -41,24 +44,26 @@ def add_meaning(
         holds_question: the best match holds the question; an embedder that is yet to be
             loaded is then left alone.
     """
-    if not query.content or importlib.util.find_spec("numpy") is None:
+    if not query.content:
         return Meant(matches)
-    from filemem.search import semantic  # noqa: PLC0415  numpy takes longer than a search
-
     try:
-        known = semantic.of(index.folder)
+        known = vectors.of(index.folder)
     except (FilememError, OSError):
         return Meant(matches)  # broken settings, which others report
     if known is None:
         return Meant(matches)
-    if holds_question and not known.ready:
+    if holds_question and not known.embedding.is_ready:
         return Meant(matches)  # the embedder takes a second to load
-    factor = functools.partial(_factor, corpus, query, asked, document_weights, weights)
+    likely = [match.number for match in matches]
     try:
-        likely = [match.number for match in matches]
-        gains = known.gains(index, corpus, text, factor, likely)
+        likeness = known.likeness(index, corpus, text, likely)
     except FilememError as error:
         return Meant(matches, f"{error} Found by words alone.")
+    gains: dict[int, float] = {}
+    for number, gain in _gains(likeness, corpus, known.embedding.unrelated).items():
+        factor = _factor(corpus, query, asked, document_weights, weights, number)
+        if gain > 0 and factor:
+            gains[number] = MEANING_WEIGHT * factor * gain
     best = matches[0].score if matches else 1.0
     raised = [
         with_meaning(match, best * gains.get(match.number, 0.0)) for match in matches
@@ -67,13 +72,37 @@ def add_meaning(
     others = [
         number
         for number, gain in gains.items()
-        if gain >= known.least and number not in by_words
+        if gain >= LEAST_MEANING and number not in by_words
     ]
     for number in heapq.nlargest(MAX_MEANT, others, key=gains.__getitem__):
         match = Ranked(number, corpus.file(number), Features(), 0.0)
         raised.append(with_meaning(match, best * gains[number]))
     raised.sort(key=lambda match: -match.score)
     return Meant(raised)
+
+
+def _gains(likeness: Likeness, corpus: Corpus, unrelated: float) -> dict[int, float]:
+    """Return how much more alike the question passages are than the middle one.
+
+    Half of it is the mean with the passages before and after.
+    """
+    numpy = vectors.numpy()
+    cosines = likeness.cosines
+    if not len(cosines):
+        return {}
+    begins = numpy.zeros(len(corpus.flags) + 1, bool)
+    begins[[file.first for file in corpus.entries()]] = True
+    follows = numpy.diff(likeness.numbers, prepend=-9) == 1
+    follows &= ~begins[likeness.numbers]
+    before = numpy.where(follows, numpy.roll(cosines, 1), cosines)
+    after = numpy.where(numpy.roll(follows, -1), numpy.roll(cosines, -1), cosines)
+    spread = (cosines + (before + cosines + after) / 3) / 2
+    middle = numpy.median(spread)
+    if len(spread) < FEW_PASSAGES:  # of which the middle one may be an answer
+        middle = min(middle, unrelated)
+    best = numpy.argsort(-spread)[:MAX_LIKE]
+    gains = (spread[best] - middle).tolist()
+    return dict(zip(likeness.numbers[best].tolist(), gains, strict=True))
 
 
 def _factor(

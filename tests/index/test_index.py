@@ -15,7 +15,8 @@ import pytest
 from programs import lay
 
 from filemem.index import Corpus, Index
-from filemem.index.snapshot import DamagedSnapshot, Snapshot
+from filemem.index.container import DamagedFile
+from filemem.index.snapshot import Snapshot
 from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.text import terms
@@ -82,7 +83,7 @@ def test_a_damaged_byte_anywhere_is_noticed(folder: Folder) -> None:
             whole[:place],
             whole[:place] + bytes([byte ^ 1]) + whole[place + 1 :],
         ):
-            with pytest.raises(DamagedSnapshot):
+            with pytest.raises(DamagedFile):
                 Snapshot.unpack(spoilt, version)
 
 

