@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from filemem.api import User
-from filemem.errors import Busy, FilememError
+from filemem.errors import FilememError
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, ModelError
 from filemem.serve import running
@@ -40,13 +40,6 @@ MAX_REQUEST_BYTES = 20_000_000
 MAX_ANSWERS = 64  # under way
 MAX_ANSWERS_OF_USER = 8
 MAX_USERS_AT_HAND = 500  # whose index stays in memory
-ERROR_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-}
 
 
 class ClientLeft(Exception):
@@ -99,7 +92,6 @@ class Service:
             routes=[
                 Route("/healthz", self._health),
                 Route("/v1/models", self._models),
-                Route("/v1/models/{name:path}", self._one_model),
                 Route("/v1/chat/completions", self._complete, methods=["POST"]),
             ],
             exception_handlers=dict.fromkeys(errors, self._failed),
@@ -113,41 +105,57 @@ class Service:
 
     async def _models(self, request: Request) -> Response:
         await self._find_user(request)
-        models = [_model(name) for name in self._names]
+        rest = {"object": "model", "created": 0, "owned_by": "filemem"}
+        models = [{"id": name, **rest} for name in self._names]
         return JSONResponse({"object": "list", "data": models})
-
-    async def _one_model(self, request: Request) -> Response:
-        await self._find_user(request)
-        name = request.path_params["name"]
-        self._check_model(name)
-        return JSONResponse(_model(name))
 
     async def _complete(self, request: Request) -> Response:
         user = await self._find_user(request)
         body = await running.read_body(request, MAX_REQUEST_BYTES)
         chat = parse(body, request.headers)
-        self._check_model(chat.model)
-        self._admit(user)
+        if chat.model not in self._names:
+            sentence = f"there is no model {chat.model[:80]!r} here; take {NAME}."
+            raise BadRequest(404, sentence, "model_not_found")
+        thread = self._answer(user, chat)
+        watch = asyncio.ensure_future(thread.watch(request))
+        try:
+            if not chat.is_streamed:
+                return JSONResponse(_completion(await thread.ended, chat.model))
+            first = await thread.piece()
+        finally:
+            watch.cancel()
+        stream = _stream(thread, first, chat)
+        return StreamingResponse(stream, media_type="text/event-stream")
+
+    def _answer(self, user: str, chat: ChatRequest) -> "AnswerThread":
+        """Begin an answer; raise BadRequest where too many are under way."""
+        is_full = self._under_way.total() >= MAX_ANSWERS
+        if is_full or self._under_way[user] >= MAX_ANSWERS_OF_USER:
+            self._log(f"{user}: refused, too many answers are under way")
+            sentence = "too many answers are under way; try again in a moment."
+            raise BadRequest(429, sentence, "rate_limit_exceeded")
+        self._under_way[user] += 1
         model = self._make_model()
-        answering = Answering(self._user(user), chat, model, self._now)
+        thread = AnswerThread(model)
+        answering = Answering(self._user(user), chat, model, self._now, thread.put)
         work = answering.answer
         if chat.model == TASK_NAME:
             work = answering.pass_on
-        thread = AnswerThread(self._threads, work, model)
         began = time.monotonic()
 
         def ended(future: asyncio.Future[Answer]) -> None:
             self._under_way[user] -= 1
-            seconds = time.monotonic() - began
-            outcome = "the client left" if thread.is_left else _outcome(future)
-            self._log(f"{user}: {outcome}, {seconds:.1f} s")
+            error = future.exception()
+            outcome = "answered"
+            if error is not None:
+                outcome = f"failed ({error or error!r})"
+            if thread.is_left:
+                outcome = "the client left"
+            self._log(f"{user}: {outcome}, {time.monotonic() - began:.1f} s")
 
+        thread.start(self._threads, work)
         thread.ended.add_done_callback(ended)
-        if chat.is_streamed:
-            first = await thread.first_piece(request)
-            stream = _stream(thread, first, chat)
-            return StreamingResponse(stream, media_type="text/event-stream")
-        return JSONResponse(_completion(await thread.whole(request), chat.model))
+        return thread
 
     async def _find_user(self, request: Request) -> str:
         """Return whose memories a request may see; raise BadRequest if nobody's."""
@@ -159,20 +167,6 @@ class Service:
                 raise
         running.check_local(request, self._origins)
         return self._open_to
-
-    def _check_model(self, name: str) -> None:
-        if name not in self._names:
-            sentence = f"there is no model {name[:80]!r} here; take {NAME}."
-            raise BadRequest(404, sentence, "model_not_found")
-
-    def _admit(self, user: str) -> None:
-        """Count an answer as under way; raise BadRequest where too many are."""
-        is_full = self._under_way.total() >= MAX_ANSWERS
-        if is_full or self._under_way[user] >= MAX_ANSWERS_OF_USER:
-            self._log(f"{user}: refused, too many answers are under way")
-            sentence = "too many answers are under way; try again in a moment."
-            raise BadRequest(429, sentence, "rate_limit_exceeded")
-        self._under_way[user] += 1
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
@@ -192,22 +186,26 @@ class Service:
 
 
 class AnswerThread:
-    """A thread that makes an answer, and a client that may leave."""
+    """A thread that makes an answer with a model, and a client that may leave.
 
-    def __init__(
-        self,
-        threads: ThreadPoolExecutor,
-        work: Callable[[Callable[[str], None]], Answer],
-        model: Model,
-    ) -> None:
+    `ended` is the answer to come, once it was started.
+    """
+
+    ended: asyncio.Future[Answer]
+
+    def __init__(self, model: Model) -> None:
         self._model = model
         self.is_left = False
         self._loop = asyncio.get_running_loop()
         self._pieces: asyncio.Queue[str] = asyncio.Queue()
-        self.ended = self._loop.run_in_executor(threads, work, self._put)
+
+    def start(self, threads: ThreadPoolExecutor, work: Callable[[], Answer]) -> None:
+        """Have a thread do the work, which hands what comes of it to `put`."""
+        self.ended = self._loop.run_in_executor(threads, work)
         self.ended.add_done_callback(lambda _: self._pieces.put_nowait(""))
 
-    def _put(self, text: str) -> None:
+    def put(self, text: str) -> None:
+        """Take a piece of the answer; raise ClientLeft where nobody wants it."""
         if self.is_left:
             raise ClientLeft
         if text:
@@ -221,40 +219,18 @@ class AnswerThread:
         if isinstance(self._model, OpenAIModel):
             self._model.hang_up()
 
-    async def whole(self, request: Request) -> Answer:
-        """Return the answer; end it where the client leaves before it has come."""
-        leaving = asyncio.ensure_future(self._watch(request))
-        try:
-            return await self.ended
-        finally:
-            leaving.cancel()
-
-    async def first_piece(self, request: Request) -> str:
-        """Return the first piece of the text, '' if there is none.
-
-        What kept it from coming is raised, so that it is an error and no stream.
-        """
-        leaving = asyncio.ensure_future(self._watch(request))
-        try:
-            piece = await self._pieces.get()
-        finally:
-            leaving.cancel()
-        if not piece:
-            await self.ended
-        return piece
-
-    async def rest(self) -> AsyncIterator[str]:
-        """Yield the other pieces; raise what ended the answer too soon."""
-        while not self.ended.done() or not self._pieces.empty():
-            piece = await self._pieces.get()
-            if piece:
-                yield piece
-        await self.ended
-
-    async def _watch(self, request: Request) -> None:
+    async def watch(self, request: Request) -> None:
+        """End the answer once the client leaves."""
         while (await request.receive())["type"] != "http.disconnect":
             pass
         self.leave()
+
+    async def piece(self) -> str:
+        """Return the next piece, '' after the last; raise what ended it too soon."""
+        piece = await self._pieces.get()
+        if not piece:
+            await self.ended
+        return piece
 
 
 def error_body(error: BaseException) -> tuple[int, dict[str, Any]]:
@@ -262,34 +238,17 @@ def error_body(error: BaseException) -> tuple[int, dict[str, Any]]:
     status = 500
     code = None
     sentence = "the server failed; its log says why, and what was said is kept."
-    match error:
-        case BadRequest():
-            status, sentence, code = error.status, str(error), error.code
-        case ModelError():
-            status, sentence, code = 502, str(error), "model_error"
-        case Busy():
-            status, sentence = 503, str(error)
-        case FilememError():
-            sentence = str(error)
-        case ClientLeft():
-            status, sentence = 499, "the client left."
-    kind = ERROR_TYPES.get(status, "api_error")
+    if isinstance(error, FilememError):
+        sentence = str(error)
+    if isinstance(error, BadRequest):
+        status = error.status
+        code = error.code
+    elif isinstance(error, ModelError):
+        status = 502
+        code = "model_error"
+    kind = "api_error" if status >= 500 else "invalid_request_error"
     told = {"message": sentence, "type": kind, "param": None, "code": code}
     return status, {"error": told}
-
-
-def _outcome(ended: asyncio.Future[Answer]) -> str:
-    """Return how an answer ended, for the log."""
-    error = ended.exception()
-    if error is None:
-        return "answered"
-    if isinstance(error, FilememError):
-        return f"failed ({error})"
-    return f"failed ({error!r})"
-
-
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "filemem"}
 
 
 def _frame(model: str, kind: str) -> dict[str, Any]:
@@ -298,11 +257,10 @@ def _frame(model: str, kind: str) -> dict[str, Any]:
 
 
 def _usage(answer: Answer) -> dict[str, int]:
-    spent = answer.usage
     return {
-        "prompt_tokens": spent.tokens_in,
-        "completion_tokens": spent.tokens_out,
-        "total_tokens": spent.tokens_in + spent.tokens_out,
+        "prompt_tokens": answer.usage.tokens_in,
+        "completion_tokens": answer.usage.tokens_out,
+        "total_tokens": sum(answer.usage),
     }
 
 
@@ -315,7 +273,7 @@ def _completion(answer: Answer, model: str) -> dict[str, Any]:
 
 
 async def _stream(
-    thread: AnswerThread, first: str, chat: ChatRequest
+    thread: AnswerThread, piece: str, chat: ChatRequest
 ) -> AsyncIterator[bytes]:
     """Yield an answer's events; a client that reads no more ends it."""
     frame = _frame(chat.model, "chat.completion.chunk")
@@ -325,17 +283,16 @@ async def _stream(
         return _event({**frame, "choices": [choice]})
 
     try:
-        yield chunk({"role": "assistant", "content": first})
-        async for piece in thread.rest():
-            yield chunk({"content": piece})
+        yield chunk({"role": "assistant", "content": piece})
+        while piece:
+            piece = await thread.piece()
+            if piece:
+                yield chunk({"content": piece})
         answer = await thread.ended
-        sent = answer.reply.as_sent()
-        last = {key: sent[key] for key in sent if key not in ("role", "content")}
+        last = answer.reply.as_sent()
         for number, call in enumerate(last.get("tool_calls", ())):
             call["index"] = number
-        if last:
-            yield chunk(last)
-        yield chunk({}, answer.reply.finish)
+        yield chunk({**last, "content": None}, answer.reply.finish)
         if chat.wants_usage:
             yield _event({**frame, "choices": [], "usage": _usage(answer)})
         yield b"data: [DONE]\n\n"

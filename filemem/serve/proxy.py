@@ -64,6 +64,7 @@ class Answering:
         request: what the client sent.
         model: what answers; an OfflineModel where quotes do.
         now: returns the moment, with the person's zone.
+        on_text: gets the answer piece by piece; it may raise to end it.
     """
 
     def __init__(
@@ -72,31 +73,29 @@ class Answering:
         request: ChatRequest,
         model: Model,
         now: Callable[[], dt.datetime],
+        on_text: OnText,
     ) -> None:
         self._user = user
         self._request = request
         self._model = model
         self._now = now
+        self._on_text = on_text
         self._said: list[str] = []
         self._acted = ""  # what the program did about the message
-        self._tokens_in = 0
-        self._tokens_out = 0
+        self._spent: list[Usage] = []
 
-    def pass_on(self, on_text: OnText) -> Answer:
+    def pass_on(self) -> Answer:
         """Return the model's answer without any memory: nothing is read or kept."""
-        self._on_text = on_text
         return self._whole(self._ask(self._request.messages, self._request.tools))
 
-    def answer(self, on_text: OnText) -> Answer:
+    def answer(self) -> Answer:
         """Keep what was said, answer it, keep the answer.
 
-        What had come is kept, marked, where the model fails, or `on_text` raises to
-        end it.
+        What had come is kept, marked, where the model fails or the client ends it.
 
         Raises:
             ModelError: there is no whole answer.
         """
-        self._on_text = on_text
         current = self._keep("")
         self._acted = self._remember()
         try:
@@ -122,8 +121,8 @@ class Answering:
     def _keep(self, answer: str) -> CurrentConversation | None:
         """Keep what is new of the conversation; return what of it the client has.
 
-        What the client has left out, as too long ago, a search can find. Where the
-        person has deleted the conversation, only what they said since is kept.
+        What the client has left out, as too long ago, a search can find. What the
+        person has deleted, the client may send again: it is not kept.
         """
         if not self._request.is_kept:
             return None
@@ -133,9 +132,9 @@ class Answering:
         try:
             path = self._user.add_conversation(messages, id=self._request.conversation)
         except Refused:
-            spoken = [n for n, one in enumerate(messages) if one["role"] == "user"]
-            messages = messages[spoken[-1] :]
-            path = self._user.add_conversation(messages)
+            return None
+        if not path:
+            return None
         roles = ("user", "assistant")
         said = [one for one in messages if one["role"] in roles and text_of(one)]
         passages = self._user.open_file(path).passages
@@ -156,8 +155,7 @@ class Answering:
 
     def _quote(self, current: CurrentConversation | None) -> Reply:
         message = self._request.message
-        today = self._now().date()
-        quotes = find_quotes(self._user.folder, message, today, current)
+        quotes = find_quotes(self._user.folder, message, self._now().date(), current)
         kept = self._request.is_kept
         text = answer(message, quotes, kept=kept, acted=self._acted)
         self._say(text)
@@ -172,18 +170,17 @@ class Answering:
         ours = [one for one in toolbox.schemas if one["function"]["name"] not in theirs]
         messages = self._with_memory(current, has_tools=True)
         for step in range(MAX_STEPS, 0, -1):
-            tools = [*ours, *self._request.tools]
             if step == 1:
-                tools = self._request.tools
+                ours = []
             try:
-                last = self._ask(messages, tools)
+                last = self._ask(messages, [*ours, *self._request.tools])
             except ToolsRefused:
                 if theirs:
                     raise
                 messages = self._with_memory(current, has_tools=False)
                 ours = []
                 continue
-            if not last.calls or all(call.name in theirs for call in last.calls):
+            if all(call.name in theirs for call in last.calls):
                 break
             if last.text:
                 self._say("\n\n")
@@ -193,18 +190,17 @@ class Answering:
 
     def _ask(self, messages: Messages, tools: Tools) -> Reply:
         self._on_text("")  # raises where the client has left meanwhile
+        options = {}
         if isinstance(self._model, OpenAIModel):
             options = self._request.options
-            last = self._model.ask(messages, tools, self._say, **options)
-        else:
-            last = self._model.ask(messages, tools, self._say)
-        self._tokens_in += last.usage.tokens_in
-        self._tokens_out += last.usage.tokens_out
+        last = self._model.ask(messages, tools, self._say, **options)
+        self._spent.append(last.usage)
         return last
 
     def _whole(self, last: Reply) -> Answer:
-        usage = Usage(self._tokens_in, self._tokens_out)
-        return Answer(last, self._text(), usage)
+        tokens_in = sum(usage.tokens_in for usage in self._spent)
+        tokens_out = sum(usage.tokens_out for usage in self._spent)
+        return Answer(last, self._text(), Usage(tokens_in, tokens_out))
 
     def _with_memory(
         self, current: CurrentConversation | None, *, has_tools: bool
@@ -216,26 +212,29 @@ class Answering:
         """
         folder = self._user.folder
         now = self._now()
-        wishes, profile = core_memory(folder, now.date())
-        how = "tools" if has_tools else "passages"
+        reading = "passages"
+        room = RECALL_ALONE_TOKENS
+        if has_tools:
+            reading = "tools"
+            room = RECALL_TOKENS
         rules = prompt.template("chat").strip()
         rules = rules.replace("{name}", prompt.contained(folder.name))
-        rules = rules.replace("{reading}", prompt.template(how).strip())
-        system = [rules, wishes, prompt.data(PROFILE, profile)]
-        room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
+        rules = rules.replace("{reading}", prompt.template(reading).strip())
+        wishes, profile = core_memory(folder, now.date())
         found = recall(folder, self._request.message, now.date(), current, room)
-        time = f"Now it is {spelt(now.date())} {now:%H:%M}."
         acted = prompt.MARK.sub("&lt;", f"{self._acted}\n".lstrip("\n"))
+        time = f"Now it is {spelt(now.date())} {now:%H:%M}."
         beside = [
             prompt.data("search_files", found or NOTHING_FOUND),
             f"<program>\n{acted}{time}\n</program>",
         ]
         messages = list(self._request.messages)
         spoken = [n for n, one in enumerate(messages) if one["role"] == "user"]
-        if spoken:
-            messages[spoken[-1]] = _before(messages[spoken[-1]], beside)
+        for last in spoken[-1:]:
+            messages[last] = _before(messages[last], beside)
         if messages[0]["role"] not in ("system", "developer"):
             messages.insert(0, {"role": "system", "content": ""})
+        system = [rules, wishes, prompt.data(PROFILE, profile)]
         messages[0] = _before(messages[0], system)
         return messages
 
@@ -244,9 +243,8 @@ class Answering:
         if not self._request.is_kept:
             return
         shown = "\n".join(text_of(message) for message in messages)
-        places = cited(self._text())
-        paths = dict.fromkeys(place.rpartition(":")[0] for place in places)
-        for path in paths:
+        paths = {place.rpartition(":")[0] for place in cited(self._text())}
+        for path in sorted(paths):
             if path in shown:
                 folder = self._user.folder
                 recalls.note_recall(folder, path, recalls.CITED, self._now())

@@ -1,19 +1,19 @@
 """A request for a chat completion: what is the client's, and what is for the model."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from filemem.serve.running import BadRequest
 
-MAX_MESSAGES = 5000
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-HEADERS = ("x-filemem-conversation", "x-conversation-id", "x-openwebui-chat-id")
-METADATA = ("conversation_id", "chat_id", "session_id", "thread_id")
-OURS = ("model", "messages", "tools", "stream", "stream_options", "store", "metadata")
-NOT_SENT = (*OURS, "user", "n")  # all else goes to the model as it is
+ID_HEADERS = ("x-filemem-conversation", "x-conversation-id", "x-openwebui-chat-id")
+ID_KEYS = ("conversation_id", "chat_id", "session_id", "thread_id")  # in metadata
+# All other keys go to the model as they are.
+NOT_SENT = frozenset(
+    "model messages tools stream stream_options store metadata user n".split()
+)
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,8 @@ class ChatRequest:
     @property
     def message(self) -> str:
         """What the person said last."""
-        for one in reversed(self.messages):
-            if one["role"] == "user":
-                return text_of(one)
-        return ""
+        said = (one for one in reversed(self.messages) if one["role"] == "user")
+        return text_of(next(said, {}))
 
     @property
     def tool_names(self) -> set[str]:
@@ -53,27 +51,28 @@ def parse(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
     Raises:
         BadRequest: it says what is wrong with it.
     """
-    given = _json(body)
+    given = _object(body)
     if given.get("n") not in (None, 1):
         raise BadRequest(400, "n is 1 here: one answer at a time.")
     messages = given.get("messages")
-    if not isinstance(messages, list) or not 0 < len(messages) <= MAX_MESSAGES:
-        raise BadRequest(400, f"messages must be a list of 1 to {MAX_MESSAGES:,}.")
-    for number, message in enumerate(messages):
-        _check_message(message, f"messages[{number}]")
-    if not _is_question(messages[-1]):
+    if not isinstance(messages, list) or not all(map(_is_message, messages)):
+        raise BadRequest(
+            400,
+            "messages must be a list, each with a role (system, user, assistant or"
+            " tool) and a content that is text or a list of parts.",
+        )
+    if not messages or not _is_question(messages[-1]):
         raise BadRequest(
             400, "messages must end with what the user said, or with a call's result."
         )
     tools = given.get("tools") or []
     if not isinstance(tools, list) or not all(map(_is_function, tools)):
         raise BadRequest(400, "tools must be a list of functions, each with a name.")
-    options = {key: given[key] for key in given if key not in NOT_SENT}
+    options = {key: given[key] for key in given.keys() - NOT_SENT}
     if options.get("tool_choice") == "none":
         tools = []
     if not isinstance(options.get("tool_choice"), dict):
         options.pop("tool_choice", None)  # the tools of the memory are there, too
-    usage = given.get("stream_options")
     return ChatRequest(
         model=str(given.get("model") or ""),
         messages=messages,
@@ -82,7 +81,7 @@ def parse(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
         conversation=_conversation(given, headers),
         is_kept=given.get("store") is not False,
         is_streamed=given.get("stream") is True,
-        wants_usage=isinstance(usage, dict) and usage.get("include_usage") is True,
+        wants_usage=_at(given, "stream_options", "include_usage") is True,
     )
 
 
@@ -97,49 +96,48 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 def _conversation(given: dict[str, Any], headers: Mapping[str, str]) -> str:
     """Return the id of a conversation by the first place that names one."""
-    metadata = given.get("metadata")
-    if not isinstance(metadata, dict):
-        metadata = {}
-    named = [headers.get(name) for name in HEADERS]
-    named += [metadata.get(name) for name in METADATA]
+    named = [headers.get(name) for name in ID_HEADERS]
+    named += [_at(given, "metadata", key) for key in ID_KEYS]
     named.append(given.get("user"))
     return next((name for name in named if isinstance(name, str) and name), "")
 
 
-def _check_message(message: Any, place: str) -> None:
-    if not isinstance(message, dict) or message.get("role") not in ROLES:
-        raise BadRequest(400, f"{place} needs a role: system, user, assistant or tool.")
-    content = message.get("content")
+def _at(value: Any, *keys: str) -> Any:
+    """Return what stands under keys within keys; None where one is missing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _is_message(message: Any) -> bool:
+    content = _at(message, "content")
+    if _at(message, "role") not in ROLES or not isinstance(content, str | list | None):
+        return False
     parts = content if isinstance(content, list) else []
-    is_right = isinstance(content, str | list | None)
-    if not (is_right and all(map(_is_part, parts))):
-        raise BadRequest(400, f"{place}.content must be text or a list of parts.")
-
-
-def _is_part(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("type", "text"), str)
+    return all(
+        isinstance(part, dict) and isinstance(part.get("type", "text"), str)
+        for part in parts
+    )
 
 
 def _is_question(message: dict[str, Any]) -> bool:
-    """Is it for the model to say something to this message?"""
+    """Tell whether it is for the model to say something to this message."""
     if message["role"] == "user":
-        return isinstance(message.get("content"), list) or bool(
-            text_of(message).strip()
-        )
+        return isinstance(message["content"], list) or bool(text_of(message).strip())
     return bool(message["role"] == "tool")
 
 
 def _is_function(tool: Any) -> bool:
-    function = tool.get("function") if isinstance(tool, dict) else None
-    name = function.get("name") if isinstance(function, dict) else None
+    name = _at(tool, "function", "name")
     return isinstance(name, str) and bool(name)
 
 
-def _json(body: bytes) -> dict[str, Any]:
+def _object(body: bytes) -> dict[str, Any]:
     """Return the object in a body; what Python alone takes for JSON is none."""
     try:
-        given = json.loads(body, parse_constant=_number, parse_float=_number)
-        json.dumps(given, ensure_ascii=False).encode()  # raises for half a character
+        given = json.loads(body)
+        # It raises for half a character, and for what is no number.
+        json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
@@ -147,10 +145,3 @@ def _json(body: bytes) -> dict[str, Any]:
             400, "the body is no JSON object; send one with model and messages."
         )
     return given
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
