@@ -48,7 +48,9 @@ class Entry:
     value: dict[str, Any]
 
 
-Reader = Callable[[Iterator[Entry], tzinfo | None, LeftOut], ImportedConversation]
+Reader = Callable[
+    [Iterator[Entry], tzinfo | None, LeftOut], ImportedConversation | None
+]
 
 
 def _sessions(
@@ -76,6 +78,8 @@ def _sessions(
             if file == path:
                 raise
             yield Skipped(file, str(error))
+            continue
+        if session is None:
             continue
         stem = os.path.basename(file).partition(".")[0]
         session = replace(session, id=session.id or stem, assistant=assistant)
@@ -270,8 +274,8 @@ _EDITOR_REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n", re.MULTILINE)
 
 def _read_codex(
     entries: Iterator[Entry], zone: tzinfo | None, left_out: LeftOut
-) -> ImportedConversation:
-    """Read one rollout; without turns where it is a subagent's.
+) -> ImportedConversation | None:
+    """Read one rollout; None where it is a subagent's.
 
     What was typed and answered stands in events, since 0.147 in items; in older files
     only in messages, which the harness writes too.
@@ -289,7 +293,7 @@ def _read_codex(
         if kind == "session_meta" or (entry.line == 1 and not kind):
             if "subagent" in as_dict(payload.get("source")):
                 left_out[SUBAGENT] += 1
-                return ImportedConversation("", "", None, [])
+                return None
             if not id:  # a second head is that of the session that was copied
                 id = text_at(payload, "id")
                 started = parse_time(payload.get("timestamp"), zone) or moment
