@@ -27,7 +27,7 @@ from filemem.importers.base import (
 from filemem.importers.identity import Overlap, find_overlap
 from filemem.llm.stream import ThoughtFilter
 from filemem.store import transcript
-from filemem.store.encodings import encoding_of
+from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import KEYED_DIGEST, Gate
@@ -212,7 +212,9 @@ class Intake:
             why = f"imported before{named} and deleted since; it stays deleted"
             self.skip(title or one_line(item.id), why)
             return
-        if path:
+        # What is no UTF-8 any more is never rewritten: it goes on in another session.
+        is_utf8 = session is None or encoding_of(session.data) == UTF_8
+        if path and (is_utf8 or not fresh.new):
             report = self.report.updated if fresh.new else self.report.unchanged
             if session and fresh.new and not self.dry_run:
                 lines = _lines(fresh.new, transcript.last_day(session))

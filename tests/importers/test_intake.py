@@ -18,6 +18,7 @@ from filemem import FilememError, NotFound, Refused, Store
 from filemem.api import User
 from filemem.importers import FORMATS, ImportReport, import_file
 from filemem.store.memory import SOURCE_MARK
+from filemem.store.problems import problems_of
 
 ZONE = dt.timezone(dt.timedelta(hours=2))
 NOON = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
@@ -74,7 +75,7 @@ def test_a_conversation_becomes_a_dated_transcript(mara: User, tmp_path: Path) -
         assert line in head
     hot = "  - hot\n  - strong\n"
     assert body == f"- **mara** 14:00: Which tea?\n- **Claude** 14:01: Oolong.\n\n{hot}"
-    assert mara.open_file(SESSION).problems == []
+    assert problems_of(mara.open_file(SESSION)) == []
 
 
 def test_a_newer_export_appends_what_is_new_and_keeps_every_edit(
@@ -196,7 +197,7 @@ def test_nothing_leaves_the_user_s_folder_and_no_turn_is_forged(
     )
     memory = mara.open_file(path)
     first, second = memory.passages
-    assert first.speaker == "mara" != second.speaker and not memory.problems
+    assert first.speaker == "mara" != second.speaker and not problems_of(memory)
     assert "my wish" in first.text and not {"\x00", "\x1b"} & {*first.text}
     before = file(mara, path).read_bytes()
     file(mara, RECORD).unlink()  # which says nothing that the session does not
