@@ -1,4 +1,4 @@
-"""Long-term memory for LLM agents that is just a folder of dated Markdown and YAML files."""
+"""Long-term memory for LLM agents: a folder of dated Markdown and YAML files."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    # Each name is imported when it is first asked for (PEP 562), so that a command only pays for what it uses.
+    # Each is imported when it is first asked for (PEP 562), as a grep needs none.
     if name not in _HOMES:
         raise AttributeError(f"module 'filemem' has no attribute {name!r}")
     return getattr(importlib.import_module(f"filemem.{_HOMES[name]}"), name)

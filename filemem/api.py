@@ -1,6 +1,7 @@
-"""filemem for a program: `Store("memory_store").user("alice")` keeps, finds, maintains and forgets one person's memories.
+"""filemem for a program: `Store("memory_store").user("alice")` is one person's memories.
 
-Everything here may be called from several threads: readers take no lock, writers of one user wait for each other.
+Everything here may be called from several threads: readers take no lock, writers of one
+user wait for each other.
 """
 
 import datetime as dt
@@ -57,7 +58,10 @@ class Forgotten(list[str]):
 
 
 class User:
-    """One person's memories. `folder` is the folder of files that filemem's own modules take."""
+    """One person's memories: what keeps, finds, maintains and forgets them.
+
+    `folder` is the folder of files that filemem's own modules take.
+    """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -72,13 +76,13 @@ class User:
 
     @property
     def profile(self) -> str:
-        """The text of profile.md: who this is and how to talk to them; empty where there is none."""
+        """The text of profile.md, who this is and how to talk to them; '' for none."""
         try:
             return self.folder.memory(PROFILE).text
         except NotFound:
             return ""
 
-    # -- remembering ---------------------------------------------------------------------------------------------
+    # -- remembering ---------------------------------------------------------------------
 
     def add_conversation(
         self,
@@ -88,11 +92,20 @@ class User:
         id: str = "",
         title: str = "",
     ) -> str:
-        """Keep a conversation of OpenAI-style messages as a session, and return its path; empty where nothing was said.
+        """Keep a conversation as a session, and return its path; '' if nothing was said.
 
-        A conversation kept before is recognised by `id`, else by its first words, and only what is new is
-        added. `at` is when it began, if its messages have no times; secrets are taken out. Raises Refused where the session
-        was kept before and a person has deleted it, FilememError for what is no message.
+        Secrets are taken out. Of a conversation that was kept before only what is new is
+        added.
+
+        Args:
+            messages: OpenAI-style messages.
+            at: when it began, if its messages have no times.
+            id: by which it is recognised; without one, by its first words.
+            title: of the session.
+
+        Raises:
+            Refused: the session was kept before and a person has deleted it.
+            FilememError: something is no message.
         """
         with JobRun(
             self.folder, "chat", _moment(self.folder, None), exclusive=False
@@ -117,28 +130,35 @@ class User:
         today: dt.date | None = None,
         with_secrets: bool = False,
     ) -> Memory:
-        """Keep one fact, dated `today`, and return the memory that holds it: a new one, or the one that says so already.
+        """Keep one fact, dated `today`, and return the memory that holds it.
 
-        What it contradicts stays; secrets become `[redacted: kind]` unless `with_secrets`. Raises
-        FilememError for empty text or a wrong importance.
+        That is a new one, or the one that says so already. What it contradicts stays.
+        Secrets become `[redacted: kind]` unless `with_secrets`.
+
+        Raises:
+            FilememError: the text is empty, or the importance not from 1 to 10.
         """
-        how: dict[str, Any] = {
-            "importance": importance,
-            "pinned": pinned,
-            "tags": tags,
-            "with_secrets": with_secrets,
-        }
-        return self.open_file(
-            remembered(self.folder, text, self._at(today), **how).decisions[0].path
+        done = remembered(
+            self.folder,
+            text,
+            self._at(today),
+            importance=importance,
+            pinned=pinned,
+            tags=tags,
+            with_secrets=with_secrets,
         )
+        return self.open_file(done.decisions[0].path)
 
     def consolidate(
         self, model: Model | str | None = None, *, at: dt.date | None = None
     ) -> list[Decision]:
-        """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
+        """Have a model make facts, lessons and the profile of what was said since.
 
-        Without a model, conversations wait. Raises Busy while another job works on these memories, ModelError
-        if the model fails; what it had read by then is kept.
+        Returns what was done. Without a model, conversations wait.
+
+        Raises:
+            Busy: another job works on these memories.
+            ModelError: the model failed; what it had read by then is kept.
         """
         done = together(
             consolidated(self.folder, _moment(self.folder, at), self._model(model))
@@ -147,7 +167,7 @@ class User:
             raise ModelError(done.error)
         return done.decisions
 
-    # -- recall --------------------------------------------------------------------------------------------------
+    # -- recall --------------------------------------------------------------------------
 
     def search_files(
         self,
@@ -185,12 +205,19 @@ class User:
         return sorted(found.hits, key=lambda hit: -hit.score)
 
     def grep(self, pattern: str, path: str | None = None) -> list[Match]:
-        """Every line that matches a regular expression, 20 million characters at most, newest file first, archived files after
-        live ones."""
+        """Return every line that matches a regular expression, newest file first.
+
+        Archived files come after live ones; 20 million characters at most are returned.
+        """
         return grep(self.folder, pattern, path=path, page=10**9).lines
 
     def open_file(self, path: str | os.PathLike[str]) -> Memory:
-        """The memory at a path, wherever it lies now; raises NotFound with the nearest paths, or Refused."""
+        """Return the memory at a path, wherever it lies now.
+
+        Raises:
+            NotFound: there is none; the sentence has the nearest paths.
+            Refused: the path leads elsewhere.
+        """
         return self.folder.memory(self.folder.locate(os.fspath(path)))
 
     def prompt_context(
@@ -200,8 +227,11 @@ class User:
         tokens: int = 1200,
         current: CurrentConversation | None = None,
     ) -> str:
-        """What belongs in the prompt of your own chat: how the person wants to be addressed, the profile, and
-        what a search for `message` finds outside `current`, within `tokens`; empty if nothing is known."""
+        """Return what belongs in the prompt of a chat of your own; '' for nothing.
+
+        That is how the person wants to be addressed, the profile, and what a search for
+        `message` finds outside the conversation `current`, within so many `tokens`.
+        """
         return prompt_context(
             self.folder, message, self._at(None).date(), current, tokens
         )
@@ -211,7 +241,10 @@ class User:
         return Toolbox(self.folder, lambda: self._at(None))
 
     def conversation(self, model: Model | str | None = None) -> Conversation:
-        """A new conversation with a model, a model's name, or what your configuration names; each turn is on disk at once."""
+        """Return a new conversation; each of its turns is on disk at once.
+
+        `model` is one, or its name; else your configuration's answers, or quotes do.
+        """
         return Conversation(
             self.folder,
             self._model(model) or OfflineModel(),
@@ -220,20 +253,24 @@ class User:
         )
 
     def as_of(self, moment: dt.date | dt.datetime) -> "User":
-        """What was believed at `moment`, a date meaning its end in local time: the last commit by then, to read only.
+        """Return what was believed at a moment, or at a date's end in local time.
 
-        Raises NotFound where nothing had been committed by then, FilememError without a repository.
+        It is the last commit by then, to read only.
+
+        Raises:
+            NotFound: nothing had been committed by then.
+            FilememError: there is no repository.
         """
         return User(as_of(self.folder, moment))
 
-    # -- forgetting ----------------------------------------------------------------------------------------------
+    # -- forgetting ----------------------------------------------------------------------
 
     def maintain(
         self, today: dt.date | None = None, *, model: Model | str | None = None
     ) -> list[JobDone]:
-        """Consolidate, summarise what is old, archive what has faded; returns what each job did.
+        """Consolidate, summarise what is old, archive what has faded.
 
-        Raises Busy while another job works on these memories.
+        Returns what each job did. Raises Busy while another works on these memories.
         """
         if model is None or isinstance(model, str):
             model = chosen_model(self.folder, model)
@@ -284,15 +321,13 @@ class User:
         left = [*facts["stayed"], *facts["left"]]
         return Forgotten(facts["deleted"], left)
 
-    # -- the rest ------------------------------------------------------------------------------------------------
+    # -- the rest ------------------------------------------------------------------------
 
     def _at(self, day: dt.date | None) -> dt.datetime:
-        """The beginning of a day; else now, or of what is seen as of a moment that moment."""
-        return (
-            self.folder.moment
-            if isinstance(self.folder, Past) and not day
-            else _moment(self.folder, day)
-        )
+        """Return the beginning of a day; without one now, or the moment of the past."""
+        if isinstance(self.folder, Past) and not day:
+            return self.folder.moment
+        return _moment(self.folder, day)
 
     def _model(self, model: Model | str | None) -> Model | None:
         """Return a model by its name, or the settings'; None where there is none.
@@ -309,7 +344,7 @@ class User:
 
 
 class Store(StoreFolder):
-    """A folder with one folder per user. Nothing is held open, so `with` is a matter of taste."""
+    """A folder with one folder per user; `with` is a matter of taste."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         super().__init__(root)
@@ -322,7 +357,10 @@ class Store(StoreFolder):
         pass
 
     def user(self, name: str) -> User:
-        """One user, the same object each time; raises Refused for a name that could lead elsewhere. Nothing is created."""
+        """Return one user, the same object each time; nothing is created.
+
+        Raises Refused for a name that could lead elsewhere.
+        """
         folder = self.folder(name)
         return self._users.setdefault(folder.name, User(folder))
 

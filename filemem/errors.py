@@ -1,5 +1,7 @@
-"""The few kinds of error that callers tell apart, and problems in a person's file, which are values and never
-raised. Each message is one sentence that says how to fix it.
+"""The kinds of error that callers tell apart, and problems in a person's file.
+
+The latter are values and never raised. Each message is one sentence that says how to fix
+it.
 """
 
 from typing import NamedTuple
@@ -14,7 +16,7 @@ class Refused(FilememError):
 
 
 class NotFound(FilememError):
-    """A user, memory or trace that does not exist; the sentence names the nearest ones that do."""
+    """A user, memory or trace that does not exist; the sentence names the nearest."""
 
 
 class Busy(FilememError):
@@ -34,19 +36,23 @@ class Problem(NamedTuple):
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.what}; {self.remedy}{'' if self.remedy.endswith('?') else '.'}"
+        end = "" if self.remedy.endswith("?") else "."
+        return f"{self.path}:{self.line}: {self.what}; {self.remedy}{end}"
 
 
 def in_words(error: Exception) -> str:
-    """What the system refused, as a sentence with the file; of our own errors their sentence."""
+    """Return the sentence of an error; of the system's, with the file and a remedy."""
     if not isinstance(error, OSError):
         return str(error)
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}; put that right and try again: nothing that was on disk is lost."
+    return (
+        f"{where}{error.strerror or error}; put that right and try again: nothing that "
+        "was on disk is lost."
+    )
 
 
 def missing_extra(what: str, extra: str) -> FilememError:
-    """What needs an extra that is not installed, with what to install."""
+    """Return the error of what needs an extra that is not installed."""
     return FilememError(
         f"{what} is not installed; install it with: pip install 'filemem[{extra}]'"
     )
