@@ -25,22 +25,30 @@ if TYPE_CHECKING:
     from filemem.tools.grep import Match as Match
     from filemem.tools.toolbox import Toolbox as Toolbox
 
-_PUBLIC = {  # by module
-    "api": "Store User",
-    "chat.conversation": "Conversation",
-    "chat.listener": "Notice Text ToolCalled",
-    "errors": "Busy Changed FilememError NotFound Problem Refused",
-    "store.config": "ConfigError",
-    "store.memory": "Memory",
-    "tools.grep": "Match",
-    "git.repository": "GitError",
-    "llm.model": "ModelError",
-    "learn.records": "Decision",
-    "search.results": "Hit",
-    "tools.toolbox": "Toolbox",
+_HOMES = {
+    "Busy": "errors",
+    "Changed": "errors",
+    "ConfigError": "store.config",
+    "Conversation": "chat.conversation",
+    "Decision": "learn.records",
+    "FilememError": "errors",
+    "GitError": "git.repository",
+    "Hit": "search.results",
+    "Match": "tools.grep",
+    "Memory": "store.memory",
+    "ModelError": "llm.model",
+    "NotFound": "errors",
+    "Notice": "chat.listener",
+    "Problem": "errors",
+    "Refused": "errors",
+    "Store": "api",
+    "Text": "chat.listener",
+    "ToolCalled": "chat.listener",
+    "Toolbox": "tools.toolbox",
+    "User": "api",
 }
-_HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
-__all__ = sorted(_HOMES)
+"""The module of each public name."""
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""filemem for a program: `Store("memory_store").user("alice")` is one person's memories.
+"""filemem for a program; `Store("memory_store").user("alice")` is one person.
 
 Everything here may be called from several threads: readers take no lock, writers of one
 user wait for each other.
@@ -82,7 +82,7 @@ class User:
         except NotFound:
             return ""
 
-    # -- remembering ---------------------------------------------------------------------
+    # -- remembering -------------------------------------------------------------------
 
     def add_conversation(
         self,
@@ -92,9 +92,9 @@ class User:
         id: str = "",
         title: str = "",
     ) -> str:
-        """Keep a conversation as a session, and return its path; '' if nothing was said.
+        """Keep a conversation as a session; return its path, '' if nothing was said.
 
-        Secrets are taken out. Of a conversation that was kept before only what is new is
+        Secrets are taken out. Of a conversation that was kept before only the new is
         added.
 
         Args:
@@ -167,7 +167,7 @@ class User:
             raise ModelError(done.error)
         return done.decisions
 
-    # -- recall --------------------------------------------------------------------------
+    # -- recall ------------------------------------------------------------------------
 
     def search_files(
         self,
@@ -263,7 +263,7 @@ class User:
         """
         return User(as_of(self.folder, moment))
 
-    # -- forgetting ----------------------------------------------------------------------
+    # -- forgetting --------------------------------------------------------------------
 
     def maintain(
         self, today: dt.date | None = None, *, model: Model | str | None = None
@@ -321,7 +321,7 @@ class User:
         left = [*facts["stayed"], *facts["left"]]
         return Forgotten(facts["deleted"], left)
 
-    # -- the rest ------------------------------------------------------------------------
+    # -- the rest ----------------------------------------------------------------------
 
     def _at(self, day: dt.date | None) -> dt.datetime:
         """Return the beginning of a day; without one now, or the moment of the past."""

@@ -1,7 +1,7 @@
 """The kinds of error that callers tell apart, and problems in a person's file.
 
-The latter are values and never raised. Each message is one sentence that says how to fix
-it.
+The latter are values and never raised. Each message is one sentence that says how to
+fix it.
 """
 
 from typing import NamedTuple
