@@ -19,14 +19,14 @@ from filemem.store.memory import (
 from filemem.store.paths import PROFILE, archived, live
 from filemem.store.problems import problems_of
 from filemem.text.plain import counted, one_line
-from filemem.tools.grep import text_file
 
 OLD_JOURNAL = "forgetting"  # in which earlier versions noted what they deleted
+REFERENCES = ("source", "supersedes", "superseded_by")
 _COPY = re.compile(
-    r"(?P<stem>.+?)"
+    r"(.+?)"
     r"(?:\.sync-conflict-[\w-]+"
     r"| \([^()]*(?:conflicted copy|case conflict|冲突)[^()]*\))"
-    r"(?P<end>\.\w+)$",
+    r"(\.\w+)$",
     re.IGNORECASE,
 )
 """The name of a copy that a program for sharing files has made."""
@@ -41,29 +41,22 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     references = _References(folder, paths)
     found = [*folder.strays(), *_bookkeeping_problems(folder), *_saved_over(folder)]
     for done, path in enumerate(paths, 1):
-        found += _conflict_copy(path)
+        progress(done, len(paths))
+        copy = _COPY.match(path)
+        if copy:
+            what = "a copy of a file that two machines had changed"
+            remedy = (
+                f"bring both together in {one_line(copy[1] + copy[2])}, delete this"
+            )
+            found.append(Problem(path, 1, what, remedy))
         try:
             memory = parse(path, folder.read(path, LARGEST + 1))
-            found += [*problems_of(memory), *references.problems(memory)]
         except (FilememError, OSError) as error:
-            what = str(error).rstrip(".")
             remedy = "put its permissions right, or delete it"
-            found.append(Problem(path, 1, what, remedy))
-        progress(done, len(paths))
+            found.append(Problem(path, 1, str(error).rstrip("."), remedy))
+        else:
+            found += [*problems_of(memory), *references.problems(memory)]
     return sorted(found)
-
-
-def _conflict_copy(path: str) -> Iterator[Problem]:
-    match = _COPY.match(path)
-    if match:
-        original = one_line(match["stem"] + match["end"])
-        yield Problem(
-            path,
-            1,
-            "a copy that a program for sharing files made where two machines had "
-            "changed it",
-            f"bring both together in {original}, then delete this one",
-        )
 
 
 def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
@@ -95,28 +88,21 @@ def _saved_over(folder: Folder) -> Iterator[Problem]:
 class _References:
     """Finds what front matter names and is nowhere, in the archive either."""
 
-    KEYS = ("source", "supersedes", "superseded_by")
-
     def __init__(self, folder: Folder, paths: list[str]) -> None:
         self._folder = folder
         self._paths = set(paths)
         self._line_counts: dict[str, int] = {}
 
     def problems(self, memory: Memory) -> Iterator[Problem]:
-        for key in self.KEYS:
-            value = memory.metadata.get(key)
-            if value is None:
-                continue
-            entries = value if isinstance(value, list) else [value]
-            for entry in map(str, entries):
-                fault = self._fault(entry)
+        """Yield what is wrong with the references of one memory."""
+        for key in REFERENCES:
+            value = memory.metadata.get(key, [])
+            for entry in value if isinstance(value, list) else [value]:
+                fault = self._fault(str(entry))
                 if fault:
-                    yield Problem(
-                        memory.path,
-                        memory.line_of(key),
-                        f"{key} names {one_line(entry, 80)}, which {fault}",
-                        "correct the path, or remove the key",
-                    )
+                    what = f"{key} names {one_line(str(entry), 80)}, which {fault}"
+                    remedy = "correct the path, or remove the key"
+                    yield Problem(memory.path, memory.line_of(key), what, remedy)
         for number, line in enumerate(memory.lines, 1):
             mark = SOURCE_MARK.search(line) if memory.path == PROFILE else None
             fault = self._fault(mark[1]) if mark else ""
@@ -126,26 +112,21 @@ class _References:
 
     def _fault(self, entry: str) -> str:
         """Return what is wrong with a reference; empty if it leads to a line."""
-        if entry == NAMELESS:
-            return ""
         match = REFERENCE.match(entry)
         if not match:
-            return "is not a path"
-        named = (match["path"], live(match["path"]), archived(match["path"]))
+            return "" if entry == NAMELESS else "is not a path"
+        path = match["path"]
+        named = (path, live(path), archived(path))
         found = [path for path in named if path in self._paths]
         if not found:
             return "does not exist"
         if not match["line"]:
             return ""
-        try:
-            count = self._count_lines(found[0])
-        except (FilememError, OSError):
-            return "cannot be read"
-        if 1 <= int(match["line"]) <= count:
-            return ""
-        return f"has only {count} lines"
+        count = self._count_lines(found[0])
+        return "" if 1 <= int(match["line"]) <= count else f"has only {count} lines"
 
     def _count_lines(self, path: str) -> int:
         if path not in self._line_counts:
-            self._line_counts[path] = len(text_file(self._folder, path).lines)
+            memory = self._folder.find(path)
+            self._line_counts[path] = len(memory.lines) if memory else 0
         return self._line_counts[path]

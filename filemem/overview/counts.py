@@ -3,7 +3,7 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from filemem.chat.conversation import Conversation
 from filemem.forget.sweep import memory_states
@@ -27,21 +27,25 @@ class KindCount:
     archived_bytes: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Counts:
     """How a user's memories stand on a day.
 
-    `fading` has the day and path of what falls under the threshold within SOON_DAYS,
-    soonest first; `staying` counts what does not fade, by reason; `proposals` counts
-    what waits for the person, `pending` what they asked an earlier version to forget.
+    Attributes:
+        kinds: by kind.
+        fading: the day and path of what falls under the threshold within SOON_DAYS.
+        staying: how many do not fade, by reason.
+        prompt_tokens: what stands in every prompt, by its name.
+        proposals: how many wait for the person.
+        pending: the places that they asked an earlier version to forget.
     """
 
-    kinds: dict[str, KindCount]
-    prompt_tokens: dict[str, int]
-    fading: list[tuple[dt.date, str]]
-    staying: dict[str, int]
-    proposals: int
-    pending: int
+    kinds: dict[str, KindCount] = field(default_factory=dict)
+    fading: list[tuple[dt.date, str]] = field(default_factory=list)
+    staying: dict[str, int] = field(default_factory=dict)
+    prompt_tokens: dict[str, int] = field(default_factory=dict)
+    proposals: int = 0
+    pending: int = 0
 
 
 def status(
@@ -52,81 +56,73 @@ def status(
     brief: bool = False,
 ) -> JobDone:
     """Return how the memories stand now, in lines and as data; `brief`: in one line."""
-    found = _counts(folder, now, progress)
-    lines = [_in_one_line(found)] if brief else list(_in_lines(found))
-    return JobDone("", lines, asdict(found))
-
-
-def _counts(folder: Folder, now: dt.datetime, progress: Progress) -> Counts:
-    today = now.date()
-    threshold = config.of(folder).threshold
-    kinds: dict[str, KindCount] = {}
-    fading: list[tuple[dt.date, str]] = []
-    staying: Counter[str] = Counter()
-    for one in memory_states(folder, today, progress):
-        count = kinds.setdefault(one.kind, KindCount())
-        if one.archived:
-            count.archived += 1
-            count.archived_bytes += one.size
-            continue
-        count.live += 1
-        count.live_bytes += one.size
-        if one.lasts:
-            staying[one.lasts] += 1
-        days = one.days_left(threshold, today)
-        if days is not None and days <= SOON_DAYS:
-            fading.append((today + dt.timedelta(days), one.path))
+    counts = Counts()
+    _count_memories(counts, folder, now.date(), progress)
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
-    return Counts(
-        kinds=dict(sorted(kinds.items())),
-        prompt_tokens={name: count_tokens(text) for name, text in system},
-        fading=sorted(fading),
-        staying=dict(staying),
-        proposals=proposals.count(folder),
-        pending=len(pending.pending_deletions(folder)),
-    )
+    counts.prompt_tokens = {name: count_tokens(text) for name, text in system}
+    counts.proposals = proposals.count(folder)
+    counts.pending = len(pending.pending_deletions(folder))
+    lines = [_in_one_line(counts)] if brief else list(_in_lines(counts))
+    return JobDone("", lines, asdict(counts))
 
 
-def _in_one_line(found: Counts) -> str:
-    live = sum(count.live for count in found.kinds.values())
-    archived = sum(count.archived for count in found.kinds.values())
+def _count_memories(
+    counts: Counts, folder: Folder, today: dt.date, progress: Progress
+) -> None:
+    threshold = config.of(folder).threshold
+    staying = Counter[str]()
+    for state in memory_states(folder, today, progress):
+        kind = counts.kinds.setdefault(state.kind, KindCount())
+        if state.archived:
+            kind.archived += 1
+            kind.archived_bytes += state.size
+            continue
+        kind.live += 1
+        kind.live_bytes += state.size
+        if state.lasts:
+            staying[state.lasts] += 1
+        days = state.days_left(threshold, today)
+        if days is not None and days <= SOON_DAYS:
+            counts.fading.append((today + dt.timedelta(days), state.path))
+    counts.kinds = dict(sorted(counts.kinds.items()))
+    counts.staying = dict(staying)
+    counts.fading.sort()
+
+
+def _in_one_line(counts: Counts) -> str:
+    live = sum(kind.live for kind in counts.kinds.values())
+    archived = sum(kind.archived for kind in counts.kinds.values())
     return (
         f"{live:,} live, {archived:,} archived, "
-        f"{len(found.fading):,} fading within {SOON_DAYS} days"
+        f"{len(counts.fading):,} fading within {SOON_DAYS} days"
     )
 
 
-def _in_lines(found: Counts) -> Iterator[str]:
-    for name, count in found.kinds.items():
-        line = f"{name:<10} {count.live:>7,} live ({_kilobytes(count.live_bytes)})"
-        if count.archived:
-            size = _kilobytes(count.archived_bytes)
-            line += f", {count.archived:,} archived ({size})"
+def _in_lines(counts: Counts) -> Iterator[str]:
+    for name, kind in counts.kinds.items():
+        line = f"{name:<10} {kind.live:>7,} live ({kind.live_bytes / 1000:,.1f} kB)"
+        if kind.archived:
+            size = f"{kind.archived_bytes / 1000:,.1f} kB"
+            line += f", {kind.archived:,} archived ({size})"
         yield line
-    if found.proposals:
-        waits = "waits" if found.proposals == 1 else "wait"
-        yield f"{counted(found.proposals, 'proposal')} {waits} for you: filemem review."
-    if found.pending:
-        places = counted(found.pending, "place")
+    if counts.proposals:
+        yield f"{counted(counts.proposals, 'proposal')} for you: filemem review."
+    if counts.pending:
+        places = counted(counts.pending, "place")
         yield (
             f"{places} to be forgotten, hidden and not deleted yet:"
             " filemem forget --pending."
         )
-    tokens = found.prompt_tokens
+    tokens = counts.prompt_tokens
     parts = ", ".join(f"{name} {count:,}" for name, count in tokens.items())
     yield f"In every prompt: {sum(tokens.values()):,} tokens ({parts})."
     yield ""
-    yield f"Fading within {SOON_DAYS} days: {len(found.fading):,}."
-    for day, path in found.fading[:MAX_FADING_LINES]:
+    yield f"Fading within {SOON_DAYS} days: {len(counts.fading):,}."
+    for day, path in counts.fading[:MAX_FADING_LINES]:
         yield f"  {day}  {path}"
-    more = len(found.fading) - MAX_FADING_LINES
-    if more > 0:
-        yield f"  and {more:,} more; --json lists them all."
-    if found.staying:
-        reasons = sorted(found.staying.items())
+    if len(counts.fading) > MAX_FADING_LINES:
+        yield "  and more; --json lists them all."
+    if counts.staying:
+        reasons = sorted(counts.staying.items())
         told = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
         yield f"Not fading: {told}."
-
-
-def _kilobytes(size: int) -> str:
-    return f"{size / 1000:,.1f} kB"
