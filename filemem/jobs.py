@@ -1,8 +1,11 @@
-"""The jobs, each by its name, and the one way to run them: a `JobRun` takes the user's lock and commits what was written.
+"""The jobs, each by its name, and the one way to run them: in a `JobRun`.
 
-One job at a time works on a user's memories; a conversation going on meanwhile is not disturbed, as jobs hold the user's lock for
-moments only. A job for many users does each on their own, one after the other here, or on the workers of a Dask cluster. What was
-cut off anywhere is done again to the same end, so the same command again does no harm."""
+It takes the user's lock and commits what was written. One job at a time works on a
+user's memories; a conversation going on meanwhile is not disturbed, as jobs hold the
+user's lock for moments only. A job for many users does each on their own, one after the
+other here, or on the workers of a Dask cluster. What was cut off anywhere is done again
+to the same end, so the same command again does no harm.
+"""
 
 import contextlib
 import datetime as dt
@@ -10,7 +13,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from filemem import index, overview
@@ -52,6 +55,7 @@ class JobRun:
         exclusive: wait for other jobs of this user, and make them wait. Short work,
             such as keeping one fact, needs no such turn.
         wait: seconds to wait for another job.
+        dry: only look at the memories as the job would find them, and wait for nobody.
 
     What jobs that were cut off have left is committed first. Raises Busy if another
     exclusive job holds these memories.
@@ -65,12 +69,14 @@ class JobRun:
         *,
         exclusive: bool = True,
         wait: float = JOB_WAIT_SECONDS,
+        dry: bool = False,
     ) -> None:
         self.user = user
         self.name = name
         self.started_at = started_at
-        self.exclusive = exclusive
+        self.exclusive = exclusive and not dry
         self.wait = wait
+        self.dry = dry
         self._history = History(user)
         self._held = contextlib.ExitStack()
 
@@ -79,7 +85,11 @@ class JobRun:
             if self.exclusive:
                 held.enter_context(self.user.job_lock(self.wait))
                 scratch.clear(self.user)
-            held.enter_context(self._history.at_work())
+            if self.dry:
+                held.callback(setattr, self.user, "drafts", self.user.drafts)
+                self.user.drafts = frozenset(self._history.drafts())
+            else:
+                held.enter_context(self._history.at_work())
             self._held = held.pop_all()
         return self
 
@@ -89,34 +99,46 @@ class JobRun:
     def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> list[str]:
         """Commit what the job wrote; return what git has to say of it."""
         written = list(dict.fromkeys(paths))
-        if not written:
+        if self.dry or not written:
             return []
         trailers = {"Job": self.name, **trailers}
         note = self._history.record(subject, written, trailers, self.started_at)
         return [f"git: {note}"] if note else []
 
+    def committed(self, done: JobDone) -> JobDone:
+        """Commit what was done, and return it with what git has to say."""
+        notes = self.commit(done.subject, done.paths)
+        told = [*done.facts.get("notes", []), *notes]
+        data = done.facts if self.dry else done.facts | {"notes": told}
+        return done._replace(said=done.said + notes, facts=data)
+
 
 def remembered(
     folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any
 ) -> Applied:
-    """Keep one fact, with the options `how` of `learn.remember`, and commit it; `source`: who else asked for it."""
+    """Keep one fact, and commit it.
+
+    `how` are options of `learn.remember`; `source` tells who else asked for it.
+    """
     with JobRun(folder, "remember", at, exclusive=False) as run:
         done = keeping.remember(folder, text, at, **how)
-        notes = run.commit(
-            f"Remember: {done.decisions[0].claim.text}", done.paths, Source=source
-        )
-        return replace(done, notes=done.notes + notes)
+        subject = f"Remember: {done.decisions[0].claim.text}"
+        done.notes += run.commit(subject, done.paths, Source=source)
+        return done
 
 
 def consolidated(
     folder: Folder, at: dt.datetime, model: Model | None, **how: Any
 ) -> Iterator[Applied]:
-    """Consolidate, as `learn.consolidate.run` is told to, and commit what becomes of each request. What a model has noted has its
-    vectors then, where there are any."""
+    """Consolidate, as `learn.consolidate.run` is told `how` to, request by request.
+
+    What becomes of each is committed. What a model has noted has its vectors then,
+    where there are any.
+    """
     with JobRun(folder, "consolidate", at) as run:
         for done in reading.run(folder, at, model, **how):
-            notes = done.notes + run.commit(done.subject, done.paths)
-            yield replace(done, notes=notes)
+            done.notes += run.commit(done.subject, done.paths)
+            yield done
     if model:
         vectors.catch_up(index.of(folder))
 
@@ -124,7 +146,10 @@ def consolidated(
 def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
 ) -> tuple[ImportReport, list[str]]:
-    """Take in an export, as `import_file` is told `how` to, and commit it; with what git has to say of it."""
+    """Take in an export, as `import_file` is told `how` to, and commit it.
+
+    Returns the report, and what git has to say.
+    """
     folder = store.folder(user)
     if how.get("dry_run"):
         return import_file(store, format_, file, user=user, **how), []
@@ -188,11 +213,10 @@ def keep_fact(user: Folder, words: str, at: dt.datetime, source: str) -> Remembe
     return Remembered(done.decisions[0].path, done.paths, done.notes)
 
 
-# -- what keeps a memory in order ----------------------------------------------------------------------------------------
+# -- what keeps a memory in order ------------------------------------------------------
 
-Job = Callable[
-    ..., JobDone | list[JobDone]
-]  # of a folder, a moment, `progress` and options of its own
+Job = Callable[..., JobDone | list[JobDone]]
+"""Of a folder, a moment, `progress` and options of its own."""
 
 
 def maintain(
@@ -203,38 +227,41 @@ def maintain(
     *,
     dry: bool = False,
 ) -> list[JobDone]:
-    """Every job, in the order in which each finds what the one before has left. `dry`: only say what each would do to the
-    memories as they are now; nothing is written, and no job waited for. Where the person has yet to say where a store's words
-    go, nothing is read or summarised."""
+    """Do every job, in the order in which each finds what the one before has left.
+
+    Where the person has yet to say where a store's words go, nothing is read or
+    summarised.
+
+    Args:
+        folder: whose memories.
+        at: the moment that counts as now.
+        model: who reads and summarises; without one conversations wait.
+        progress: told how far each job is.
+        dry: only say what each would do to the memories as they are now; nothing is
+            written, and no job waited for.
+    """
     question = "" if model else config.unanswered(folder.store)
     if question:
         told = "Nothing was read or summarised: say with filemem model where words go."
         waiting = JobDone("consolidate", [told], {"question": question})
         return [waiting, sweep(folder, at, progress, dry=dry)]
     with contextlib.nullcontext() if dry else folder.job_lock():
-        followed = list[JobDone]()
-        if not (
-            dry or model
-        ):  # lines of the profile follow what was changed or has ended
-            profile = together(consolidated(folder, at, None)).told()
-            followed.append(
-                profile._replace(
-                    job="profile", said=[f"changed {PROFILE}", *profile.facts["notes"]]
-                )
-            )
-        done = [
-            *(one for one in followed if one.paths),
-            together(consolidated(folder, at, model)).told()
-            if model and not dry
-            else cost(folder, model),
-            compact(folder, at, None, progress, model=model, dry=dry),
-            sweep(folder, at, progress, dry=dry),
-        ]
+        done = []
+        learned = Applied() if dry else together(consolidated(folder, at, model))
+        if model and not dry:
+            done.append(learned.told())
+        else:
+            if learned.paths:  # the profile follows what was changed or has ended
+                said = [f"changed {PROFILE}", *learned.notes]
+                data = {"facts": [], "notes": learned.notes}
+                done.append(JobDone("profile", said, data, learned.paths))
+            done.append(cost(folder, model))
+        done.append(compact(folder, at, None, progress, model=model, dry=dry))
+        done.append(sweep(folder, at, progress, dry=dry))
         if not dry:
             problems = [str(one) for one in History(folder).problems()]
-            done += (
-                [JobDone("git", problems, {"problems": problems})] if problems else []
-            )
+            if problems:
+                done.append(JobDone("git", problems, {"problems": problems}))
             done.append(vectors.tidy(index.of(folder), progress))
     return done
 
@@ -248,14 +275,16 @@ def compact(
     model: Model | None = None,
     dry: bool = False,
 ) -> JobDone:
-    """Summarise, in a model's words if there is one, and archive what is older than
-    some days; `dry`: only say what would be done."""
-    with _frame(folder, "compact", at, dry=dry) as run:
-        found = plan_compaction(
+    """Summarise what is older than some days, and archive it.
+
+    A model's words are used if there is one; `dry`: only say what would be done.
+    """
+    with JobRun(folder, "compact", at, dry=dry) as run:
+        plan = plan_compaction(
             folder, at.date(), days, progress, with_model=model is not None
         )
-        done = apply_compaction(folder, found, at, progress, model=model, dry=dry)
-        return _committed(run, done)
+        done = apply_compaction(folder, plan, at, progress, model=model, dry=dry)
+        return run.committed(done)
 
 
 def sweep(
@@ -265,46 +294,22 @@ def sweep(
     *,
     dry: bool = False,
 ) -> JobDone:
-    """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
-    with _frame(folder, "sweep", at, dry=dry) as run:
-        found = plan_sweep(folder, at.date(), progress)
-        return _committed(run, apply_sweep(folder, found, at, progress, dry=dry))
+    """Archive what has faded, and bring back what was recalled or never fades.
+
+    `dry`: only say what would be done.
+    """
+    with JobRun(folder, "sweep", at, dry=dry) as run:
+        plan = plan_sweep(folder, at.date(), progress)
+        return run.committed(apply_sweep(folder, plan, at, progress, dry=dry))
 
 
 def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
-    """Bring memories back from the archive; raises NotFound or Refused for what is none."""
+    """Bring memories back from the archive; raises NotFound or Refused for others."""
     with JobRun(folder, "restore", at) as run:
-        return _committed(run, restore_memories(folder, paths, at))
+        return run.committed(restore_memories(folder, paths, at))
 
 
-@contextlib.contextmanager
-def _frame(
-    folder: Folder, name: str, at: dt.datetime, *, dry: bool
-) -> Iterator[JobRun | None]:
-    """Run a job, or if `dry` only look at the memories as it would find them."""
-    if not dry:
-        with JobRun(folder, name, at) as run:
-            yield run
-        return
-    folder.drafts = frozenset(History(folder).drafts())
-    try:
-        yield None
-    finally:
-        folder.drafts = frozenset()
-
-
-def _committed(run: JobRun | None, done: JobDone) -> JobDone:
-    """Commit what was done, and tell what git has to say of it."""
-    if run is None:
-        return done
-    notes = run.commit(done.subject, done.paths)
-    return done._replace(
-        said=done.said + notes,
-        facts=done.facts | {"notes": done.facts.get("notes", []) + notes},
-    )
-
-
-# -- for one user or for many --------------------------------------------------------------------------------------------
+# -- for one user or for many ----------------------------------------------------------
 
 
 def consolidate(
@@ -316,21 +321,23 @@ def consolidate(
     review: bool,
     requests: int = 0,
 ) -> JobDone:
-    """Have the model read what waits, in so many `requests`. Without a model, or dry, what that takes is told."""
+    """Have the model read what waits, in so many `requests`.
+
+    Without a model, or dry, what that takes is told.
+    """
     if dry or not model:
         return cost(folder, model)._replace(job="")
-    found = list[Applied]()
-    for one in consolidated(folder, at, model, review=review):
-        found.append(one)
-        progress(min(len(found), requests), requests)
-    done = together(found)
+    done = Applied()
+    for number, one in enumerate(consolidated(folder, at, model, review=review), 1):
+        done.add(one)
+        progress(min(number, requests), requests)
     if done.error and not done.decisions:
         raise ModelError(done.error)
     return done.told()
 
 
 def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:
-    """Every problem in the files."""
+    """Tell every problem in the files."""
     found = History(folder).problems() + overview.problems(folder, progress)
     return [JobDone("", [str(one)], one._asdict()) for one in found]
 
@@ -399,13 +406,18 @@ def for_each(
         import distributed  # noqa: PLC0415  takes a second to load, and is an extra
     except ImportError:
         raise missing_extra("what --scheduler needs", "dask") from None
-    # Dask counts by what stands before the first number, and shows JOB-RUN-USER.
-    names = [f"{work.task.__name__}-{work.run}-{user}" for user in users]
     with _cluster(distributed, scheduler) as client:
-        futures = client.map(work, list(users), key=names, pure=False)
+        futures = client.map(work, list(users), pure=False)
         users_of = dict(zip(futures, users, strict=True))
         for future in distributed.as_completed(futures, loop=client.loop):
-            yield users_of[future], _outcome(future)
+            user = users_of[future]
+            if future.status == "finished":
+                yield user, future.result()
+            elif future.status == "error":
+                yield user, _failed(one_line(repr(future.exception()), 300))
+            else:
+                reason = "the scheduler has gone; give the same command again."
+                yield user, _failed(reason)
 
 
 def _cluster(distributed: Any, scheduler: str) -> Any:
@@ -418,16 +430,6 @@ def _cluster(distributed: Any, scheduler: str) -> Any:
     raise FilememError(
         f"{scheduler} does not answer ({reason}); see that a scheduler runs there."
     )
-
-
-def _outcome(future: Any) -> list[JobDone]:
-    """Return what a worker did, or why it did not."""
-    if future.status == "finished":
-        done: list[JobDone] = future.result()
-        return done
-    if future.status == "error":
-        return _failed(one_line(repr(future.exception()), 300))
-    return _failed("the scheduler has gone; give the same command again.")
 
 
 def _failed(reason: str) -> list[JobDone]:
