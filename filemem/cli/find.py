@@ -23,7 +23,7 @@ from filemem.cli.context import (
     speaker_option,
     split_line,
 )
-from filemem.cli.output import Output, Progress, Row, Safe, dim, say_dim
+from filemem.cli.output import Output, Progress, Row, Safe, say_dim
 from filemem.errors import FilememError
 from filemem.store import files, globs
 from filemem.store.folder import Folder, Stat
@@ -285,8 +285,8 @@ def timeline_command(
             ended = f" (until {event.until})"
         elif event.archived:
             ended = " (archived)"
-        line = f"{event.day():10}  {one_line(event.text, 160)}{ended}"
-        yield Row(asdict(event), [line, dim(f"{'':12}{event.path}:{event.line}")])
+        what = f"{event.day():10}  {one_line(event.text, 160)}{ended}"
+        yield Row(asdict(event), [f"{what}  {event.path}:{event.line}"])
     if not events:
         nothing = str(user.no_match(glob))
         if days:
