@@ -370,56 +370,50 @@ class Intake:
         Where the very same bytes stand there, they are the note. One that was imported
         before is brought up to date, unless a person changed or deleted it here.
         """
-        encoding = encoding_of(note.text)
-        errors = "surrogateescape" if encoding == "utf-8" else "replace"
-        text = note.text
-        cleaned = self.gate.clean(text.decode(encoding, errors))
-        if cleaned.secrets:
-            text = cleaned.text.encode(encoding, errors)
-            self._secrets += cleaned.secrets
+        text = self._clean_note(note.text)
+        fingerprint = digest(text, 16)
         imported = self.origins.of(origin)
-        if not imported or imported.parts[-1] != digest(text, 16):
-            self._report_secrets(note.path)
-        if imported:
-            self._update_note(note.path, text, origin, imported)
-            return
+        taken = imported.parts[-1] if imported else ""
         path = NOTES_FOLDER + self.gate.clean_path(note.path)
+        if imported:
+            path = imported.path
         self.folder.absolute(path)  # raises Refused where nothing is written, too
         place = next(self.folder.existing(path), "")
+        here = self.folder.read(place) if place else b""
+        if fingerprint != taken:
+            self._report_secrets(note.path)
+        if imported and not place:
+            why = "imported before and deleted or moved since; left so"
+            self.skip(note.path, why)
+            return
+        is_here = bool(place) and (here == text or fingerprint == taken)
+        if imported and not is_here and digest(here, 16) != taken:
+            what = f"changed, but so was {place} since it was imported"
+            self.skip(note.path, f"{what}, which stays as it is")
+            return
         report = self.report.unchanged
-        if not place or self.folder.read(place) != text:
+        if imported and not is_here:
+            report = self.report.updated
+            self._replace_note(place, here, text)
+        elif not is_here:
             report = self.report.added
+            place = path
             if not self.dry_run:
                 place = self.folder.create(path, text)  # under the next free name
-        report.append(ImportedMemory(self.folder.name, place or path, 0))
-        self.origins.add(origin, place or path, [digest(text, 16)])
-
-    def _update_note(
-        self, name: str, text: bytes, origin: str, imported: Imported
-    ) -> None:
-        """Bring a note up to date that was imported before.
-
-        Where the new text lacks lines of what is here, that is kept in the archive.
-        """
-        taken = imported.parts[-1]
-        place = next(self.folder.existing(imported.path), None)
-        if not place:
-            self.skip(name, "imported before and deleted or moved since; left so")
-            return
-        here = self.folder.read(place)
-        is_new = digest(text, 16) != taken and here != text
-        if is_new and digest(here, 16) != taken:
-            what = f"changed, but so was {place} since it was imported"
-            self.skip(name, f"{what}, which stays as it is")
-            return
-        if is_new:
-            self._replace_note(place, here, text)
-        report = self.report.updated if is_new else self.report.unchanged
         report.append(ImportedMemory(self.folder.name, place, 0))
-        if digest(text, 16) != taken:
-            self.origins.add(origin, imported.path, [digest(text, 16)])
+        if fingerprint != taken:
+            self.origins.add(origin, place, [fingerprint])
+
+    def _clean_note(self, data: bytes) -> bytes:
+        """Return a note without secrets, in its encoding."""
+        encoding = encoding_of(data)
+        errors = "surrogateescape" if encoding == UTF_8 else "replace"
+        cleaned = self.gate.clean(data.decode(encoding, errors))
+        self._secrets += cleaned.secrets
+        return cleaned.text.encode(encoding, errors) if cleaned.secrets else data
 
     def _replace_note(self, place: str, here: bytes, text: bytes) -> None:
+        """Write a note anew; where lines of it are gone, keep it in the archive, too."""
         remaining = iter(text.splitlines())
         if not all(line in remaining for line in here.splitlines()):
             kept = f"{ARCHIVE}/{live(place)}"
