@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from filemem.mcp.server import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REVISION,
@@ -81,8 +82,15 @@ class Endpoint:
 
 
 def _status(code: int, request: Request) -> int:
-    """Return the status of an answer; the older revisions have one for bad JSON alone."""
-    if code == PARSE_ERROR:
+    """Return the HTTP status of an answer.
+
+    The older revisions have one for what is no message alone.
+
+    Args:
+        code: JSON-RPC's number of the error; 0 where there is none.
+        request: whose header tells the revision.
+    """
+    if code in (PARSE_ERROR, INVALID_REQUEST):
         return 400
     version = request.headers.get("mcp-protocol-version", "")
     if not code or version < REVISION:

@@ -29,6 +29,7 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 HEADER_MISMATCH = -32020
@@ -141,23 +142,24 @@ class Dispatcher:
         return {"content": content, "isError": text.startswith("Error: ")}
 
     def _called(self, name: str, arguments: Any) -> str:
+        """Return the answer of a tool; `Error: …` for a call that is wrong."""
         names = [one["function"]["name"] for one in self._schemas]
-        try:
-            if name in writing.PARAMETERS and name not in names:
-                raise FilememError(
-                    f"writing is off; {name} needs a server that was started as"
-                    " filemem mcp --write."
-                )
-            if name not in names:
-                raise FilememError(
-                    f"there is no tool {one_line(name)!r}; the tools are"
-                    f" {', '.join(names)}."
-                )
-            if name in writing.PARAMETERS:
+        writes = name in writing.PARAMETERS
+        wrong = ""
+        if writes and name not in names:
+            remedy = "needs a server that was started as filemem mcp --write"
+            wrong = f"writing is off; {name} {remedy}."
+        elif name not in names:
+            known = ", ".join(names)
+            wrong = f"there is no tool {one_line(name)!r}; the tools are {known}."
+        elif writes:
+            try:
                 done = writing.write(self._folder, name, arguments, self._now())
                 return escape_controls(done)
-        except (FilememError, OSError) as error:
-            return f"Error: {_sentence(in_words(error))}"
+            except (FilememError, OSError) as error:
+                wrong = in_words(error)
+        if wrong:
+            return f"Error: {_sentence(wrong)}"
         return self._toolbox.call(name, arguments)
 
 
@@ -180,27 +182,28 @@ def serve_pipe(dispatcher: Dispatcher, wire: BinaryIO, out: BinaryIO) -> None:
 
 
 def _parse(data: bytes) -> Call | None:
-    """Return the call in a message; None for a notification or somebody's answer."""
+    """Return the call in a message; None for a notification or somebody's answer.
+
+    Raises:
+        ProtocolError: it is no JSON, or no single message.
+    """
     try:
         given = json.loads(data)
         json.dumps(given, ensure_ascii=False).encode()  # raises for half a character
-        if given["jsonrpc"] != "2.0":
-            raise ValueError
-        method = given.get("method")
-        if method is None and ("result" in given or "error" in given):
-            return None
-        if not isinstance(method, str):
-            raise TypeError
-        if "id" not in given:
-            return None
-        if not isinstance(given["id"], str | int):
-            raise TypeError
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, RecursionError):
         raise ProtocolError(PARSE_ERROR, BROKEN) from None
+    if not isinstance(given, dict) or given.get("jsonrpc") != "2.0":
+        raise ProtocolError(INVALID_REQUEST, BROKEN)
+    method = given.get("method")
+    is_answer = method is None and given.keys() & {"result", "error"}
+    if is_answer or "id" not in given:
+        return None
+    if not isinstance(method, str) or not isinstance(given["id"], str | int):
+        raise ProtocolError(INVALID_REQUEST, BROKEN)
     params = given.get("params") or {}
     meta = params.get("_meta") if isinstance(params, dict) else None
     version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
-    return Call(given["id"], method, params, "" if version is None else str(version))
+    return Call(given["id"], method, params, str(version or ""))
 
 
 def _check(call: Call, headers: Mapping[str, str] | None) -> None:

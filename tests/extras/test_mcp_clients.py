@@ -183,7 +183,7 @@ def test_what_is_no_message_too_large_or_without_a_key_is_refused(
         assert status in (400, 401) and "fm-x" not in said and "mara" not in said
     for body in NO_MESSAGES:
         status, told = place.asked("mara", body)
-        assert status == 400 and told["error"]["code"] == -32700
+        assert status == 400 and told["error"]["code"] in (-32700, -32600)
     assert place.asked("mara", b'"' + b"x" * 16_000_000 + b'"')[0] == 413
     for header in ("Host", "Origin"):
         elsewhere = {header: "http://evil.example"}

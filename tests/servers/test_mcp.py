@@ -180,7 +180,8 @@ def test_what_is_no_message_is_refused_in_one_line_and_the_next_is_answered(
 ) -> None:
     for line in NO_MESSAGES:
         error = piped.said(line + b"\n")["error"]
-        assert error["code"] == -32700 and "no JSON-RPC message" in error["message"]
+        assert error["code"] in (-32700, -32600)
+        assert "no JSON-RPC message" in error["message"]
     assert piped.ask("resources/list")["error"]["code"] == -32601
     assert piped.ask("tools/call", name=5)["error"]["code"] == -32602
     # A notification, and an answer that nobody asked for, get none.
