@@ -123,7 +123,8 @@ def _is_message(message: Any) -> bool:
 def _is_question(message: dict[str, Any]) -> bool:
     """Tell whether it is for the model to say something to this message."""
     if message["role"] == "user":
-        return isinstance(message["content"], list) or bool(text_of(message).strip())
+        content = message.get("content")
+        return isinstance(content, list) or bool(text_of(message).strip())
     return bool(message["role"] == "tool")
 
 
