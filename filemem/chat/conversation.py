@@ -1,20 +1,20 @@
-"""One turn of a conversation: it is recorded, a model is asked, its calls are made, the
-answer is recorded. Without a model the best passages of one search answer."""
+"""A conversation: a turn is recorded, a model is asked, its calls are made, the answer is
+recorded. Without a model the best passages of one search answer."""
 
 import contextlib
 import datetime as dt
-import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from filemem.chat import citations, phrases, quoting
+from filemem.chat import citations, earlier, phrases
 from filemem.chat.core_memory import core_memory
-from filemem.chat.listener import Listener, Notice, Text, ToolCalled, ignore
+from filemem.chat.earlier import Summary
+from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to
-from filemem.chat.recall import NOTHING_FOUND, recall
-from filemem.chat.window import Prompt, Summary, beginnings, window_start
+from filemem.chat.prompt import Prompt, beginnings, rules, window_start
+from filemem.chat.recall import NOTHING_FOUND, quoted, recall
 from filemem.errors import FilememError
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
@@ -46,7 +46,6 @@ NO_MORE_CALLS = (
 )
 RECALL_TOKENS = 400  # of what stands beside a message for a model with tools
 TOOLLESS_RECALL_TOKENS = 1200  # for one without
-MAX_ARGUMENTS_CHARS = 20_000  # of a call's arguments that the model is shown again
 _REMEMBER = re.compile(  # matched with simplified characters
     r"\s*(?:remember that\b|remember\s*[:：]|请?记住)[\s:：,，]*", re.IGNORECASE
 )
@@ -68,26 +67,38 @@ Remember = Callable[[Folder, str, dt.datetime, str], Remembered]
 
 
 @dataclass
-class TurnState:
-    """What is known of the message that is being answered.
+class Turn:
+    """One message while it is answered.
 
-    `notice` tells what the program did about it; `shown` is all that the model, or the
-    person, was shown of the memory before the answer ended.
+    Attributes:
+        said: the message, as it was kept.
+        listen: hears the answer piece by piece.
+        rounds_left: how often the model may still call tools.
+        notice: what the program did about the message.
+        shown: all that the model, or the person, was shown of the memory.
+        streamed: the pieces of the answer so far.
+        spoken: the texts of the model's replies.
+        worked: the replies with calls, and what the tools answered.
     """
 
+    said: Passage
+    listen: Listener = ignore
+    rounds_left: int = 0
     notice: str = ""
     shown: str = ""
+    streamed: list[str] = field(default_factory=list)
+    spoken: list[str] = field(default_factory=list)
+    worked: Messages = field(default_factory=list)
 
+    def tell(self, event: Event) -> None:
+        """Have the listener hear something, and note the text."""
+        if isinstance(event, Text):
+            self.streamed.append(event.text)
+        self.listen(event)
 
-@dataclass
-class ToolLoop:
-    """What has come of the requests for one answer so far."""
-
-    rounds_left: int
-    messages: Messages
-    spoken: list[str]
-    last_text: str = ""
-    has_called: bool = False
+    def stream(self, text: str) -> None:
+        """Have the listener hear a piece of the answer."""
+        self.tell(Text(text))
 
 
 class Conversation:
@@ -118,8 +129,8 @@ class Conversation:
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
         self.log: Callable[[dict[str, Any]], object] | None = None  # of requests
-        self.left: Summary | None = None  # what left the prompt last
-        self.turn = TurnState()
+        self.turn = Turn(Passage(0, 0, user.name, "", ""))
+        self._left: Summary | None = None  # what left the prompt
         self._recorded: Transcript | None = None  # while nothing is kept
         self._toolless: Model | None = None  # the model that was found to use no tools
 
@@ -141,62 +152,49 @@ class Conversation:
         """
         if not text.strip():
             raise FilememError("the message is empty; say something.")
-        last = self.transcript.turns()[-1:]
-        has_failed = bool(last) and last[0].text == NO_ANSWER
-        if not (has_failed and self._said_last(text)):
-            self.keep(self.user.name, text, listen)
-
-    def _said_last(self, text: str) -> bool:
-        """Tell whether the person said this last, as it is kept; white space aside."""
-        turns = self._turns()
-        while turns and turns[-1].speaker == ASSISTANT:
-            turns.pop()
-        if not turns:
-            return False
-        said = turns.pop().text
-        before = turns[-1].text if turns else ""
-        kept = Gate(self.user).clean(text, before).text
-        return said.split() == printable(kept).split()
+        *_, said, last = [None, None, *self.transcript.turns()]
+        if last and last.text == NO_ANSWER and said and said.speaker != ASSISTANT:
+            kept = Gate(self.user).clean(text).text
+            if said.text.split() == printable(kept).split():
+                return
+        self.keep(self.user.name, text, listen)
 
     def answer(self, listen: Listener = ignore) -> str:
         """Answer what was said last, keep the answer, return it; raises as `say` does."""
-        pieces: list[str] = []
-
-        def hear(event: Text | ToolCalled | Notice) -> None:
-            if isinstance(event, Text):
-                pieces.append(event.text)
-            listen(event)
-
-        self.turn = TurnState()
+        turn = Turn(self._turns()[-1], listen, config.of(self.user).steps)
+        self.turn = turn
         try:
+            # Before a fact is kept, which is no answer.
+            found = self._quoted() if self.offline else ""
+            turn.notice = self._keep_fact()
             if self.offline:
-                found = self._find_quotes()  # before a fact is kept, which is no answer
-                self.turn.notice = self._keep_fact()
-                answer = self._quote(found, hear, self.turn.notice)
+                answer = self._answer_with(found)
             else:
-                self.turn.notice = self._keep_fact()
-                answer = self._ask_model(hear)
+                answer = self._converse(turn)
             self.keep(ASSISTANT, answer)
         except BaseException as error:  # whatever a listener raises, too
-            partial = "".join(pieces).rstrip()
-            if isinstance(error, ModelError) and not partial:
-                self.keep(ASSISTANT, NO_ANSWER)  # no session ends with a question
-            else:
-                self.keep(ASSISTANT, f"{partial} {INTERRUPTED}".strip())
+            self._keep_partial(turn, error)
             raise
         finally:
-            if self.turn.notice and not self.offline:
-                listen(Notice(self.turn.notice))
+            if turn.notice and not self.offline:
+                listen(Notice(turn.notice))
         return answer
+
+    def _keep_partial(self, turn: Turn, error: BaseException) -> None:
+        """Keep what had come of an answer; no session ends with a question."""
+        partial = "".join(turn.streamed).rstrip()
+        if partial or not isinstance(error, ModelError):
+            self.keep(ASSISTANT, f"{partial} {INTERRUPTED}".strip())
+        elif self.transcript.turns()[-1].text != NO_ANSWER:
+            self.keep(ASSISTANT, NO_ANSWER)
 
     def keep(self, speaker: str, text: str, listen: Listener = ignore) -> int:
         """Write one turn to disk and return its line.
 
         Secrets are taken out, unless the store is set otherwise.
         """
-        turns = self._turns()
-        before = turns[-1].text if turns else ""
-        kept, found = Gate(self.user).clean(text, before)
+        before = [turn.text for turn in self._turns()][-1:]
+        kept, found = Gate(self.user).clean(text, *before)
         if found:
             of_what = " of what is kept" if self.kept else ""
             listen(Notice(f"Taken out{of_what}: {kinds(found)}."))
@@ -246,66 +244,65 @@ class Conversation:
         return []
 
     def _keep_fact(self) -> str:
-        """Keep as a fact what the last message asks to be remembered; what is said of it."""
-        turn = self._turns()[-1]
-        words = to_remember(turn.text)
+        """Keep as a fact what the message asks to be remembered; what is said of it."""
+        message = self.turn.said.text
+        words = to_remember(message)
         if not words or self.remember is None:
             return ""
         if not self.kept:
-            return said_to(turn.text, phrases.OFF_THE_RECORD)
-        source = f"{self.transcript.path}:{turn.line}"
+            return said_to(message, phrases.OFF_THE_RECORD)
+        source = f"{self.transcript.path}:{self.turn.said.line}"
         try:
             done = self.remember(self.user, words, self.now(), source)
         except FilememError as error:
-            return said_to(turn.text, phrases.NOT_KEPT).format(error)
+            return said_to(message, phrases.NOT_KEPT).format(error)
         self.written += done.written
-        kept = said_to(turn.text, phrases.KEPT).format(one_line(words), done.path)
+        kept = said_to(message, phrases.KEPT).format(one_line(words), done.path)
         return "\n".join([kept, *done.notes])
 
-    def _find_quotes(self) -> quoting.Quotes:
-        """Return the passages that one search finds for what was said last."""
-        turn = self._turns()[-1]
+    def _quoted(self) -> str:
+        """Return the best passages for the message, '' for none."""
+        said = self.turn.said
         current = None
         if self.transcript.path:
-            current = CurrentConversation(self.transcript.path, turn.line)
-        words = to_remember(turn.text) or turn.text
-        return quoting.find_quotes(self.user, words, self.now().date(), current)
+            current = CurrentConversation(self.transcript.path, said.line)
+        message = to_remember(said.text) or said.text
+        return quoted(self.user, message, self.now().date(), current)
 
-    def _quote(self, found: quoting.Quotes, listen: Listener, acted: str = "") -> str:
+    def _answer_with(self, found: str) -> str:
         """Answer with passages, behind what the program did itself."""
-        message = self._turns()[-1].text
-        answer = quoting.answer(message, found, kept=self.kept, acted=acted)
+        nothing = phrases.NOTHING if self.kept else phrases.NOTHING_KEPT
+        parts = [part for part in (self.turn.notice, found) if part]
+        answer = "\n\n".join(parts) or said_to(self.turn.said.text, nothing)
         self.turn.shown += answer
-        listen(Text(answer))
+        self.turn.stream(answer)
         return answer
 
     # -- the prompt --------------------------------------------------------------------
 
     def view(self, message: str = "") -> Prompt:
         """Return what the model would see now, or if the person said `message`."""
-        turns = self.visible_turns()
+        turns = self._turns()
         if message:
             turns.append(Passage(0, 0, self.user.name, "", message))
-        start = window_start(turns, config.of(self.user).window_tokens)
+        start = self._window_start(turns)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(
                 self.transcript.path, turns[start].line
             )
         now = self.now()
         wishes, profile = core_memory(self.user, now.date())
-        program = f"Now it is {render.spelt(now.date())} {now:%H:%M}."
-        if self.turn.notice:
-            notice = prompt.MARK.sub("&lt;", self.turn.notice)
-            program = f"{notice}\n{program}"
+        notice = prompt.MARK.sub("&lt;", self.turn.notice)
+        told = f"{notice}\nNow it is {render.spelt(now.date())} {now:%H:%M}.".strip()
         system = [
-            ("rules", self._rules()),
+            ("rules", rules(self.user.name, has_tools=bool(self.offered))),
             ("preferences", wishes),
             ("profile", prompt.data(PROFILE, profile)),
             ("earlier in this conversation", self._earlier(turns[:start])),
         ]
         beside = [
-            ("recalled", self.recalled(turns)),
-            ("program", f"<program>\n{program}\n</program>"),
+            ("recalled", self._recalled(turns)),
+            ("program", f"<program>\n{told}\n</program>"),
         ]
         return Prompt(
             [part for part in system if part[1]],
@@ -313,24 +310,21 @@ class Conversation:
             [part for part in beside if part[1]],
         )
 
-    def _rules(self) -> str:
-        reading = prompt.template("tools" if self.offered else "passages").strip()
-        rules = prompt.template("chat").strip()
-        name = prompt.contained(self.user.name)
-        return rules.replace("{name}", name).replace("{reading}", reading)
-
-    def recalled(self, turns: list[Passage]) -> str:
+    def _recalled(self, turns: list[Passage]) -> str:
         """Return the passages nearest to the last message, as data; '' where none are
         to stand there."""
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
-        wanted = not self.offered or config.of(self.user).recall == "both"
+        has_tools = bool(self.offered)
+        wanted = not has_tools or config.of(self.user).recall == "both"
         if self.offline or not said or not wanted:
             return ""
-        room = RECALL_TOKENS if self.offered else TOOLLESS_RECALL_TOKENS
-        before = said[-2] if len(said) > 1 else ""
-        today = self.now().date()
         found = recall(
-            self.user, said[-1], today, self.tools.current, room, before=before
+            self.user,
+            said[-1],
+            self.now().date(),
+            self.tools.current,
+            RECALL_TOKENS if has_tools else TOOLLESS_RECALL_TOKENS,
+            before="".join(said[-2:-1]),
         )
         return prompt.data("search_files", found or NOTHING_FOUND)
 
@@ -344,44 +338,59 @@ class Conversation:
         return []
 
     def _turns(self) -> list[Passage]:
-        """Return the turns so far, without the marks of answers that never came."""
+        """Return the turns so far.
+
+        Answers that never came are left out, and what waits for its deletion since an
+        older version.
+        """
+        hidden = pending.pending_deletions(self.user)
         turns = []
         for turn in self.transcript.turns():
-            if turn.text != NO_ANSWER or turn.speaker != ASSISTANT:
+            came = turn.text != NO_ANSWER or turn.speaker != ASSISTANT
+            if came and not hidden.hides(self.transcript.path, turn.line):
                 turns.append(turn)
         return turns
 
-    def visible_turns(self) -> list[Passage]:
-        """Return the turns so far, without those that wait for their deletion."""
-        hidden = pending.pending_deletions(self.user)
-        turns = []
-        for turn in self._turns():
-            if not hidden.hides(self.transcript.path, turn.line):
-                turns.append(turn)
-        return turns
+    # -- what left the window ----------------------------------------------------------
+
+    def _window_start(self, turns: list[Passage]) -> int:
+        return window_start(turns, config.of(self.user).window_tokens)
 
     def _earlier(self, gone: list[Passage]) -> str:
         """Return what stands for the turns that have left the prompt.
 
-        That is the model's summary, made as they leave. Where the model fails, and of
-        what had left before this program went on with the conversation, it is how the
-        last of them begin.
+        That is the model's summary, if there is one of all of them, else how the last of
+        them begin.
         """
-        room = config.of(self.user).summary_tokens
-        summary = Summary(gone, "")
-        if self.left and gone[: len(self.left.turns)] == self.left.turns:
-            summary = self.left
-            leaving = gone[len(summary.turns) :]
-            if leaving:
-                summary = Summary(gone, self._summarised(summary, leaving, room))
-        self.left = summary
-        if summary.text:
-            return prompt.data("summary", summary.text)
+        if self._left and self._left.text and self._left.turns == gone:
+            return prompt.data("summary", self._left.text)
         name = self.transcript.path or "earlier"
-        return prompt.data(name, beginnings(gone, room))
+        return prompt.data(name, beginnings(gone, config.of(self.user).summary_tokens))
 
-    def _summarised(self, before: Summary, leaving: list[Passage], room: int) -> str:
+    def _summarise(self) -> None:
+        """Have the model summarise the turns that have just left the prompt.
+
+        What had left before this program went on with the conversation is as it was
+        summarised then, or how its last turns begin.
+        """
+        turns = self._turns()
+        gone = turns[: self._window_start(turns)]
+        before = self._left
+        if before is None or gone[: len(before.turns)] != before.turns:
+            before = earlier.load(self.user, self.transcript.path, gone)
+        self._left = before or Summary(gone, "")
+        leaving = gone[len(self._left.turns) :]
+        if not leaving:
+            return
+        text = self._summary_with(self._left, leaving)
+        self._left = Summary(gone, text)
+        if text and self.transcript.path:
+            with contextlib.suppress(FilememError, OSError):  # it is made again
+                earlier.save(self.user, self.transcript.path, self._left)
+
+    def _summary_with(self, before: Summary, leaving: list[Passage]) -> str:
         """Ask the model for a summary with some more turns; '' where it fails."""
+        room = config.of(self.user).summary_tokens
         so_far = before.text or beginnings(before.turns, room)
         said = "\n".join(f"{turn.speaker}: {turn.text}" for turn in leaving)
         rules = prompt.template("summarise").replace("{words}", str(room // 2))
@@ -391,28 +400,27 @@ class Conversation:
             {"role": "user", "content": asked},
         ]
         try:
-            reply = self._ask(messages, ignore, [], last=False)
+            reply = self._ask(Turn(self.turn.said), messages, [])
         except ModelError:
             return ""
         return clip_tokens(reply.text.strip(), room)
 
     # -- the tool loop -----------------------------------------------------------------
 
-    def _ask_model(self, listen: Listener) -> str:
+    def _converse(self, turn: Turn) -> str:
         """Ask the model until it calls no more tools, or all rounds are used up.
 
-        The open files are re-read every time. Where nothing comes of it the best
-        passages are quoted.
+        Where nothing comes of it the best passages are quoted.
         """
+        self._summarise()
         seen = self.view()
-        loop = ToolLoop(config.of(self.user).steps, [], [])
         while True:
-            is_last = loop.rounds_left == 0
+            reply = None
             try:
-                reply = self._reply(seen, loop.messages, listen, last=is_last)
+                reply = self._reply(turn, seen)
             except ToolsRefused:
                 self._toolless = self.model  # from now on
-                listen(
+                turn.tell(
                     Notice(
                         f"{self.model.name} takes no tools, so it gets the best"
                         " passages of the memory with each message."
@@ -421,82 +429,67 @@ class Conversation:
                 seen = self.view()
                 continue
             except ModelError as error:
-                if not is_last:
+                if turn.rounds_left:
                     raise
-                listen(Notice(str(error)))
-                loop.last_text = ""
-                break
-            self._take_reply(loop, reply, listen)
-            if is_last or not reply.calls:
-                break
-            self._make_calls(loop, reply, listen)
-        return self._whole_answer(loop, listen)
+                turn.tell(Notice(str(error)))
+            if reply is None or not reply.calls or not turn.rounds_left:
+                return self._whole_answer(turn, reply)
+            self._make_calls(turn, reply)
 
-    def _take_reply(self, loop: ToolLoop, reply: Reply, listen: Listener) -> None:
-        """Note the text of a reply; what stands before a call is no answer yet."""
-        text = reply.text.strip()
-        loop.has_called = bool(reply.calls)
-        loop.last_text = "" if loop.has_called else text
-        if text:
-            loop.spoken.append(text)
-        if reply.text and loop.has_called:
-            listen(Text("\n\n"))
-
-    def _make_calls(self, loop: ToolLoop, reply: Reply, listen: Listener) -> None:
+    def _make_calls(self, turn: Turn, reply: Reply) -> None:
         """Make the calls of a reply, and have the results ready for the next request."""
-        loop.rounds_left -= 1
-        sound = []
-        for call in reply.calls:
-            sound.append(replace(call, arguments=_sound(call.arguments)))
-        loop.messages.append(replace(reply, calls=tuple(sound)).as_sent())
+        turn.rounds_left -= 1
+        turn.worked.append(reply.as_returned())
+        if reply.text:
+            turn.stream("\n\n")
         for call in reply.calls:
             result = self.tools.call(call.name, call.arguments)
             brief = one_line(result.split("\n", 1)[0], 160)
-            listen(ToolCalled(call.name, call.arguments, brief))
-            loop.messages.append(
+            turn.tell(ToolCalled(call.name, call.arguments, brief))
+            turn.worked.append(
                 {"role": "tool", "tool_call_id": call.id, "content": result}
             )
-        if loop.rounds_left == 0:
-            loop.messages.append({"role": "user", "content": NO_MORE_CALLS})
+        if not turn.rounds_left:
+            turn.worked.append({"role": "user", "content": NO_MORE_CALLS})
 
-    def _whole_answer(self, loop: ToolLoop, listen: Listener) -> str:
+    def _whole_answer(self, turn: Turn, last: Reply | None) -> str:
         """Return all that the model said, citations marked; quotes where it is nothing."""
-        if not (loop.last_text or loop.messages or loop.has_called):
+        has_called = bool(turn.worked or (last and last.calls))
+        has_ended = bool(last and last.text.strip() and not last.calls)
+        if not has_called and not has_ended:
             raise ModelError(
                 f"{self.model.name} answered nothing; ask again, or try another model."
             )
-        answer = self._marked("\n\n".join(loop.spoken))
-        if loop.last_text:
+        answer = self._marked("\n\n".join(turn.spoken))
+        if has_ended:
             return answer
-        quoted = self._quote(self._find_quotes(), listen)
-        return f"{answer}\n\n{quoted}" if answer else quoted
+        if turn.streamed and last and last.text:
+            turn.stream("\n\n")
+        found = self._quoted()
+        return f"{answer}\n\n{self._answer_with(found)}".lstrip("\n")
 
-    def _reply(
-        self, seen: Prompt, worked: Messages, listen: Listener, *, last: bool
-    ) -> Reply:
+    def _reply(self, turn: Turn, seen: Prompt) -> Reply:
         """Ask once, with the open files as they are now, but those just shown."""
-        results = [one["content"] for one in worked if one["role"] == "tool"]
+        results = [one["content"] for one in turn.worked if one["role"] == "tool"]
         pages = []
         for page in self.tools.pages():
             if not any(escape_controls(page[1]) in result for result in results):
                 pages.append(prompt.data(*page))
-        messages = seen.messages("\n".join(pages)) + worked
+        messages = seen.messages("\n".join(pages)) + turn.worked
         contents = [str(message.get("content") or "") for message in messages]
-        self.turn.shown = citations.without_marked("\n".join(contents))
-        return self._ask(messages, listen, self.offered, last=last)
+        turn.shown = citations.without_marked("\n".join(contents))
+        options = {}
+        if not turn.rounds_left and isinstance(self.model, OpenAIModel):
+            options["tool_choice"] = (
+                "none"  # the tools are named, as the turns call them
+            )
+        return self._ask(turn, messages, self.offered, **options)
 
     def _ask(
-        self, messages: Messages, listen: Listener, tools: Tools, *, last: bool
+        self, turn: Turn, messages: Messages, tools: Tools, **options: Any
     ) -> Reply:
-        """Ask the model, its text streaming; the request is logged with its reply.
-
-        The `last` time no call can be made, yet tools are named, as the turns have
-        calls of them.
-        """
+        """Ask the model, its text streaming; the request is logged with its reply."""
         ask: Callable[..., Reply] = self.model.ask
-        options: dict[str, Any] = {}
-        if last and tools and isinstance(self.model, OpenAIModel):
-            options["tool_choice"] = "none"
         step: dict[str, Any] = {
             "at": f"{self.now():%Y-%m-%dT%H:%M:%S}",
             "model": self.model.name,
@@ -504,7 +497,7 @@ class Conversation:
             "tools": tools,
         }
         try:
-            reply = ask(messages, tools, lambda text: listen(Text(text)), **options)
+            reply = ask(messages, tools, turn.stream, **options if tools else {})
             step["text"] = reply.text
             step["calls"] = [call.as_sent() for call in reply.calls]
             step |= reply.usage._asdict()
@@ -515,7 +508,9 @@ class Conversation:
             if self.log:
                 self.log(step)
         if reply.notice:
-            listen(Notice(reply.notice))
+            turn.tell(Notice(reply.notice))
+        if reply.text.strip():
+            turn.spoken.append(reply.text.strip())
         return reply
 
     # -- citations ---------------------------------------------------------------------
@@ -526,15 +521,15 @@ class Conversation:
 
     def _marked(self, answer: str) -> str:
         """Mark each citation of what the model was not shown; the others are recalls."""
-        unseen = set[str]()
-        recalled = dict[str, None]()
+        unseen = set()
+        recalled = set()
         for place in citations.cited(answer):
             if self.was_shown(place):
-                recalled[place.rpartition(":")[0]] = None
+                recalled.add(place.rpartition(":")[0])
             else:
                 unseen.add(place)
         if self.kept:
-            for path in recalled:
+            for path in sorted(recalled):
                 recalls.note_recall(self.user, path, recalls.CITED, self.now())
         return citations.mark(answer, unseen)
 
@@ -546,15 +541,3 @@ def to_remember(message: str) -> str:
         return ""
     words = message[opening.end() :].strip()
     return words if re.search(r"\w", words) else ""
-
-
-def _sound(arguments: str) -> str:
-    """Return a call's arguments, or an empty object where they are none.
-
-    Some endpoints refuse to see broken arguments again.
-    """
-    with contextlib.suppress(ValueError, RecursionError):
-        is_short = len(arguments) <= MAX_ARGUMENTS_CHARS
-        if is_short and isinstance(json.loads(arguments), dict):
-            return arguments
-    return "{}"

@@ -5,10 +5,11 @@ Each traditional character is one simplified one, so one text serves both.
 
 import re
 
+from filemem.store.paths import FileDate
 from filemem.text import terms
+from filemem.tools import render
 
 FOUND = ("From your memories:", "在記憶裡找到：")
-NEAREST = ("The nearest:", "最接近的是：")
 NOTHING = (
     "I found nothing that holds this; your message is kept.",
     "記憶裡沒有找到相關內容；這句話已經保存。",
@@ -23,11 +24,12 @@ OFF_THE_RECORD = (
     "Off the record, so not kept as a fact.",
     "不留記錄，所以沒有記為事實。",
 )
-SAY_NOTHING = frozenset(  # of the memory, so they are quoted to nobody
-    told
-    for both in (NOTHING, NOTHING_KEPT)
-    for told in (*both, terms.simplified(both[1]))
+OWN_BEGINNINGS = tuple(  # of what is said of the memory, and so quoted to nobody
+    said.partition("{}")[0]
+    for english, chinese in (FOUND, NOTHING, NOTHING_KEPT, KEPT)
+    for said in (english, chinese, terms.simplified(chinese))
 )
+_WEEKDAYS = "一二三四五六日"
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d\u3400-\u9fff]+")
 
@@ -44,3 +46,13 @@ def said_to(message: str, both: tuple[str, str]) -> str:
     if terms.simplified(message) != message:
         return chinese
     return terms.simplified(chinese)
+
+
+def day_of(when: FileDate, message: str) -> str:
+    """Return a file's day, or its month, as whoever wrote the message writes it."""
+    day = when.date
+    chinese = f"{day.year}年{day.month}月"
+    if when.day_unknown:
+        return said_to(message, (f"{day:%B %Y}", chinese))
+    chinese += f"{day.day}日 週{_WEEKDAYS[day.weekday()]}"
+    return said_to(message, (render.spelt(day), chinese))

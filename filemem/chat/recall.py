@@ -1,24 +1,27 @@
-"""The best passages beside a message: what one search finds for it, as a prompt has it."""
+"""What one search finds for a message: beside it for a model, or the answer without one."""
 
 import datetime as dt
-from dataclasses import replace
 
 from filemem import index
-from filemem.chat.core_memory import core_memory, profile_text
+from filemem.chat import phrases
+from filemem.chat.core_memory import core_memory
 from filemem.errors import FilememError
 from filemem.llm import prompt
 from filemem.search.results import Hit
-from filemem.search.searching import Found, search_files
+from filemem.search.searching import search_files
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import SOURCE_MARK
-from filemem.store.paths import PROFILE
-from filemem.text.plain import count_tokens, escape_controls
+from filemem.store.paths import PROFILE, FileDate
+from filemem.text.plain import count_tokens
 from filemem.tools import render
 
 HOLDS = 0.5  # share of a question's content words that a passage holds, to hold it
 MAX_QUERY_CHARS = 2000  # of a message that are searched for: its beginning and end
+MAX_QUOTES = 3  # in an answer without a model
 NOTHING_FOUND = "A search for the last message found nothing."
-NEAREST_FOUND = "A search for the last message found {total}; the nearest {shown}: "
+NEAREST_FOUND = (
+    "A search for the last message found these, the nearest first, and maybe more:"
+)
 
 
 def recall(
@@ -44,25 +47,39 @@ def recall(
         least_strength: how much of the message the best passage must hold.
 
     Returns:
-        The passages, best first, then by file, without lines of the profile that every
-        prompt has; '' where nothing was found, or the best passage is too weak.
+        The passages, best first, without the profile, which every prompt has; '' where
+        nothing was found, or the best passage is too weak.
     """
-    found = search(folder, message, today, current)
-    if found is not None and not _best_strength(found) and before:
-        found = search(folder, f"{before}\n{message}", today, current)
-    if found is None or _best_strength(found) < least_strength:
+    hits = _search(folder, message, today, current)
+    if before and not _best_strength(hits):
+        hits = _search(folder, f"{before}\n{message}", today, current)
+    if _best_strength(hits) < least_strength:
         return ""
-    hits = _beyond_profile(folder, found.hits)
-    total = len(hits) + found.more
-    while hits:
-        text = render.searched(replace(found, hits=hits))
-        heading = NEAREST_FOUND.format(total=total, shown=len(hits))
-        told = heading + escape_controls(text)
-        if len(hits) == 1 or count_tokens(told) <= room_tokens:
-            return told
-        weakest = min(reversed(hits), key=lambda hit: hit.score)
-        hits.remove(weakest)
-    return ""
+    parts = [NEAREST_FOUND]
+    for hit in hits:
+        if hit.path == PROFILE:
+            continue
+        parts.append(_item(hit, message, today))
+        if len(parts) > 2 and count_tokens("\n".join(parts)) > room_tokens:
+            parts.pop()
+            break
+    return "\n".join(parts) if len(parts) > 1 else ""
+
+
+def quoted(
+    folder: Folder, message: str, today: dt.date, current: CurrentConversation | None
+) -> str:
+    """Return the best passages for a message as an answer; '' where nothing was found.
+
+    What the chat said itself, quotes above all, is left out. The arguments are those of
+    `recall`; `current` begins with the message.
+    """
+    hits = _search(folder, message, today, current)
+    told = [hit for hit in hits if not hit.text.startswith(phrases.OWN_BEGINNINGS)]
+    items = [_item(hit, message, today) for hit in told[:MAX_QUOTES]]
+    if not items:
+        return ""
+    return "\n\n".join([phrases.said_to(message, phrases.FOUND), *items])
 
 
 def prompt_context(
@@ -82,41 +99,48 @@ def prompt_context(
     if room_tokens and message.strip():
         found = recall(folder, message, today, current, room_tokens)
     parts = [wishes, prompt.data(PROFILE, profile), prompt.data("search_files", found)]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(filter(None, parts))
 
 
-def search(
-    folder: Folder,
-    message: str,
-    today: dt.date,
-    current: CurrentConversation | None,
-    limit: int | None = None,
-) -> Found | None:
-    """Search for a message; None where nothing is kept yet, or it cannot be read."""
+def _search(
+    folder: Folder, message: str, today: dt.date, current: CurrentConversation | None
+) -> list[Hit]:
+    """Return what a search for a message finds by its words or its days, best first.
+
+    Nothing where nothing is kept yet, or it cannot be read.
+    """
     query = message
     if len(message) > MAX_QUERY_CHARS:
         half = MAX_QUERY_CHARS // 2
         query = f"{message[:half]} {message[-half:]}"
     try:
-        return search_files(
-            index.of(folder), query, limit=limit, today=today, current=current
-        )
+        found = search_files(index.of(folder), query, today=today, current=current)
     except FilememError:
-        return None
+        return []
+    hits = [hit for hit in found.hits if hit.strength or "day" in hit.parts]
+    return sorted(hits, key=lambda hit: hit.score, reverse=True)
 
 
-def _best_strength(found: Found) -> float:
-    return max((hit.strength for hit in found.hits), default=0.0)
+def _best_strength(hits: list[Hit]) -> float:
+    return max((hit.strength for hit in hits), default=0.0)
 
 
-def _beyond_profile(folder: Folder, hits: list[Hit]) -> list[Hit]:
-    """Return the hits that the profile in every prompt does not show."""
-    if not any(hit.path == PROFILE for hit in hits):
-        return list(hits)
-    profile = profile_text(folder)
-    kept = []
-    for hit in hits:
-        line = SOURCE_MARK.sub("", hit.text).rstrip()
-        if hit.path != PROFILE or line not in profile:
-            kept.append(hit)
-    return kept
+def _item(hit: Hit, message: str, today: dt.date) -> str:
+    """Return a passage as a list item, with its day and its `path:line` below it."""
+    text = SOURCE_MARK.sub("", hit.excerpt.removeprefix("- ")).rstrip()
+    lines = []
+    for line in text.split("\n"):
+        lines.append(render.line_text(line, hit.date, hit.path, hit.line))
+    who = hit.speaker or hit.title
+    if who:
+        lines[0] = f"{who}: {lines[0]}"
+    when = hit.when
+    if hit.date and (when is None or when.date != hit.date):
+        when = FileDate(hit.date, False, "")
+    day = f"{phrases.day_of(when, message)}, " if when else ""
+    notes = [hit.note] if hit.note else []
+    if when and when.date > today:
+        notes.append("later than today")
+    told = f"  ({'; '.join(notes)})" if notes else ""
+    lines.append(f"{day}{hit.path}:{hit.line}{told}")
+    return "- " + "\n  ".join(lines)

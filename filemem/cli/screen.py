@@ -9,8 +9,7 @@ import click
 from filemem.chat.citations import CITED
 from filemem.chat.conversation import Conversation
 from filemem.chat.listener import Event, Notice, Text, ToolCalled
-from filemem.chat.phrases import said_to
-from filemem.chat.quoting import day_of
+from filemem.chat.phrases import day_of, said_to
 from filemem.cli.output import (
     OutputForm,
     Safe,

@@ -1,7 +1,8 @@
 """What a model is to the rest of the program: messages in, one reply out, or an error."""
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 from filemem.errors import FilememError
@@ -9,6 +10,7 @@ from filemem.errors import FilememError
 Messages = list[dict[str, Any]]  # as OpenAI's API has them, like the tools
 Tools = list[dict[str, Any]]
 OnText = Callable[[str], None]
+MAX_ARGUMENTS_CHARS = 20_000  # of a call that the model is shown again
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,27 @@ class Reply:
         if self.calls:
             message["tool_calls"] = [call.as_sent() for call in self.calls]
         return message
+
+    def as_returned(self) -> dict[str, Any]:
+        """Return the message that goes back to the endpoint that it came from.
+
+        Some refuse to see arguments again that are no JSON object: these are empty then.
+        """
+        calls = []
+        for call in self.calls:
+            arguments = call.arguments if _is_object(call.arguments) else "{}"
+            calls.append(replace(call, arguments=arguments))
+        return replace(self, calls=tuple(calls)).as_sent()
+
+
+def _is_object(arguments: str) -> bool:
+    """Say whether a call's arguments are a JSON object, and none that is out of measure."""
+    if len(arguments) > MAX_ARGUMENTS_CHARS:
+        return False
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 class Model(Protocol):

@@ -6,9 +6,8 @@ what is remembered beside them, and the model may call the tools of the memory.
 """
 
 import datetime as dt
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from filemem.api import User
@@ -17,8 +16,8 @@ from filemem.chat.citations import cited
 from filemem.chat.conversation import to_remember
 from filemem.chat.core_memory import core_memory
 from filemem.chat.phrases import said_to
-from filemem.chat.quoting import answer, find_quotes
-from filemem.chat.recall import NOTHING_FOUND, recall
+from filemem.chat.prompt import rules
+from filemem.chat.recall import NOTHING_FOUND, quoted, recall
 from filemem.errors import FilememError, Refused
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
@@ -155,9 +154,13 @@ class Answering:
 
     def _quote(self, current: CurrentConversation | None) -> Reply:
         message = self._request.message
-        quotes = find_quotes(self._user.folder, message, self._now().date(), current)
-        kept = self._request.is_kept
-        text = answer(message, quotes, kept=kept, acted=self._acted)
+        today = self._now().date()
+        found = quoted(self._user.folder, message, today, current)
+        nothing = phrases.NOTHING_KEPT
+        if self._request.is_kept:
+            nothing = phrases.NOTHING
+        parts = [part for part in (self._acted, found) if part]
+        text = "\n\n".join(parts) or said_to(message, nothing)
         self._say(text)
         return Reply(text, (), Usage(0, 0), "stop")
 
@@ -212,15 +215,8 @@ class Answering:
         """
         folder = self._user.folder
         now = self._now()
-        reading = "passages"
-        room = RECALL_ALONE_TOKENS
-        if has_tools:
-            reading = "tools"
-            room = RECALL_TOKENS
-        rules = prompt.template("chat").strip()
-        rules = rules.replace("{name}", prompt.contained(folder.name))
-        rules = rules.replace("{reading}", prompt.template(reading).strip())
         wishes, profile = core_memory(folder, now.date())
+        room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
         found = recall(folder, self._request.message, now.date(), current, room)
         acted = prompt.MARK.sub("&lt;", f"{self._acted}\n".lstrip("\n"))
         time = f"Now it is {spelt(now.date())} {now:%H:%M}."
@@ -234,7 +230,8 @@ class Answering:
             messages[last] = _before(messages[last], beside)
         if messages[0]["role"] not in ("system", "developer"):
             messages.insert(0, {"role": "system", "content": ""})
-        system = [rules, wishes, prompt.data(PROFILE, profile)]
+        told = rules(folder.name, has_tools=has_tools)
+        system = [told, wishes, prompt.data(PROFILE, profile)]
         messages[0] = _before(messages[0], system)
         return messages
 
@@ -252,10 +249,7 @@ class Answering:
 
 def _called(last: Reply, toolbox: Toolbox, theirs: set[str]) -> Messages:
     """Return a reply that calls, as it came, and the answers to its calls."""
-    calls = tuple(
-        replace(call, arguments=_sound(call.arguments)) for call in last.calls
-    )
-    answered = [replace(last, calls=calls).as_sent()]
+    answered = [last.as_returned()]
     for call in last.calls:
         content = THEIRS
         if call.name not in theirs:
@@ -263,18 +257,6 @@ def _called(last: Reply, toolbox: Toolbox, theirs: set[str]) -> Messages:
         answer = {"role": "tool", "tool_call_id": call.id, "content": content}
         answered.append(answer)
     return answered
-
-
-def _sound(arguments: str) -> str:
-    """Return a call's arguments; an empty object where they are no JSON.
-
-    Endpoints refuse to see such a thing again.
-    """
-    try:
-        is_object = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        is_object = False
-    return arguments if is_object else "{}"
 
 
 def _before(message: dict[str, Any], parts: list[str]) -> dict[str, Any]:

@@ -21,8 +21,11 @@ from filemem.chat.conversation import (
     Conversation,
 )
 from filemem.chat.listener import Event, Notice, Text, ToolCalled
+from filemem.forget.plan import plan_for
+from filemem.jobs import forget
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import ModelError
+from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=1)))
@@ -447,7 +450,8 @@ def test_a_model_without_tools_gets_the_best_passages_with_each_message(
     found = re.search(
         r'<memory path="search_files">\n(.*?)\n</memory>', first, re.DOTALL
     )
-    assert "You cannot search." in first and found and f"   1  {PASSAGE}" in found[1]
+    assert "You cannot search." in first and found and PASSAGE in found[1]
+    assert f", {FACT}:1" in found[1], "a citation can be copied as it stands"
     assert "</MEMORY>" not in found[1], "a memory cannot end the mark"
     assert "tuba on Sundays" in second and PASSAGE not in second
     assert talk.notices == [
@@ -577,6 +581,39 @@ def test_what_leaves_the_window_is_summarised_by_the_model(
     assert "The cat is" not in earlier and "  assistant: Noted. hmm," in earlier, (
         "what a person changed is told as it is now"
     )
+
+
+def test_the_summary_lies_beside_the_session_and_goes_with_what_is_forgotten(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    server.default = lambda body: say(
+        "The cat is old." if summarises(body) else "Noted. " + "hmm, " * 15
+    )
+    talk = Talk(tmp_path, server.base_url, "window_tokens: 45\nrecall: tools\n")
+    for text in ("My cat Mimi is old.", "I moved to Porto.", "I sail.", "I swim."):
+        talk.say(text)
+    user = talk.conversation.user
+    path = talk.conversation.transcript.path
+
+    def resumed() -> str:
+        gone_on = Transcript(user, path)
+        Conversation(user, talk.conversation.model, lambda: NOW, gone_on).say("And?")
+        return str(server.requests[-1].body["messages"][0]["content"])
+
+    assert '<memory path="summary">\nThe cat is old.\n</memory>' in resumed()
+    forget(user, plan_for(user, "Mimi"), NOW)
+    kept = [file.read_text() for file in (talk.root / ".filemem").rglob("*.md")]
+    assert "cat is old" not in "".join(kept) and "Mimi" not in resumed()
+
+
+def test_a_line_from_later_than_today_says_so(
+    talk: Talk, server: ScriptedServer
+) -> None:
+    later = "facts/2027-02-01-oboe.md"
+    (talk.root / later).write_text("Plays the oboe.\n")
+    server.script(say("The oboe."))
+    talk.say("Who plays the oboe?")
+    assert f"Mon 1 February 2027, {later}:1  (later than today)" in system(server)
 
 
 # -- failures ----------------------------------------------------------------------------------------------------

@@ -153,12 +153,12 @@ def test_where_nothing_holds_it_one_line_says_so_and_that_it_is_kept(
     assert not (mara.home / "profile.md").exists()
 
 
-def test_what_holds_too_little_stands_under_the_nearest(mara: Life) -> None:
+def test_what_shares_a_word_alone_is_shown_too(mara: Life) -> None:
     for text in ("The group meets on Mondays.", "外婆的生日是端午节。"):
         mara.say(text)
     answer = mara.say("Which blood group did the hospital write down for me?")
-    opening, heading, quote = answer.split("\n\n")
-    assert (opening, heading) == (NOTHING[0], "The nearest:")
+    opening, quote = answer.split("\n\n")
+    assert opening == FOUND[0]
     assert quote.startswith("- mara: The group meets on Mondays.\n")
 
 

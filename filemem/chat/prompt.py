@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from filemem.llm import prompt
 from filemem.llm.model import Messages
 from filemem.store.passages import Passage
 from filemem.store.roles import ASSISTANT
@@ -45,11 +46,11 @@ class Prompt(NamedTuple):
         return messages
 
 
-class Summary(NamedTuple):
-    """The turns that have left the prompt, and the model's summary of them, or ''."""
-
-    turns: list[Passage]
-    text: str
+def rules(name: str, *, has_tools: bool) -> str:
+    """Return how to talk with a person of this name, and how to use their memory."""
+    reading = prompt.template("tools" if has_tools else "passages").strip()
+    text = prompt.template("chat").strip().replace("{name}", prompt.contained(name))
+    return text.replace("{reading}", reading)
 
 
 def window_start(turns: Sequence[Passage], room_tokens: int) -> int:
