@@ -13,8 +13,8 @@ from filemem.chat.core_memory import core_memory
 from filemem.chat.earlier import Summary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to
-from filemem.chat.prompt import Prompt, beginnings, rules, window_start
 from filemem.chat.recall import NOTHING_FOUND, quoted, recall
+from filemem.chat.window import Prompt, beginnings, rules, window_start
 from filemem.errors import FilememError
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel

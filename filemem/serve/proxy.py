@@ -16,8 +16,8 @@ from filemem.chat.citations import cited
 from filemem.chat.conversation import to_remember
 from filemem.chat.core_memory import core_memory
 from filemem.chat.phrases import said_to
-from filemem.chat.prompt import rules
 from filemem.chat.recall import NOTHING_FOUND, quoted, recall
+from filemem.chat.window import rules
 from filemem.errors import FilememError, Refused
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
