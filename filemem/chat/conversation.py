@@ -67,7 +67,7 @@ Remember = Callable[[Folder, str, dt.datetime, str], Remembered]
 
 
 @dataclass
-class Turn:
+class TurnState:
     """One message while it is answered.
 
     Attributes:
@@ -129,7 +129,7 @@ class Conversation:
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
         self.log: Callable[[dict[str, Any]], object] | None = None  # of requests
-        self.turn = Turn(Passage(0, 0, user.name, "", ""))
+        self.turn = TurnState(Passage(0, 0, user.name, "", ""))
         self._left: Summary | None = None  # what left the prompt
         self._recorded: Transcript | None = None  # while nothing is kept
         self._toolless: Model | None = None  # the model that was found to use no tools
@@ -161,7 +161,7 @@ class Conversation:
 
     def answer(self, listen: Listener = ignore) -> str:
         """Answer what was said last, keep the answer, return it; raises as `say` does."""
-        turn = Turn(self._turns()[-1], listen, config.of(self.user).steps)
+        turn = TurnState(self._turns()[-1], listen, config.of(self.user).steps)
         self.turn = turn
         try:
             # Before a fact is kept, which is no answer.
@@ -180,7 +180,7 @@ class Conversation:
                 listen(Notice(turn.notice))
         return answer
 
-    def _keep_partial(self, turn: Turn, error: BaseException) -> None:
+    def _keep_partial(self, turn: TurnState, error: BaseException) -> None:
         """Keep what had come of an answer; no session ends with a question."""
         partial = "".join(turn.streamed).rstrip()
         if partial or not isinstance(error, ModelError):
@@ -400,14 +400,14 @@ class Conversation:
             {"role": "user", "content": asked},
         ]
         try:
-            reply = self._ask(Turn(self.turn.said), messages, [])
+            reply = self._ask(TurnState(self.turn.said), messages, [])
         except ModelError:
             return ""
         return clip_tokens(reply.text.strip(), room)
 
     # -- the tool loop -----------------------------------------------------------------
 
-    def _converse(self, turn: Turn) -> str:
+    def _converse(self, turn: TurnState) -> str:
         """Ask the model until it calls no more tools, or all rounds are used up.
 
         Where nothing comes of it the best passages are quoted.
@@ -436,7 +436,7 @@ class Conversation:
                 return self._whole_answer(turn, reply)
             self._make_calls(turn, reply)
 
-    def _make_calls(self, turn: Turn, reply: Reply) -> None:
+    def _make_calls(self, turn: TurnState, reply: Reply) -> None:
         """Make the calls of a reply, and have the results ready for the next request."""
         turn.rounds_left -= 1
         turn.worked.append(reply.as_returned())
@@ -452,7 +452,7 @@ class Conversation:
         if not turn.rounds_left:
             turn.worked.append({"role": "user", "content": NO_MORE_CALLS})
 
-    def _whole_answer(self, turn: Turn, last: Reply | None) -> str:
+    def _whole_answer(self, turn: TurnState, last: Reply | None) -> str:
         """Return all that the model said, citations marked; quotes where it is nothing."""
         has_called = bool(turn.worked or (last and last.calls))
         has_ended = bool(last and last.text.strip() and not last.calls)
@@ -468,7 +468,7 @@ class Conversation:
         found = self._quoted()
         return f"{answer}\n\n{self._answer_with(found)}".lstrip("\n")
 
-    def _reply(self, turn: Turn, seen: Prompt) -> Reply:
+    def _reply(self, turn: TurnState, seen: Prompt) -> Reply:
         """Ask once, with the open files as they are now, but those just shown."""
         results = [one["content"] for one in turn.worked if one["role"] == "tool"]
         pages = []
@@ -486,7 +486,7 @@ class Conversation:
         return self._ask(turn, messages, self.offered, **options)
 
     def _ask(
-        self, turn: Turn, messages: Messages, tools: Tools, **options: Any
+        self, turn: TurnState, messages: Messages, tools: Tools, **options: Any
     ) -> Reply:
         """Ask the model, its text streaming; the request is logged with its reply."""
         ask: Callable[..., Reply] = self.model.ask
