@@ -23,12 +23,10 @@ from filemem.forget.matching import (
     Occurrence,
     occurrences,
 )
-from filemem.store import files
 from filemem.store.folder import (
     BOOKKEEPING,
     Folder,
     Progress,
-    is_temporary_name,
     no_progress,
 )
 from filemem.store.memory import NAMELESS, SOURCE_MARK, Memory, parse
@@ -419,9 +417,9 @@ class _Cascade:
     def plan(self) -> DeletionPlan:
         """Return the plan, with what says it and does not go."""
         items = [item for going in self.going.values() for item in going]
+        items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         gone = [live(item.path) for item in items if not item.line]
         records = dict[str, None]()
-        copies = dict[str, Removal]()
         others = list[Occurrence]()
         left = list[Occurrence]()
         skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
@@ -430,29 +428,11 @@ class _Cascade:
                 records[one.path] = None
             elif self._goes(one.path, one.line):
                 continue
-            elif one.path not in self.memories:
-                copy = self._copy(one.path)
-                if copy:
-                    copies[one.path] = copy
-                else:
-                    left.append(one)
-            elif not one.line:
+            elif not one.line or one.path not in self.memories:
                 left.append(one)
             elif self.matcher.match(without_names(one.text, gone)):
                 others.append(one)
-        items += copies.values()
-        items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         return DeletionPlan(items, [*records], others, left, self.matcher)
-
-    def _copy(self, path: str) -> Removal | None:
-        """Return the removal of an editor's copy of a memory that loses something."""
-        if not is_temporary_name(os.path.basename(path)):
-            return None
-        with contextlib.suppress(FilememError, OSError):
-            data = files.read(f"{self.folder.root}/{path}")
-            if any(self.memories[going].data == data for going in self.going):
-                return Removal(path, why="a copy", level=1, digest=digest(data))
-        return None
 
 
 def _citing(

@@ -51,7 +51,6 @@ _OBSTACLES = {
     "160000 ": "it has submodules",
     "shallow": "it is a shallow clone; complete it with git fetch --unshallow",
     "objects/info/alternates": "it borrows objects from another repository",
-    "index.lock": "another git is at work; where none is, delete its index.lock",
     "worktrees": "it has several work trees; remove them with git worktree remove",
 }
 _TREE_ENTRY = re.compile(rb"(?:40000|100644|100755|120000|160000) ([^\0]+)\0")
@@ -300,26 +299,24 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     user's own and those that nobody names, and of every file of the repository."""
     repository = history.repository
     listed = "rev-list --objects --all --indexed-objects".split()
-    places = dict[str, str]()
+    paths = dict[str, str]()  # empty for commits, tags and the top folder
     for line in repository.run(*listed).split(b"\n"):
         oid, _, path = os.fsdecode(line).partition(" ")
-        places[oid] = path
+        paths[oid] = path
     touching = set(_commits(history))
     said = list[str]()
     for one in objects(repository):
-        path = places.get(one.name, "")
-        what = f"{one.kind} {one.name[:12]}"
-        is_message = one.kind == "tag" or one.name in touching
-        if one.name not in places:
-            what += ", which no branch or tag names"
-        elif is_message:
-            what = f"the message of {what}"
-        elif one.kind != "commit" and _is_own(path, history.prefix):
-            what += f", {one_line(path) or 'the top folder'}"
-        else:
+        where = "its message"
+        if one.name not in paths:
+            where = "which no branch or tag names"
+        elif one.kind == "commit" and one.name not in touching:
             continue
+        elif one.kind in ("blob", "tree"):
+            where = paths[one.name] or "the top folder"
+            if not _is_own(paths[one.name], history.prefix):
+                continue
         if _says_it(one, plan):
-            said.append(what)
+            said.append(f"{one.kind} {one.name[:12]}, {one_line(where)}")
     for occurrence in occurrences(repository.common_dir, plan.matcher, ("objects",)):
         if "\0" in occurrence.text:  # it is no text: its path alone
             occurrence = replace(occurrence, text="")

@@ -31,10 +31,9 @@ from filemem.store.memory import (
     REFERENCE,
     SOURCE_MARK,
     Memory,
-    in_iso,
     parse,
 )
-from filemem.store.paths import PROFILE, archived, is_archived, live
+from filemem.store.paths import PROFILE, archived, is_archived, kind_of, live
 from filemem.store.recalls import RecallHistory
 from filemem.text.plain import counted, first_few
 
@@ -65,8 +64,9 @@ class MemoryState:
     """How one memory stands on a day.
 
     Attributes:
-        path, kind, archived, date: of its file.
-        front: its well-formed front matter, days in ISO form.
+        path: of its file.
+        date: its own day, if it has one.
+        front: its well-formed front matter.
         size: of the file in bytes.
         recalls: the days of its recalls.
         strength: None for a memory without a date.
@@ -77,8 +77,6 @@ class MemoryState:
     """
 
     path: str
-    kind: str
-    archived: bool
     date: dt.date | None
     front: Mapping[str, Any]
     size: int
@@ -89,17 +87,22 @@ class MemoryState:
     returns: str
 
     @property
-    def importance(self) -> int:
-        """Return its importance, from 1 to 10."""
-        return int(self.front.get("importance", IMPORTANCE))
+    def archived(self) -> bool:
+        """Whether it lies in the archive."""
+        return is_archived(self.path)
+
+    @property
+    def kind(self) -> str:
+        """Its kind, as its path has it."""
+        return kind_of(self.path)
 
     @property
     def sources(self) -> list[str]:
-        """Return the paths that it names as its source, without lines."""
+        """The paths that it names as its source, without lines."""
         named = self.front.get("source", [])
         if isinstance(named, str):
             named = [named]
-        return [_LINES.sub("", place) for place in named]
+        return [_LINES.sub("", str(place)) for place in named]
 
     def days_left(self, threshold: float, today: dt.date) -> int | None:
         """Return the days without recall until it falls under a threshold, 0 where it
@@ -122,17 +125,17 @@ def memory_states(
     folder: Folder, today: dt.date, progress: Progress = no_progress
 ) -> Iterator[MemoryState]:
     """Yield every memory as it stands on a day, in no order."""
-    reader = _StateReader(folder, today)
+    observer = _Observer(folder, today)
     files = list(folder.files())
     for done, stat in enumerate(files, 1):
         progress(done, len(files))
-        state = reader.state(stat)
+        state = observer.state(stat)
         if state:
             yield state
 
 
-class _StateReader:
-    """What all memories of a user are looked at with."""
+class _Observer:
+    """What one looks at every memory of a user with, on a day."""
 
     def __init__(self, folder: Folder, today: dt.date) -> None:
         self.folder = folder
@@ -140,44 +143,38 @@ class _StateReader:
         self.settings = config.of(folder)
         self.recalls = recalls.recalled(folder)
         self.summarised = compactions.compacted(folder)
-        self.profile_sources = set[str]()
         profile = folder.find(PROFILE)
+        self.profile_sources = set[str]()
         for line in profile.lines if profile else ():
-            mark = SOURCE_MARK.search(line)
-            if mark:
-                self.profile_sources.add(mark[1])
+            self.profile_sources.update(SOURCE_MARK.findall(line))
 
     def state(self, stat: Stat) -> MemoryState | None:
         """Return how the memory in a file stands; None if the file is gone."""
         data = b""
-        can_read = stat.size <= LARGEST
+        is_readable = stat.size <= LARGEST
         try:
             data = self.folder.read(stat.path, MAX_YAML_CHARS)
         except NotFound:
             return None
         except (FilememError, OSError):
-            can_read = False
+            is_readable = False
         memory = parse(stat.path, data)
-        front = in_iso(memory.metadata)
         history = self.recalls.get(live(memory.path), RecallHistory())
-        now = self._strength(memory, history)
         has_ended = self._has_ended(memory)
+        now = self._strength(memory, history)
         lasts = self._lasts(memory, has_ended=has_ended)
-        if not (can_read or memory.archived):
+        if not (is_readable or memory.archived):
             lasts = UNREADABLE
         is_fresh = now is not None and now.retention >= self.settings.threshold
-        returns = lasts
-        if not returns and history.since and is_fresh and not has_ended:
-            returns = RECALLED
-        is_past = front.get("superseded_by") or memory.kind == "summaries"
-        if is_past or not (memory.archived and history.archived):
-            returns = ""
+        returns = ""
+        if memory.archived and history.archived and not _is_past(memory):
+            returns = lasts
+            if not lasts and history.since and is_fresh and not has_ended:
+                returns = RECALLED
         return MemoryState(
             path=memory.path,
-            kind=memory.kind,
-            archived=memory.archived,
             date=memory.date,
-            front=front,
+            front=memory.metadata,
             size=stat.size,
             recalls=history,
             strength=now,
@@ -189,12 +186,11 @@ class _StateReader:
     def _strength(self, memory: Memory, history: RecallHistory) -> Strength | None:
         if memory.date is None:
             return None
-        front = in_iso(memory.metadata)
         return strength(
-            _fades_from(memory.date, front),
+            _fades_from(memory.date, memory.metadata),
             history,
             self.today,
-            front.get("importance", IMPORTANCE),
+            memory.metadata.get("importance", IMPORTANCE),
             stability_days=self.settings.stability_days,
             spacing_growth=self.settings.spacing_growth,
         )
@@ -202,10 +198,9 @@ class _StateReader:
     def _has_ended(self, memory: Memory) -> bool:
         if memory.kind not in ("facts", "lessons"):
             return False
-        today = str(self.today)
-        since = str(memory.metadata.get("valid_from", ""))
-        until = str(memory.metadata.get("valid_until", ""))
-        return "" < until < today and since <= today
+        since = memory.metadata.get("valid_from", dt.date.min)
+        until = memory.metadata.get("valid_until", dt.date.max)
+        return bool(until < self.today and since <= self.today)
 
     def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
         """Return why a memory does not fade, a key of LASTING; '' if it does. The first
@@ -228,21 +223,27 @@ class _StateReader:
         return "" if has_ended or _is_episode(memory) else "standing"
 
 
+def _is_past(memory: Memory) -> bool:
+    """Tell whether a memory in the archive stays there whatever is recalled."""
+    return memory.kind == "summaries" or bool(memory.metadata.get("superseded_by"))
+
+
 def _is_episode(memory: Memory) -> bool:
     """Tell whether a memory is an event, a plan, a trifle, or replaced by another."""
-    front = memory.metadata
-    if memory.kind in ("facts", "lessons") and front.get("superseded_by"):
-        return True
-    is_trifle = front.get("importance", IMPORTANCE) <= TRIFLING_IMPORTANCE
-    return memory.kind == "facts" and ("kind" in front or is_trifle)
+    if memory.kind == "lessons":
+        return _is_past(memory)
+    importance = memory.metadata.get("importance", IMPORTANCE)
+    is_trifle = importance <= TRIFLING_IMPORTANCE
+    if memory.kind != "facts":
+        return False
+    return "kind" in memory.metadata or is_trifle or _is_past(memory)
 
 
 def _fades_from(own_day: dt.date, front: Mapping[str, Any]) -> dt.date:
     """Return the day from which a memory fades: the last that it names."""
     days = [own_day]
     for key in ("day", "valid_from", "valid_until"):
-        if front.get(key):
-            days.append(dt.date.fromisoformat(front[key]))
+        days.append(front.get(key, own_day))
     return max(days)
 
 
@@ -424,9 +425,10 @@ def _fading(
 ) -> Iterator[str]:
     """Say what retention comes from, and when the memory will be archived."""
     born = _fades_from(state.date or today, state.front)
-    first = first_stability(state.importance, settings.stability_days)
+    importance = state.front.get("importance", IMPORTANCE)
+    first = first_stability(importance, settings.stability_days)
     yield (
-        f"It is of {born}; its importance is {state.importance} of 10, so its stability"
+        f"It is of {born}; its importance is {importance} of 10, so its stability"
         f" began at {first:.1f} days."
     )
     recalled = {day for day in state.recalls if born < day <= today}
