@@ -23,7 +23,7 @@ from filemem.cli.context import (
     speaker_option,
     split_line,
 )
-from filemem.cli.output import Output, Progress, Row, Safe, say_dim
+from filemem.cli.output import Output, Progress, Row, Safe, dim, say_dim
 from filemem.errors import FilememError
 from filemem.store import files, globs
 from filemem.store.folder import Folder, Stat
@@ -286,7 +286,8 @@ def timeline_command(
         elif event.archived:
             ended = " (archived)"
         what = f"{event.day():10}  {one_line(event.text, 160)}{ended}"
-        yield Row(asdict(event), [f"{what}  {event.path}:{event.line}"])
+        place = dim(f"{'':12}{event.path}:{event.line}")
+        yield Row(asdict(event), [what, place])
     if not events:
         nothing = str(user.no_match(glob))
         if days:
