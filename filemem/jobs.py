@@ -13,7 +13,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from filemem import index, overview
@@ -41,10 +41,10 @@ from filemem.store.folder import (
     StoreFolder,
     no_progress,
 )
-from filemem.store.paths import PROFILE
 from filemem.text.plain import counted, one_line
 
 
+@dataclass
 class JobRun:
     """One job at work on a user's memories. Use it as a context manager.
 
@@ -61,35 +61,29 @@ class JobRun:
     exclusive job holds these memories.
     """
 
-    def __init__(
-        self,
-        user: Folder,
-        name: str,
-        started_at: dt.datetime,
-        *,
-        exclusive: bool = True,
-        wait: float = JOB_WAIT_SECONDS,
-        dry: bool = False,
-    ) -> None:
-        self.user = user
-        self.name = name
-        self.started_at = started_at
-        self.exclusive = exclusive and not dry
-        self.wait = wait
-        self.dry = dry
-        self._history = History(user)
+    user: Folder
+    name: str
+    started_at: dt.datetime
+    _: KW_ONLY
+    exclusive: bool = True
+    wait: float = JOB_WAIT_SECONDS
+    dry: bool = False
+
+    def __post_init__(self) -> None:
+        self._history = History(self.user)
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as held:
-            if self.exclusive:
-                held.enter_context(self.user.job_lock(self.wait))
-                scratch.clear(self.user)
             if self.dry:
                 held.callback(setattr, self.user, "drafts", self.user.drafts)
                 self.user.drafts = frozenset(self._history.drafts())
-            else:
-                held.enter_context(self._history.at_work())
+                self._held = held.pop_all()
+                return self
+            if self.exclusive:
+                held.enter_context(self.user.job_lock(self.wait))
+                scratch.clear(self.user)
+            held.enter_context(self._history.at_work())
             self._held = held.pop_all()
         return self
 
@@ -248,13 +242,9 @@ def maintain(
     with contextlib.nullcontext() if dry else folder.job_lock():
         done = []
         learned = Applied() if dry else together(consolidated(folder, at, model))
-        if model and not dry:
+        if learned.paths or (model and not dry):
             done.append(learned.told())
-        else:
-            if learned.paths:  # the profile follows what was changed or has ended
-                said = [f"changed {PROFILE}", *learned.notes]
-                data = {"facts": [], "notes": learned.notes}
-                done.append(JobDone("profile", said, data, learned.paths))
+        if dry or not model:
             done.append(cost(folder, model))
         done.append(compact(folder, at, None, progress, model=model, dry=dry))
         done.append(sweep(folder, at, progress, dry=dry))

@@ -71,7 +71,10 @@ class Applied:
         counts["superseded"] = sum(len(one.replaces) for one in self.decisions)
         order = ("new", "superseded", "updated", "known", "left out", "proposed")
         summed = [f"{counts[word]:,} {word}" for word in order if counts[word]]
-        end = ", ".join(summed) or "Nothing new to remember"
+        end = ", ".join(summed)
+        if not end and self.paths:
+            end = f"Changed {', '.join(self.paths)}"
+        end = end or "Nothing new to remember"
         end += "; see: filemem review" if counts["proposed"] else "."
         notes = [*self.notes, *([self.error] if self.error else [])]
         facts = {"facts": list(map(_as_json, self.decisions)), "notes": notes}
