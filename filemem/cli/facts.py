@@ -115,11 +115,9 @@ def _shown(user: Folder, found: Proposal) -> Output:
         yield f"  deletes {place}"
     if found.fault:
         yield f"  refused: {found.fault}"
-    for turn in found.turns:
-        words = "(the turn is gone)"
-        if turn.text:
-            words = f"{turn.speaker}: {one_line(turn.text, 400)}"
-        yield dim(f"  {turn.source}  {words}")
+    for source in found.memory.sources:
+        words = one_line(proposals.quoted_turn(user, source), 400)
+        yield dim(f"  {source}  {words or '(the turn is gone)'}")
 
 
 def _answer(user: Folder, found: Proposal) -> str:

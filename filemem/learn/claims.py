@@ -17,7 +17,6 @@ from filemem.learn.records import WRITTEN, Action, Claim
 from filemem.learn.sessions import SaidTurn
 from filemem.llm.model import ModelError, Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
-from filemem.store.memory import IMPORTANCE
 from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT
 from filemem.text import dates, terms
@@ -26,7 +25,6 @@ from filemem.text.plain import LINK, one_line
 from filemem.text.quotes import comparable, one_form_of_numbers, stands_in
 from filemem.text.redaction import redact
 
-CERTAIN = 1.0
 NOT_SHOWN = 0.5  # confidence in what names a number or a name that was shown nowhere
 BY_MACHINE = 0.3  # confidence in what only a machine said
 
@@ -136,7 +134,6 @@ def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
         section = "talk"
     if is_machine or section not in SECTIONS:
         section = ""
-    confidence = CERTAIN if shown.holds(text) else NOT_SHOWN
     action = entry.text("action").upper()
     if action not in WRITTEN or not entry.named:
         action = Action.ADD
@@ -148,6 +145,18 @@ def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
     end = _span(entry.text("valid_until"), told)
     if day and day.start < day.end > told and not end:
         end = day  # a plan of some month is over with it
+    front = {
+        "importance": int(weight) if re.fullmatch("[1-46-9]|10", weight) else None,
+        "confidence": None if shown.holds(text) else NOT_SHOWN,
+        "said_by": "",
+        "valid_from": _only_day(begin),
+        "valid_until": end.end if end else None,
+        "retold_by": model,
+        "kind": "event" if is_event else "",
+        "day": _only_day(day),
+    }
+    if is_machine:
+        front |= {"confidence": BY_MACHINE, "said_by": ASSISTANT}
     return Claim(
         text=text,
         day=told,
@@ -156,16 +165,9 @@ def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
         targets=tuple(entry.targets),
         sources=tuple(one.place for one in turns),
         origins=tuple((one.digest, said) for one in turns) or (("", said),),
-        importance=int(weight) if re.fullmatch("[1-9]|10", weight) else IMPORTANCE,
-        confidence=BY_MACHINE if is_machine else confidence,
-        valid_from=_only_day(begin),
-        valid_until=end.end if end else None,
-        said_by=ASSISTANT if is_machine else "",
+        front=front,
         is_own=entry.quotes_own_turn(),
-        is_event=is_event,
-        event_day=_only_day(day),
         section=section,
-        retold_by=model,
         needs_review=is_lesson and any(one.session.is_imported for one in turns),
         fault=_fault(entry, text, is_lesson and not is_machine),
     )
@@ -252,10 +254,9 @@ class ShownText:
             for mention in dates.mentioned(turn.text, turn.day):
                 for span in mention.spans:  # a bare Friday's may be several
                     self._numbers |= _numbers(f"{span.start} {span.end}")
-        two_digits = {one for one in self._numbers if len(one) == 2}
-        self._numbers.update(f"19{one}" for one in two_digits)  # born in '84
-        hours = {int(one) for one in self._numbers if len(one) < 3}
-        self._numbers.update(str(hour + 12) for hour in hours)  # 3 pm is 15:00
+        for number in [one for one in self._numbers if len(one) < 3]:
+            as_hour = str(int(number) + 12)  # 3 pm is 15:00
+            self._numbers |= {as_hour, f"19{number}"}  # born in '84
 
     def holds(self, text: str) -> bool:
         """Tell whether the numbers and the linked names of a text were shown."""

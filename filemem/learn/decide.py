@@ -6,7 +6,6 @@ code only looks whether that memory may be changed so.
 """
 
 import datetime as dt
-import math
 import os
 import re
 from collections import Counter
@@ -179,32 +178,25 @@ class KnownMemories:
 
     def _since(self, memory: Memory, is_ours: bool) -> dt.date:
         """The day of a memory's last word: of a source, its name, or a person's edit."""
-        named = when_of(memory.path)
-        days = [named.date] if named else []
-        for source in memory.sources:
-            said = when_of(source.rpartition(":")[0])
-            if said:
-                days.append(said.date)
+        named = map(when_of, [memory.path, *memory.sources])
+        days = [when.date for when in named if when]
         is_edited = live(memory.path) in self._log.written and not is_ours
-        if named is None or is_edited:
+        if is_edited or not days:
             changed = os.stat(self.folder.absolute(memory.path)).st_mtime
             days.append(dt.date.fromtimestamp(changed))
         return max(days)
 
     def _most_alike(self, texts: Iterable[str]) -> set[str]:
-        """The paths of the memories that share the rarest words with a text."""
+        """The paths of the memories that share the rarest words with what was said."""
+        said = content("\n".join(texts))
         words = {path: content(one.text) for path, one in self.live.items()}
         counts = Counter(word for found in words.values() for word in found)
-        scores = dict.fromkeys(words, 0.0)
-        for text in texts:
-            said = content(text)
-            for path, own in words.items():
-                rarities = [
-                    math.log(1 + len(words) / counts[one]) for one in own & said
-                ]
-                scores[path] = max(scores[path], sum(rarities))
+        scores: dict[str, float] = {}
+        for path, own in words.items():
+            if own & said:
+                scores[path] = sum(1 / counts[word] for word in own & said)
         best = sorted(scores, key=lambda path: (-scores[path], path))
-        return {path for path in best[:MAX_SHOWN_ALIKE] if scores[path]}
+        return set(best[:MAX_SHOWN_ALIKE])
 
 
 def said_in(memory: Memory) -> str:

@@ -11,8 +11,6 @@ The log only ever grows, so that two clones merge by union. A line is one of
     {"proposal": "proposed/facts/….md", "from": [["1f0c…", "77aa…"]]}
         a proposal, made of these; it is not made a second time
 
-In stores of before a claim may wait as `{"proposed": {…}}`: its turn is read anew.
-
 A turn is known by a digest of its words and of when its session began, so that an edit
 above it, or another name for its file, changes nothing, and the same words said another
 day are another turn.
@@ -105,12 +103,6 @@ class LearnLog:
             self.lines.add(said)
         elif "proposal" in entry:
             self.proposed.update(_origins(entry["from"]))
-        elif "proposed" in entry:
-            for source in entry["proposed"]["sources"]:
-                self.sizes.pop(source.rpartition(":")[0], None)
-            self.read -= {turn for turn, _ in _origins(entry["proposed"]["origins"])}
-        elif "refused" in entry:
-            self.read.add(str(entry["refused"][0]))
 
 
 def _origins(value: Any) -> list[Origin]:

@@ -6,7 +6,6 @@ refused, if it was, and what it would supersede. Moved to the same path without
 to forget that was told in talk lies in `proposed/forget/`. No search reads these files.
 """
 
-import datetime as dt
 from dataclasses import dataclass
 
 from filemem.learn.claims import ForgetWish
@@ -27,15 +26,6 @@ _NOT_KEPT = (b"why:", b"confidence:")
 
 
 @dataclass(frozen=True)
-class QuotedTurn:
-    """A turn behind a proposal: its `path:line`, who speaks, the text if it is there."""
-
-    source: str
-    speaker: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Proposal:
     """What waits: a file in `proposed/`, as it is now.
 
@@ -47,7 +37,6 @@ class Proposal:
         supersedes: the paths of the memories that hold no more once it is kept.
         forgets: the memories and turns that a wish to forget means; empty for a fact.
         keeps: the memories that the wish means in part, and that stay without it.
-        turns: the turns that it comes from, as the sessions have them.
     """
 
     path: str
@@ -57,7 +46,6 @@ class Proposal:
     supersedes: tuple[str, ...]
     forgets: tuple[str, ...]
     keeps: tuple[str, ...]
-    turns: tuple[QuotedTurn, ...]
 
     def page(self) -> bytes:
         """Return the file as it is kept, in which the person is sure."""
@@ -70,9 +58,8 @@ class Proposal:
 
 
 def waiting(folder: Folder) -> list[Proposal]:
-    """Read every proposal, by the day on which it was told."""
-    found = [read(folder, path) for path in folder.proposals()]
-    return sorted(found, key=_order)
+    """Read every proposal, in the order of their paths."""
+    return [read(folder, path) for path in folder.proposals()]
 
 
 def count(folder: Folder) -> int:
@@ -93,7 +80,6 @@ def read(folder: Folder, path: str) -> Proposal:
         supersedes=texts_of(front.get("supersedes")),
         forgets=texts_of(front.get(FORGET)),
         keeps=texts_of(front.get("keep")),
-        turns=tuple(_turn(folder, source) for source in memory.sources),
     )
 
 
@@ -103,8 +89,7 @@ def propose(folder: Folder, log: LearnLog, claim: Claim, fault: str = "") -> str
     if claim.action is Action.ADD:
         replaces = ()
     name = facts.name(claim.kind, plain(claim.text), claim.day, display(folder.name))
-    why = quoted(fault) if fault else ""
-    page = claim.page(replaces, why=why, section=claim.section)
+    page = claim.page(replaces, why=fault, section=claim.section)
     return _create(folder, log, name, page, claim.origins)
 
 
@@ -132,17 +117,11 @@ def _create(
     return path
 
 
-def _order(proposal: Proposal) -> tuple[dt.date, str, int]:
-    source = proposal.turns[0].source if proposal.turns else ""
-    path, _, line = source.rpartition(":")
-    day = proposal.memory.date or dt.date.min
-    return day, path, int(line) if line.isdecimal() else 0
-
-
-def _turn(folder: Folder, source: str) -> QuotedTurn:
+def quoted_turn(folder: Folder, source: str) -> str:
+    """Return who said what at a `path:line`; '' where that turn is gone."""
     path, _, line = source.rpartition(":")
     memory = folder.find(path)
     for passage in memory.passages if memory else ():
         if memory and passage.speaker and str(passage.line) == line:
-            return QuotedTurn(source, speaker(memory, passage), passage.text)
-    return QuotedTurn(source, "", "")
+            return f"{speaker(memory, passage)}: {passage.text}"
+    return ""

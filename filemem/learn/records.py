@@ -1,14 +1,14 @@
 """The records that learning hands on: what was told, and what is done about it."""
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from filemem.learn.log import Origin
 from filemem.store import facts
 from filemem.store.frontmatter import quoted
-from filemem.store.memory import IMPORTANCE
 
 
 class Action(StrEnum):
@@ -43,19 +43,10 @@ class Claim:
             same answer its label, as `F1`.
         sources: `path:line` of each turn behind it.
         origins: the digests of each turn and of the text.
-        importance: from 1 to 10.
-        confidence: from 0 to 1.
-        valid_from: the first day on which it holds, if told.
-        valid_until: the last day, if told.
-        said_by: empty for what people said themselves.
+        front: what its file's front matter says besides; empty values are left out.
         is_own: whether the person whose memory it becomes has said it.
-        pinned: whether it never fades.
-        tags: of a person's.
         body: what its file says where that is not `text`.
-        is_event: whether it happens on a day, and does not stand from then on.
-        event_day: that day, if told.
         section: of the profile, by its name in `SECTIONS`; empty for none.
-        retold_by: the model whose words these are.
         needs_review: whether only the person may have it kept.
         fault: what is wrong with its form; empty where it is right.
     """
@@ -67,45 +58,23 @@ class Claim:
     targets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
-    importance: int = IMPORTANCE
-    confidence: float = 1.0
-    valid_from: dt.date | None = None
-    valid_until: dt.date | None = None
-    said_by: str = ""
+    front: Mapping[str, Any] = field(default_factory=dict)
     is_own: bool = True
-    pinned: bool = False
-    tags: tuple[str, ...] = ()
     body: str = ""
-    is_event: bool = False
-    event_day: dt.date | None = None
     section: str = ""
-    retold_by: str = ""
     needs_review: bool = False
     fault: str = ""
 
-    def page(self, supersedes: Sequence[str] = (), **more: str) -> str:
-        """Write the file that says it; `more` are further keys, as YAML values."""
-        front = {
-            "source": facts.reference(self.sources) if self.sources else "",
-            "importance": str(self.importance) if self.importance != IMPORTANCE else "",
-            "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
-            "pinned": "true" if self.pinned else "",
-            "tags": f"[{', '.join(map(quoted, self.tags))}]" if self.tags else "",
-            "said_by": self.said_by,
-            **self.dates_and_maker(),
-            "supersedes": facts.reference(supersedes) if supersedes else "",
-        }
-        return facts.page(self.body or self.text, front | more)
+    @property
+    def said_by(self) -> str:
+        """Whose words these are; empty for what people said themselves."""
+        return self.front.get("said_by") or ""
 
-    def dates_and_maker(self) -> dict[str, str]:
-        """Return the keys, as YAML values, that an update writes anew; some are empty."""
-        return {
-            "valid_from": str(self.valid_from or ""),
-            "valid_until": str(self.valid_until or ""),
-            "retold_by": quoted(self.retold_by) if self.retold_by else "",
-            "kind": "event" if self.is_event else "",
-            "day": str(self.event_day or ""),
-        }
+    def page(self, supersedes: Sequence[str] = (), **more: str) -> str:
+        """Write the file that says it; `more` are further keys."""
+        front = {"source": self.sources, **self.front, "supersedes": supersedes, **more}
+        values = {key: yaml_value(value) for key, value in front.items() if value}
+        return facts.page(self.body or self.text, values)
 
 
 @dataclass(frozen=True)
@@ -125,3 +94,14 @@ class Decision:
     claim: Claim
     reason: str = ""
     replaces: tuple[str, ...] = ()
+
+
+def yaml_value(value: object) -> str:
+    """Write a front matter value on one line; of a tuple with one entry that alone."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(quoted, value))}]"
+    if isinstance(value, tuple):
+        return facts.reference(value)
+    if isinstance(value, str):
+        return quoted(value)
+    return str(value).lower()

@@ -10,10 +10,10 @@ from filemem.learn import proposals
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import WRITTEN, Action, Claim, Decision
+from filemem.learn.records import WRITTEN, Action, Claim, Decision, yaml_value
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
-from filemem.store.memory import IMPORTANCE, parse
+from filemem.store.memory import parse
 from filemem.store.paths import archived, live
 from filemem.text.plain import LINK, printable
 
@@ -62,7 +62,9 @@ class Writer:
             else:
                 path = self.folder.create(decision.path, claim.page(decision.replaces))
                 for old in decision.replaces:
-                    self.supersede(old, path, claim.valid_from or claim.day)
+                    self.supersede(
+                        old, path, claim.front.get("valid_from") or claim.day
+                    )
             decision = replace(decision, path=path)
             self.done.paths.append(path)
             self.log.note_written(live(path), self.folder.read(path), claim.origins)
@@ -97,7 +99,8 @@ class Writer:
 
     def _changed(self, place: str, decision: Decision, data: bytes) -> bytes:
         claim = decision.claim
-        after = facts.confirmed(place, data, claim.sources, claim.confidence)
+        confidence = claim.front.get("confidence") or 1.0
+        after = facts.confirmed(place, data, claim.sources, confidence)
         is_told_again = bool(decision.reason)
         if is_told_again or not self.log.is_untouched(place, data):
             return after
@@ -117,17 +120,17 @@ def _reworded(path: str, data: bytes, claim: Claim) -> bytes:
     What was linked stays linked.
     """
     before = parse(path, data)
-    values = claim.dates_and_maker()
-    if "retold_by" in before.front and claim.importance != IMPORTANCE:
-        values["importance"] = str(claim.importance)  # a person's own stays
-    for key, value in values.items():
-        if value:
-            data = facts.set_front(path, data, key, value)
+    kept = {"confidence", "said_by"}
+    if "retold_by" not in before.front:
+        kept.add("importance")  # the person's own
+    for key, value in claim.front.items():
+        if value and key not in kept:
+            data = facts.set_front(path, data, key, yaml_value(value))
     text = printable(claim.text)
     for name, _ in LINK.findall(said_in(before)):
         if f"[[{name}" not in text:
             text = text.replace(name, f"[[{name}]]", 1)
     head = data.splitlines(keepends=True)[: parse(path, data).front_end]
-    if not claim.is_event:  # what was to come has come to stay
+    if not claim.front.get("kind"):  # what was to come has come to stay
         head = [line for line in head if not line.startswith((b"kind:", b"day:"))]
     return b"".join([*head, f"\n{text}\n".encode("utf-8", "replace")])

@@ -11,8 +11,7 @@ from reader import Reader, note
 
 from filemem import Store
 from filemem.cli import cli
-from filemem.learn import consolidate, sessions
-from filemem.learn.log import LearnLog
+from filemem.learn import consolidate
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
 
@@ -77,6 +76,7 @@ def kept(user: Folder) -> dict[str, str]:
 
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
 NUTS = "facts/2026/2026-05-08-i-m-allergic-to-walnuts.md"
+TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
 WALKED = f"""
 1 of 3, new
   I live in Ghent.
@@ -85,22 +85,21 @@ WALKED = f"""
 remembered {HOME}: I live in Ghent.
 
 2 of 3, new
-  My favourite tea is oolong.
-  sessions/2026/2026-05-08-1356-talk.md:8  Nora: My favourite tea is oolong.
+  I'm allergic to walnuts.
+  sessions/2026/2026-05-08-1356-talk.md:10  Nora: I'm allergic to walnuts.
 {ASK}r
 rejected
 
 3 of 3, new
-  I'm allergic to walnuts.
-  sessions/2026/2026-05-08-1356-talk.md:10  Nora: I'm allergic to walnuts.
+  My favourite tea is oolong.
+  sessions/2026/2026-05-08-1356-talk.md:8  Nora: My favourite tea is oolong.
 {ASK}s
 [0]"""
 
 
 def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> None:
-    assert kept(user) == {} and consolidated(user) == [], (
-        "nothing is remembered before they say so, or proposed twice"
-    )
+    """Nothing is remembered before they say so, or proposed twice."""
+    assert kept(user) == {} and consolidated(user) == []
     assert review(user, "a\nr\ns\n") == WALKED
     line = f"- I live in Ghent. <!-- {HOME} -->"
     profile = f"# Nora\n\n{BEGIN}\n\n## Home\n\n{line}\n\n{END}"
@@ -110,19 +109,17 @@ def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> Non
 def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(
     user: Folder,
 ) -> None:
-    """By an answer, or by an option that asks nothing; what was skipped or left, by an answer or a Ctrl-D, is asked again."""
+    """By an answer, or by an option; what was skipped or left is asked again."""
     for answers in ("a\nq\n", "r\n", "s\n"):
         review(user, answers)
-    assert "1 of 1, new\n  I'm allergic to walnuts.\n  sessions" in review(user, "l\n")
+    assert "1 of 1, new\n  My favourite tea" in review(user, "l\n")
     assert review(user) == "Nothing waits for review.\n[1]"
-    assert consolidated(user) == [] and {*kept(user)} == {HOME, NUTS, "profile.md"}
+    assert consolidated(user) == [] and {*kept(user)} == {HOME, TEA, "profile.md"}
     talk(user, JUNE, "My cat's name is Pixel.")
     consolidated(user)
     pixel = "facts/2026/2026-06-02-my-cat-s-name-is-pixel.md"
-    assert (
-        review(user, "", "--accept-all")
-        == f"remembered {pixel}: My cat's name is Pixel.\n[0]"
-    )
+    said = review(user, "", "--accept-all")
+    assert said == f"remembered {pixel}: My cat's name is Pixel.\n[0]"
 
 
 def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:
@@ -135,11 +132,9 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
     path = HOME
     said = review(user, "e\nq\n", VISUAL=str(editor))
     assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in said
-    source, whole = "sessions/2026/2026-05-08-1356-talk.md:6", user.memory(path).text
-    assert (
-        whole
-        == f"---\nsource: {source}\nsection: home\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
-    )
+    whole = user.memory(path).text
+    source = "source: sessions/2026/2026-05-08-1356-talk.md:6\nsection: home\n"
+    assert whole == f"---\n{source}---\n\nNora lives in [[Ghent]], at the Coupure.\n"
     talk(user, JUNE, "As you know I live in Ghent.")
     consolidated(user)
     review(user, "", "--accept-all")
@@ -150,10 +145,10 @@ def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
     """And one that became known meanwhile is kept no second time."""
     tea = "facts/2026-05-09-tea.md"
     user.create(tea, "---\npinned: true\n---\n\nMy favourite tea is oolong.\n")
-    assert f"known {tea}: My favourite tea is oolong." in review(user, "a\na\nr\n")
+    assert f"known {tea}: My favourite tea is oolong." in review(user, "a\nr\na\n")
     talk(user, JUNE, "I live in Bruges now.", "Oh?", "I \x1b]0;owned\x07sail.")
     consolidated(user)
-    out = review(user, "r\na\nr\n")
+    out = review(user, "r\nr\na\n")
     new = "facts/2026/2026-06-02-lives-in-bruges.md"
     change = f"a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent."
     assert change in out
@@ -195,7 +190,7 @@ def test_a_wish_to_forget_is_deleted_on_a_yes_and_forgotten_on_a_no(
     path = talk(user, JUNE, "Forget the walnuts.", "Fine.")
     wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M2"]}
     list(consolidate.run(user, JUNE, Reader(forget=[wish])))
-    assert "1 proposal waits" in status(user)
+    assert "1 proposal " in status(user)
     assert "walnuts" in kept(user)[NUTS]
     out = review(user, "a\n")
     assert f"to be forgotten\n  Forget the walnuts.\n  deletes {NUTS}\n" in out
@@ -206,19 +201,6 @@ def test_a_wish_to_forget_is_deleted_on_a_yes_and_forgotten_on_a_no(
     )
     assert "walnuts" not in said
     assert user.proposals() == []
-
-
-def test_what_an_older_store_proposed_in_its_log_is_read_anew(user: Folder) -> None:
-    review(user, "r\nr\nr\n")
-    log = LearnLog(user)
-    [first, second, _] = list(log.proposed)
-    for turn, text in (first, second):
-        claim = {"sources": ["sessions/2026/2026-05-08-1356-talk.md:6"]}
-        log.add([{"proposed": {**claim, "origins": [[turn, text]]}}])
-    log.add([{"refused": list(second)}])
-    assert sessions.waiting(user).conversations == 1
-    [turn] = sessions.unread(user, LearnLog(user))
-    assert turn.digest == first[0]
 
 
 def status(user: Folder) -> str:
