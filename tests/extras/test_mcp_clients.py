@@ -1,8 +1,7 @@
-"""The official client of MCP, whatever version is installed, over a pipe and over HTTP; keys."""
+"""The official client of MCP, whatever version is installed, over a pipe and over HTTP."""
 
 import asyncio
 import contextlib
-import datetime as dt
 import json
 import re
 import signal
@@ -20,8 +19,6 @@ from programs import clean, lay, sample
 pytest.importorskip("starlette", reason="needs the extra filemem[serve]")
 
 from test_mcp import META, NO_MESSAGES, PROGRAM, QUESTION
-
-from filemem.store import keys
 
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
 HARBOUR = "facts/2026/2026-05-01-harbour.md"
@@ -42,33 +39,22 @@ class Place:
         self.url = ""
         lay(self.store / "zoe", {HARBOUR: "Zoe's secret harbour is Setubal.\n"})
         self.env = clean(XDG_CONFIG_HOME=str(root / "config"), HOME=str(root))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("XDG_CONFIG_HOME", self.env["XDG_CONFIG_HOME"])
-            self.keys = {
-                name: keys.add_key(str(self.store), name, dt.date(2026, 11, 20))
-                for name in ("mara", "zoe")
-            }
+        self.keys: dict[str, str] = {}
+        for name in ("mara", "zoe"):
+            call = [*PROGRAM, "serve", "keys", "add", name, "--store", str(self.store)]
+            made = subprocess.check_output(call, env=self.env, text=True)
+            self.keys[name] = made.strip()
 
-    def run(self, *words: str) -> str:
-        call = [*PROGRAM, *words, "--store", str(self.store), *DAY]
-        done = subprocess.run(call, env=self.env, capture_output=True, text=True)
-        return done.stdout
-
-    def post(self, body: bytes, **headers: str) -> tuple[int, str]:
-        """Return the status and body of an answer."""
+    def asked(self, user: str, body: bytes, **headers: str) -> tuple[int, Any]:
+        """Return the status and body of an answer to a user's message."""
         given = {"Content-Type": "application/json", **headers}
+        given.setdefault("Authorization", f"Bearer {self.keys[user]}")
         request = urllib.request.Request(self.url, body, given)
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, answer.read().decode()
+                return answer.status, json.loads(answer.read() or "null")
         except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-
-    def asked(self, user: str, body: bytes, **headers: str) -> tuple[int, Any]:
-        """Return the same for a user's key, the body read."""
-        key = {"Authorization": f"Bearer {self.keys[user]}"}
-        status, said = self.post(body, **key, **headers)
-        return status, json.loads(said or "null")
+            return error.code, json.loads(error.read())
 
     def transport(self, way: str) -> Any:
         """Return the official client's way to mara's memories."""
@@ -156,49 +142,33 @@ def test_one_post_is_answered_without_a_session(place: Place) -> None:
 
 
 def test_headers_must_say_what_the_message_says(place: Place) -> None:
-    new = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}
-    asked = message("tools/list", _meta=META)
-    assert place.asked("mara", asked, **new)[0] == 200
-    other = {**new, "Mcp-Method": "tools/call"}
-    status, said = place.asked("mara", asked, **other)
-    assert (status, said["error"]["code"]) == (400, -32020)
-    unknown = message("resources/list", _meta=META)
-    named = {**new, "Mcp-Method": "resources/list"}
-    assert place.asked("mara", unknown, **named)[0] == 404
+    def asked(method: str, said: str) -> tuple[int, int]:
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": said}
+        status, told = place.asked("mara", message(method, _meta=META), **headers)
+        return status, told.get("error", {}).get("code", 0)
+
+    assert asked("tools/list", "tools/list") == (200, 0)
+    assert asked("tools/list", "tools/call") == (400, -32020)
+    assert asked("resources/list", "resources/list") == (404, -32601)
 
 
 def test_what_is_no_message_too_large_or_without_a_key_is_refused(
     place: Place,
 ) -> None:
     asked = message("tools/list")
-    wrong = [
-        "",
-        "Bearer ",
-        "Bearer fm-x",
-        f"Basic {place.keys['mara']}",
-        "Bearer " + "x" * 30_000,
-    ]
-    for key in wrong:
-        status, said = place.post(asked, Authorization=key)
-        assert status in (400, 401) and "fm-x" not in said and "mara" not in said
+    mara = place.keys["mara"]
+    for key in ("", "Bearer fm-x", f"Basic {mara}", "Bearer " + "x" * 30_000):
+        status, said = place.asked("mara", asked, Authorization=key)
+        assert status in (400, 401) and "fm-x" not in str(said)
     for body in NO_MESSAGES:
         status, told = place.asked("mara", body)
         assert status == 400 and told["error"]["code"] in (-32700, -32600)
     assert place.asked("mara", b'"' + b"x" * 16_000_000 + b'"')[0] == 413
     for header in ("Host", "Origin"):
-        elsewhere = {header: "http://evil.example"}
-        assert place.asked("mara", asked, **elsewhere)[0] == 403
+        assert place.asked("mara", asked, **{header: "http://evil.example"})[0] == 403
 
 
-def test_each_key_reaches_its_own_user_until_it_is_taken_away(place: Place) -> None:
-    def grep(user: str) -> str:
-        call = message("tools/call", name="grep", arguments={"pattern": "harbour"})
-        return str(place.asked(user, call))
-
-    assert "Setubal" in grep("zoe") and "Setubal" not in grep("mara")
-    stored = place.store.parent / "config/filemem/keys.json"
-    assert not any(key in stored.read_text() for key in place.keys.values())
-    assert "Took 1 key" in place.run("serve", "keys", "remove", "zoe")
-    assert place.asked("zoe", message("ping"))[0] == 401
-    place.keys["zoe"] = place.run("serve", "keys", "add", "zoe").strip()
-    assert "Setubal" in grep("zoe")
+def test_each_key_reaches_its_own_user(place: Place) -> None:
+    call = message("tools/call", name="grep", arguments={"pattern": "harbour"})
+    assert "Setubal" in str(place.asked("zoe", call))
+    assert "Setubal" not in str(place.asked("mara", call))
