@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from filemem.chat import citations, earlier, phrases
+from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
-from filemem.chat.earlier import Summary
+from filemem.chat.earlier import RunningSummary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to
 from filemem.chat.recall import NOTHING_FOUND, quoted, recall
@@ -46,6 +46,7 @@ NO_MORE_CALLS = (
 )
 RECALL_TOKENS = 400  # of what stands beside a message for a model with tools
 TOOLLESS_RECALL_TOKENS = 1200  # for one without
+SUMMARISED_TOKENS = 6000  # of turns, in one request for a summary
 _REMEMBER = re.compile(  # matched with simplified characters
     r"\s*(?:remember that\b|remember\s*[:：]|请?记住)[\s:：,，]*", re.IGNORECASE
 )
@@ -130,7 +131,6 @@ class Conversation:
         self.written: list[str] = []  # memories that the program wrote on request
         self.log: Callable[[dict[str, Any]], object] | None = None  # of requests
         self.turn = TurnState(Passage(0, 0, user.name, "", ""))
-        self._left: Summary | None = None  # what left the prompt
         self._recorded: Transcript | None = None  # while nothing is kept
         self._toolless: Model | None = None  # the model that was found to use no tools
 
@@ -161,7 +161,7 @@ class Conversation:
 
     def answer(self, listen: Listener = ignore) -> str:
         """Answer what was said last, keep the answer, return it; raises as `say` does."""
-        turn = TurnState(self._turns()[-1], listen, config.of(self.user).steps)
+        turn = TurnState(self._turns()[-1], listen, self._settings.steps)
         self.turn = turn
         try:
             # Before a fact is kept, which is no answer.
@@ -199,6 +199,10 @@ class Conversation:
             of_what = " of what is kept" if self.kept else ""
             listen(Notice(f"Taken out{of_what}: {kinds(found)}."))
         return self.transcript.add(speaker, kept, self.now())
+
+    @property
+    def _settings(self) -> config.Config:
+        return config.of(self.user)
 
     @property
     def offline(self) -> bool:
@@ -285,7 +289,7 @@ class Conversation:
         turns = self._turns()
         if message:
             turns.append(Passage(0, 0, self.user.name, "", message))
-        start = self._window_start(turns)
+        start = window_start(turns, self._settings.window_tokens)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(
                 self.transcript.path, turns[start].line
@@ -315,7 +319,7 @@ class Conversation:
         to stand there."""
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
         has_tools = bool(self.offered)
-        wanted = not has_tools or config.of(self.user).recall == "both"
+        wanted = not has_tools or self._settings.recall == "both"
         if self.offline or not said or not wanted:
             return ""
         found = recall(
@@ -331,8 +335,7 @@ class Conversation:
     @property
     def offered(self) -> Tools:
         """The tools that the model is offered: all four, or none where it uses none."""
-        settings = config.of(self.user)
-        wanted = settings.tools and settings.recall != "before"
+        wanted = self._settings.tools and self._settings.recall != "before"
         if wanted and self._toolless is not self.model:
             return self.tools.schemas
         return []
@@ -353,57 +356,41 @@ class Conversation:
 
     # -- what left the window ----------------------------------------------------------
 
-    def _window_start(self, turns: list[Passage]) -> int:
-        return window_start(turns, config.of(self.user).window_tokens)
+    def _running_summary(self, gone: list[Passage]) -> RunningSummary:
+        return RunningSummary(self.user, self.transcript.path, gone)
 
     def _earlier(self, gone: list[Passage]) -> str:
         """Return what stands for the turns that have left the prompt.
 
-        That is the model's summary, if there is one of all of them, else how the last of
-        them begin.
+        That is the model's summary, if it is of all of them, else how the last of them
+        begin.
         """
-        if self._left and self._left.text and self._left.turns == gone:
-            return prompt.data("summary", self._left.text)
+        summary = self._running_summary(gone)
+        if summary.text and summary.count == len(gone):
+            return prompt.data("summary", summary.text)
         name = self.transcript.path or "earlier"
-        return prompt.data(name, beginnings(gone, config.of(self.user).summary_tokens))
+        return prompt.data(name, beginnings(gone, self._settings.summary_tokens))
 
     def _summarise(self) -> None:
-        """Have the model summarise the turns that have just left the prompt.
-
-        What had left before this program went on with the conversation is as it was
-        summarised then, or how its last turns begin.
-        """
+        """Have the model summarise the turns that have left the prompt since it did."""
         turns = self._turns()
-        gone = turns[: self._window_start(turns)]
-        before = self._left
-        if before is None or gone[: len(before.turns)] != before.turns:
-            before = earlier.load(self.user, self.transcript.path, gone)
-        self._left = before or Summary(gone, "")
-        leaving = gone[len(self._left.turns) :]
-        if not leaving:
+        gone = turns[: window_start(turns, self._settings.window_tokens)]
+        summary = self._running_summary(gone)
+        leaving = gone[summary.count :]
+        if not leaving or not self.transcript.path:
             return
-        text = self._summary_with(self._left, leaving)
-        self._left = Summary(gone, text)
-        if text and self.transcript.path:
-            with contextlib.suppress(FilememError, OSError):  # it is made again
-                earlier.save(self.user, self.transcript.path, self._left)
-
-    def _summary_with(self, before: Summary, leaving: list[Passage]) -> str:
-        """Ask the model for a summary with some more turns; '' where it fails."""
-        room = config.of(self.user).summary_tokens
-        so_far = before.text or beginnings(before.turns, room)
-        said = "\n".join(f"{turn.speaker}: {turn.text}" for turn in leaving)
-        rules = prompt.template("summarise").replace("{words}", str(room // 2))
-        asked = f"{prompt.data('summary so far', so_far)}\n{prompt.data('turns', said)}"
+        words = self._settings.summary_tokens // 2
+        said = beginnings(leaving, SUMMARISED_TOKENS, whole=True)
+        so_far = prompt.data("summary so far", summary.text)
+        rules = prompt.template("summarise").replace("{words}", str(words))
         messages = [
             {"role": "system", "content": rules},
-            {"role": "user", "content": asked},
+            {"role": "user", "content": f"{so_far}\n{prompt.data('turns', said)}"},
         ]
-        try:
+        # Else how they begin stands there, and it is tried again with the next message.
+        with contextlib.suppress(FilememError, OSError):
             reply = self._ask(TurnState(self.turn.said), messages, [])
-        except ModelError:
-            return ""
-        return clip_tokens(reply.text.strip(), room)
+            summary.save(clip_tokens(reply.text, self._settings.summary_tokens))
 
     # -- the tool loop -----------------------------------------------------------------
 

@@ -5,7 +5,6 @@ A file for each session in `.filemem/earlier/`. It names the turns that it is of
 """
 
 import os
-from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.store import files
@@ -17,40 +16,52 @@ from filemem.store.paths import live
 FOLDER = "earlier"
 
 
-class Summary(NamedTuple):
-    """The turns that have left the prompt, and the model's summary of them, or ''."""
+class RunningSummary:
+    """A model's summary of the first turns of a session.
 
-    turns: list[Passage]
-    text: str
+    Args:
+        folder: whose session it is.
+        path: the session; '' for one that is not kept, which has no summary.
+        gone: the turns that have left the prompt.
 
-
-def save(folder: Folder, path: str, summary: Summary) -> None:
-    """Keep the summary for the session at `path`; raises FilememError or OSError."""
-    places = [f"{live(path)}:{turn.line}" for turn in summary.turns]
-    text = " ".join(summary.text.split())
-    row = "\t".join([_digest(folder, summary.turns), text, *places])
-    place = folder.bookkeeping(f"{FOLDER}/{live(path)}")
-    with folder.locked():
-        files.make_folder(os.path.dirname(place))
-        files.write(place, f"{row}\n".encode("utf-8", "replace"))
-
-
-def load(folder: Folder, path: str, gone: list[Passage]) -> Summary | None:
-    """Return what was kept for a session of which these turns have left the prompt.
-
-    None where there is none, or it is not of the first of these turns as they are now.
+    Attributes:
+        count: of how many of these turns there is a summary.
+        text: the summary.
     """
-    try:
-        data = files.read(folder.bookkeeping(f"{FOLDER}/{live(path)}"))
-    except FilememError:
-        return None
-    digest, *rest = data.decode(errors="replace").split("\t")
-    turns = gone[: len(rest) - 1]
-    if not turns or _digest(folder, turns) != digest:
-        return None
-    return Summary(turns, rest[0])
 
+    def __init__(self, folder: Folder, path: str, gone: list[Passage]) -> None:
+        self.count = 0
+        self.text = ""
+        self._folder = folder
+        self._path = path
+        self._gone = gone
+        if path and gone:
+            self._load()
 
-def _digest(folder: Folder, turns: list[Passage]) -> str:
-    said = [f"{turn.speaker}: {turn.text}" for turn in turns]
-    return Gate(folder).digest(*said)
+    def _place(self) -> str:
+        return self._folder.bookkeeping(f"{FOLDER}/{live(self._path)}")
+
+    def _digest(self, turns: list[Passage]) -> str:
+        said = [f"{turn.speaker}: {turn.text}" for turn in turns]
+        return Gate(self._folder).digest(*said)
+
+    def _load(self) -> None:
+        """Take what was kept, if it is of the first turns as they are now."""
+        try:
+            row = files.read(self._place()).decode(errors="replace").split("\t")
+        except FilememError:
+            return
+        count = len(row) - 2
+        if count > 0 and row[0] == self._digest(self._gone[:count]):
+            self.count = count
+            self.text = row[1]
+
+    def save(self, text: str) -> None:
+        """Keep a summary of all the turns; raises FilememError or OSError."""
+        self.count = len(self._gone)
+        self.text = " ".join(text.split())
+        places = [f"{live(self._path)}:{turn.line}" for turn in self._gone]
+        row = "\t".join([self._digest(self._gone), self.text, *places])
+        with self._folder.locked():
+            files.make_folder(os.path.dirname(self._place()))
+            files.write(self._place(), f"{row}\n".encode("utf-8", "replace"))

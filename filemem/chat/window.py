@@ -74,11 +74,17 @@ def window_start(turns: Sequence[Passage], room_tokens: int) -> int:
     return start
 
 
-def beginnings(turns: Sequence[Passage], room_tokens: int) -> str:
-    """Return how the last of some turns begin, with their line numbers."""
+def beginnings(
+    turns: Sequence[Passage], room_tokens: int, *, whole: bool = False
+) -> str:
+    """Return the last of some turns that fit, with their line numbers.
+
+    Each in one line, or if `whole` all of it.
+    """
     lines: list[str] = []
     for turn in reversed(turns):
-        line = f"{turn.line or '':>4}  {turn.speaker}: {one_line(turn.text)}"
+        text = turn.text if whole else one_line(turn.text)
+        line = f"{turn.line or '':>4}  {turn.speaker}: {text}"
         room_tokens -= count_tokens(line)
         if room_tokens < 0:
             break

@@ -563,34 +563,6 @@ def test_a_store_that_is_not_there_is_asked_about(
     assert (tmp_path / "memroies").exists() == made
 
 
-def test_past_the_window_a_message_is_one_request(
-    store: Path, server: ScriptedServer
-) -> None:
-    (store / "memory_store/filemem.yaml").write_text(
-        "window_tokens: 60\nsummary_tokens: 200\nrecall: tools\n"
-    )
-    server.default = say("Noted. " + "hmm, " * 15)
-    for text in (
-        "My cat is called 糖糖. She is old.",
-        "I moved to Porto.",
-        "I play the tuba.",
-        "I sail.",
-        "Hm?",
-    ):
-        run(store, server, "-m", text, *["--resume"] * bool(server.requests))
-    prompt = [message["content"] for message in server.requests[4].body["messages"]]
-    earlier = prompt[0].partition('<memory path="sessions/')[2].partition(">\n")[2]
-    assert earlier.startswith(
-        "   6  ann: My cat is called 糖糖. She is old.\n   7  assistant: Noted. hmm, "
-    )
-    assert (
-        prompt[1] == "I sail."
-        and "tuba" in earlier
-        and said(server) == "Hm?"
-        and len(server.requests) == 5
-    )
-
-
 def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(
     store: Path, server: ScriptedServer
 ) -> None:
