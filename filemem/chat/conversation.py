@@ -152,11 +152,11 @@ class Conversation:
         """
         if not text.strip():
             raise FilememError("the message is empty; say something.")
-        *_, said, last = [None, None, *self.transcript.turns()]
-        if last and last.text == NO_ANSWER and said and said.speaker != ASSISTANT:
-            kept = Gate(self.user).clean(text).text
-            if said.text.split() == printable(kept).split():
-                return
+        turns = [turn.text for turn in self.transcript.turns()[-2:]]
+        kept = printable(Gate(self.user).clean(text).text)
+        has_failed = turns[1:] == [NO_ANSWER]
+        if has_failed and turns[0].split() == kept.split():
+            return
         self.keep(self.user.name, text, listen)
 
     def answer(self, listen: Listener = ignore) -> str:
@@ -168,7 +168,7 @@ class Conversation:
             found = self._quoted() if self.offline else ""
             turn.notice = self._keep_fact()
             if self.offline:
-                answer = self._answer_with(found)
+                answer = self._answer_with(turn.notice, found)
             else:
                 answer = self._converse(turn)
             self.keep(ASSISTANT, answer)
@@ -273,11 +273,11 @@ class Conversation:
         message = to_remember(said.text) or said.text
         return quoted(self.user, message, self.now().date(), current)
 
-    def _answer_with(self, found: str) -> str:
-        """Answer with passages, behind what the program did itself."""
+    def _answer_with(self, *parts: str) -> str:
+        """Answer with what there is of some parts, or that nothing was found."""
         nothing = phrases.NOTHING if self.kept else phrases.NOTHING_KEPT
-        parts = [part for part in (self.turn.notice, found) if part]
-        answer = "\n\n".join(parts) or said_to(self.turn.said.text, nothing)
+        answer = "\n\n".join(filter(None, parts))
+        answer = answer or said_to(self.turn.said.text, nothing)
         self.turn.shown += answer
         self.turn.stream(answer)
         return answer
