@@ -25,6 +25,7 @@ from filemem.forget.matching import (
 )
 from filemem.store.folder import (
     BOOKKEEPING,
+    PROPOSED,
     Folder,
     Progress,
     no_progress,
@@ -265,10 +266,10 @@ def removals_saying(memory: Memory, matcher: Matcher) -> list[Removal]:
 
 def removals(memory: Memory, passages: Sequence[Passage] = ()) -> list[Removal]:
     """Return the removals of some passages of a memory; of the whole for none, and where
-    it is one statement: a fact, a lesson, YAML, or front matter alone."""
+    it is one statement: a fact, a lesson, a proposal, YAML, or front matter alone."""
     last_line = memory.passages[-1].line if memory.passages else 0
     is_front_alone = 0 < last_line < memory.front_end
-    is_one = memory.kind in ("facts", "lessons") or memory.is_yaml
+    is_one = memory.kind in ("facts", "lessons", PROPOSED) or memory.is_yaml
     if passages and not (is_one or is_front_alone):
         return [_lines_of(memory, passage) for passage in passages]
     text = memory.passages[0].text if memory.passages else ""
@@ -304,7 +305,7 @@ class _Cascade:
         self.memories = dict[str, Memory]()
         self.going = dict[str, list[Removal]]()
         self.fresh = list[Removal]()  # of which no citation was looked for
-        paths = folder.paths()
+        paths = [*folder.paths(), *folder.proposals()]
         for number, path in enumerate(paths, 1):
             progress(number, len(paths))
             with contextlib.suppress(FilememError, OSError):
