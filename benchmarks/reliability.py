@@ -41,9 +41,10 @@ from filemem.importers import import_file
 from filemem.jobs import forget
 from filemem.learn.remember import remember
 from filemem.store import saved_over
-from filemem.store.folder import Folder, StoreFolder
+from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 NEW = "sessions/2026/2026-11-19-0930-the-boat.md"

@@ -29,15 +29,10 @@ from filemem.llm.model import Model, ModelError
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
 from filemem.store import config
-from filemem.store.folder import (
-    JOB_WAIT_SECONDS,
-    CurrentConversation,
-    Folder,
-    JobDone,
-    StoreFolder,
-)
+from filemem.store.folder import JOB_WAIT_SECONDS, CurrentConversation, Folder, JobDone
 from filemem.store.memory import Memory
 from filemem.store.paths import PROFILE
+from filemem.store.users import StoreFolder
 from filemem.store.zones import in_person_zone, local_now
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep

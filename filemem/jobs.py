@@ -32,15 +32,15 @@ from filemem.learn.consolidate import cost
 from filemem.learn.outcome import Applied, together
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
-from filemem.store import config, keys, scratch
+from filemem.store import config, keys
 from filemem.store.folder import (
     JOB_WAIT_SECONDS,
     Folder,
     JobDone,
     Progress,
-    StoreFolder,
     no_progress,
 )
+from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
 
 
@@ -82,7 +82,6 @@ class JobRun:
                 return self
             if self.exclusive:
                 held.enter_context(self.user.job_lock(self.wait))
-                scratch.clear(self.user)
             held.enter_context(self._history.at_work())
             self._held = held.pop_all()
         return self
@@ -192,7 +191,7 @@ def forget(
                 pass  # what was cut off is committed before it is rewritten
             facts["rewritten"] = purge.purge(History(user), plan)
         with JobRun(user, "forget", at) as run:
-            scratch.clear(user, in_use=True)
+            user.delete_copies()
             done = delete.delete(user, plan)
             notes = [] if takes_git else run.commit(done.subject, done.paths)
         done = delete.conclude(user, plan, done)
@@ -241,6 +240,8 @@ def maintain(
         return [waiting, sweep(folder, at, progress, dry=dry)]
     with contextlib.nullcontext() if dry else folder.job_lock():
         done = []
+        if not dry:
+            folder.delete_abandoned()
         learned = Applied() if dry else together(consolidated(folder, at, model))
         if learned.paths or (model and not dry):
             done.append(learned.told())

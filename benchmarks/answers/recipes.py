@@ -34,7 +34,7 @@ from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.importers import import_file
 from filemem.llm.model import Reply, ToolCall, Usage
-from filemem.store.folder import StoreFolder
+from filemem.store.users import StoreFolder
 
 from .data import Session, Turn
 

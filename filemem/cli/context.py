@@ -19,9 +19,10 @@ import click
 from filemem.cli.output import Output, OutputForm, confirmed, say, say_dim, show
 from filemem.errors import FilememError
 from filemem.store import person
-from filemem.store.folder import Folder, StoreFolder, mistyped
+from filemem.store.folder import Folder
 from filemem.store.memory import REFERENCE
 from filemem.store.roles import ROLE_NAMES
+from filemem.store.users import StoreFolder, mistyped
 from filemem.store.zones import person_zone
 from filemem.text.plain import first_few, one_line
 

@@ -23,7 +23,8 @@ from filemem.forget.sweep import explain
 from filemem.jobs import Job, UserJob
 from filemem.learn.consolidate import cost
 from filemem.store import config
-from filemem.store.folder import JobDone, StoreFolder
+from filemem.store.folder import JobDone
+from filemem.store.users import StoreFolder
 from filemem.text.plain import counted
 
 NOBODY = "There is nobody in {} yet; start with: filemem chat"

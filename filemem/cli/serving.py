@@ -19,8 +19,9 @@ from filemem.jobs import imported
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.mcp import clients, hooks, server
 from filemem.store import keys
-from filemem.store.folder import Folder, StoreFolder
+from filemem.store.folder import Folder
 from filemem.store.keys import EXPOSED, LOOPBACK
+from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
 
 HOOK_FILES = {

@@ -25,7 +25,7 @@ from filemem.importers import ImportedMemory, Skipped
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OPENAI_URL
 from filemem.store import config, files, person
-from filemem.store.folder import StoreFolder
+from filemem.store.users import StoreFolder
 from filemem.text.plain import counted
 
 MAX_LISTED = 10  # of each list of what was imported

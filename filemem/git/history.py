@@ -15,6 +15,7 @@ import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused, in_words
 from filemem.git.repository import (
@@ -26,8 +27,7 @@ from filemem.git.repository import (
     split_nul,
 )
 from filemem.store import files
-from filemem.store.folder import BOOKKEEPING, Folder, is_temporary_name
-from filemem.store.scratch import Scratch
+from filemem.store.folder import BOOKKEEPING, Folder, is_memory_name
 from filemem.text.plain import first_few, one_line
 
 RECOVERED = "Keep what jobs had written before git could commit it"
@@ -319,7 +319,8 @@ def is_kept(path: str, inside: str) -> bool:
     if path.endswith(LOGS) or name in (".gitignore", ".gitattributes"):
         return True
     is_hidden = any(part.startswith(".") for part in folders)
-    return not (not name or "\n" in path or is_hidden or is_temporary_name(name))
+    is_shown = bool(name) and "\n" not in path and not is_hidden
+    return is_shown and is_memory_name(name)
 
 
 # -- the log -------------------------------------------------------------------------
@@ -401,10 +402,14 @@ class Past(Folder):
     """
 
     def __init__(
-        self, folder: Folder, commit: Commit, moment: dt.datetime, copy: Scratch
+        self,
+        folder: Folder,
+        commit: Commit,
+        moment: dt.datetime,
+        copy: TemporaryDirectory[str],
     ) -> None:
         super().__init__(
-            os.path.join(copy.path, folder.name), folder.name, named=folder.is_own
+            os.path.join(copy.name, folder.name), folder.name, named=folder.is_own
         )
         self.store = folder.store
         self.commit = commit
@@ -441,7 +446,7 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
             f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; "
             "name a later day."
         )
-    past = Past(folder, found[0], end, Scratch(folder))
+    past = Past(folder, found[0], end, folder.scratch())
     index = f"{past.root}.index"
     repository.run(
         "read-tree", f"{past.commit.commit}:{history.prefix}", GIT_INDEX_FILE=index

@@ -23,8 +23,7 @@ from filemem.git.repository import (
     join_nul,
     read_text,
 )
-from filemem.store.folder import StoreFolder
-from filemem.store.scratch import Scratch
+from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, first_few, one_line
 
 NOTED = "Note what was recalled and imported"
@@ -241,7 +240,7 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
             held.enter_context(user.noted())
         ours = repository.resolve()
         trees = Trees(before, repository.tree(ours), after)
-        scratch = held.enter_context(Scratch(history.folder))
+        scratch = held.enter_context(history.folder.scratch())
         merge = merge_trees(repository, trees, scratch, union=True)
         carry_out(repository, merge.changes)
         paths = sorted({path for change in merge.changes for path in change.paths})

@@ -16,7 +16,6 @@ from filemem.git.merge import FileChange, Trees, carry_out, merge_trees
 from filemem.git.repository import GitError, split_nul
 from filemem.store import recalls
 from filemem.store.paths import is_archived, kind_of, live
-from filemem.store.scratch import Scratch
 from filemem.text.plain import first_few, one_line
 
 # Jobs that only move what they find; a summary alone is of their own writing.
@@ -111,7 +110,7 @@ def _reverse(history: History, commit: Commit) -> list[FileChange]:
     if all(_stays(history, commit, path) for path in split_nul(touched)):
         return []
     trees = Trees(*map(repository.tree, revisions))
-    with Scratch(history.folder) as scratch:
+    with history.folder.scratch() as scratch:
         merge = merge_trees(repository, trees, scratch, union=False)
     met = [path for path in merge.conflicts if not _stays(history, commit, path)]
     if met:

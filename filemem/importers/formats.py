@@ -13,7 +13,7 @@ from filemem.importers.coding_agents import claude_code, codex
 from filemem.importers.intake import ImportReport, Intake
 from filemem.importers.jsonl import openai_jsonl
 from filemem.importers.markdown import markdown
-from filemem.store.folder import StoreFolder
+from filemem.store.users import StoreFolder
 from filemem.store.zones import person_zone
 from filemem.text.plain import one_line
 

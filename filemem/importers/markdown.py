@@ -5,13 +5,10 @@ from collections.abc import Iterator
 from datetime import tzinfo
 
 from filemem.errors import Refused
-from filemem.importers.base import IMAGE_SUFFIXES, ImportedNote, Item, Skipped
+from filemem.importers.base import ImportedNote, Item, Skipped
 from filemem.store import files
-from filemem.store.folder import is_temporary_name
+from filemem.store.folder import SUFFIXES, is_memory_name
 from filemem.store.memory import LARGEST, parse
-
-# Attachments that may hold no NUL, by which all others are known.
-_ATTACHMENT_SUFFIXES = (*IMAGE_SUFFIXES, ".pdf", ".rtf", ".ps", ".eps")
 
 
 def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
@@ -35,7 +32,7 @@ def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
 
 def _left_out_because(entry: "os.DirEntry[str]") -> str:
     """Return why a file or a folder is not looked into; empty where it is."""
-    if is_temporary_name(entry.name):
+    if entry.name[0] in ".~":
         return "hidden, or an editor's temporary file"
     if entry.is_symlink():
         return "a link; import the file that it leads to"
@@ -46,12 +43,14 @@ def _left_out_because(entry: "os.DirEntry[str]") -> str:
 
 def _note(path: str, place: str) -> ImportedNote | Skipped:
     """Read the file at `place` as the note `path`, unless it is no text."""
+    if not is_memory_name(os.path.basename(path)):
+        return Skipped(path, f"not a note: its name has none of {', '.join(SUFFIXES)}")
     try:
         data = files.read(place, LARGEST + 1)
     except Refused as error:
         return Skipped(path, str(error))
-    if path.lower().endswith(_ATTACHMENT_SUFFIXES) or parse(path, data).binary:
-        return Skipped(path, "an attachment, not a text file")
+    if parse(path, data).binary:
+        return Skipped(path, "not a text file")
     if len(data) > LARGEST:
         limit = f"larger than {LARGEST // 1_000_000} MB"
         return Skipped(path, f"{limit}; split it into smaller files")

@@ -6,7 +6,8 @@ import os
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel, Messages, ModelError, OnText, Reply, Tools
 from filemem.store import config
-from filemem.store.folder import Folder, StoreFolder
+from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 NOTICE = (
     "No model is configured, so answers are quotes from your memories; /remember TEXT in"

@@ -22,7 +22,7 @@ from filemem.mcp.server import (
 )
 from filemem.serve import running
 from filemem.serve.running import BadRequest
-from filemem.store.folder import StoreFolder
+from filemem.store.users import StoreFolder
 
 PATH = "/mcp"
 MAX_MESSAGE_BYTES = 16_000_000

@@ -17,7 +17,7 @@ from filemem.store.memory import (
     parse,
 )
 from filemem.store.paths import PROFILE, archived, live
-from filemem.store.problems import problems_of
+from filemem.store.problems import problems_of, strays
 from filemem.text.plain import counted, one_line
 
 OLD_JOURNAL = "forgetting"  # in which earlier versions noted what they deleted
@@ -39,7 +39,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     """
     paths = folder.paths()
     references = _References(folder, paths)
-    found = [*folder.strays(), *_bookkeeping_problems(folder), *_saved_over(folder)]
+    found = [*strays(folder), *_bookkeeping_problems(folder), *_saved_over(folder)]
     for done, path in enumerate(paths, 1):
         progress(done, len(paths))
         copy = _COPY.match(path)

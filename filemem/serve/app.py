@@ -31,7 +31,7 @@ from filemem.serve import running
 from filemem.serve.proxy import Answer, Answering
 from filemem.serve.request import ChatRequest, parse
 from filemem.serve.running import BadRequest
-from filemem.store.folder import StoreFolder
+from filemem.store.users import StoreFolder
 
 NAME = "filemem"  # of the model that clients choose
 TASK_NAME = "filemem-task"  # the model without memory, for a program's own prompts

@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from io import FileIO
 
 from filemem.errors import Busy, Changed, NotFound, Refused
 
@@ -23,7 +23,6 @@ MAX_READ_BYTES = 100_000_000  # of any file that is read at once
 MAX_TRIES = 20  # of a change to a file that others keep changing
 SAVING_S = 0.05  # between two looks at a file that an editor emptied or moved aside
 SAVING_LOOKS = 6  # that are taken again
-ABANDONED_S = 60  # after which a temporary file was left by a write that was killed
 TEMPORARY = ".filemem-"  # every temporary file's name starts so, and so is hidden
 OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to write
 _FLAGS = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -83,13 +82,11 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
         Refused: it is a link or no plain file, or its permissions forbid it.
     """
     with _naming(path):
-        if os.path.lexists(path):
-            mode = os.lstat(path).st_mode
-            if stat.S_ISLNK(mode):
-                raise Refused(f"{path} is a symbolic link; name the file itself.")
-            if not stat.S_ISREG(mode):
-                remedy = "put one in its place, or choose another name"
-                raise Refused(f"{path} is not a regular file; {remedy}.")
+        if os.path.islink(path):
+            raise Refused(f"{path} is a symbolic link; name the file itself.")
+        if os.path.lexists(path) and not os.path.isfile(path):
+            remedy = "put one in its place, or choose another name"
+            raise Refused(f"{path} is not a regular file; {remedy}.")
         try:
             return os.open(path, flags | _FLAGS, 0o600)
         except PermissionError as error:
@@ -104,13 +101,33 @@ def read(path: str, limit: int | None = None) -> bytes:
     Raises:
         NotFound, Refused: as `open_regular`; without a limit, a file too large.
     """
-    with _naming(path), open(open_regular(path), "rb", buffering=0) as file:
+    with _naming(path), _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if limit is None and size > MAX_READ_BYTES:
             what = f"is larger than {MAX_READ_BYTES // 1_000_000} MB"
             remedy = "too large to be read; make it smaller, or move it away"
             raise Refused(f"{path} {what}, {remedy}.")
         return file.read(size if limit is None else min(size, limit))
+
+
+def settle(path: str, flags: int = os.O_RDONLY) -> FileIO:
+    """Open a file that an editor may be saving: some empty it, or move it aside.
+
+    Raises:
+        NotFound, Refused: as `open_regular`, after a few more looks.
+    """
+    for _ in range(SAVING_LOOKS):
+        with suppress(NotFound):
+            file = _opened(path, flags)
+            if os.fstat(file.fileno()).st_size:
+                return file
+            file.close()
+        time.sleep(SAVING_S)
+    return _opened(path, flags)
+
+
+def _opened(path: str, flags: int = os.O_RDONLY) -> FileIO:
+    return FileIO(open_regular(path, flags), "r" if flags == os.O_RDONLY else "r+")
 
 
 # -- folders and names -------------------------------------------------------------
@@ -220,9 +237,9 @@ def _written(
 def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     """Replace a file's bytes by `change(bytes)`, by compare-and-swap.
 
-    Where a person saves in between, `change` is asked again with their bytes. A rename
-    of theirs in the microseconds between our last look and our own rename cannot be
-    told by calls that every system has.
+    Where a person saves in between, `change` is asked again with their bytes. A save
+    in the microseconds between our last look and our own rename cannot be told by
+    calls that every system has.
 
     Returns:
         False where `change` returned None or the same bytes.
@@ -252,6 +269,11 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     raise Changed(f"{path} keeps changing on disk; save it and try again.")
 
 
+def _reread(file: FileIO) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
 def append(path: str, data: bytes) -> None:
     """Add whole lines at the end of a file, durably, on a line of their own.
 
@@ -276,14 +298,14 @@ def log(path: str, lines: bytes, *, durably: bool = True) -> int:
     A kill may tear the last line, which then says nothing; the next one begins anew.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-    with _naming(path), open(open_regular(path, flags), "r+b", buffering=0) as file:
+    with _naming(path), _opened(path, flags) as file:
         is_new = not _write_end(file, lines, durably=durably)
         if is_new and durably:
             sync_folder(os.path.dirname(path) or ".")
         return file.tell()
 
 
-def _write_end(file: BinaryIO, data: bytes, *, durably: bool = True) -> int:
+def _write_end(file: FileIO, data: bytes, *, durably: bool = True) -> int:
     """Write whole lines behind a file's last byte, and return where it ended before.
 
     Raises:
@@ -308,34 +330,6 @@ def _write_end(file: BinaryIO, data: bytes, *, durably: bool = True) -> int:
     return size
 
 
-def settle(path: str, flags: int = os.O_RDONLY) -> BinaryIO:
-    """Open a file that an editor may be saving: some empty it, or move it aside.
-
-    Raises:
-        NotFound, Refused: as `open_regular`, after a few more looks.
-    """
-    mode = "rb" if flags == os.O_RDONLY else "r+b"
-    for looks_left in range(SAVING_LOOKS, -1, -1):
-        is_last = not looks_left
-        try:
-            file: Any = open(open_regular(path, flags), mode, buffering=0)  # noqa: SIM115
-        except NotFound:
-            if is_last:
-                raise
-        else:
-            if is_last or os.fstat(file.fileno()).st_size:
-                break
-            file.close()
-        time.sleep(SAVING_S)
-    settled: BinaryIO = file
-    return settled
-
-
-def _reread(file: BinaryIO) -> bytes:
-    file.seek(0)
-    return file.read()
-
-
 # -- who writes --------------------------------------------------------------------
 
 
@@ -348,30 +342,22 @@ def lock(path: str, wait: float = 10.0) -> Iterator[None]:
     """
     end = time.monotonic() + wait
     while True:
-        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT)
-        with open(descriptor, "r+b", buffering=0) as file:
-            if _lock(descriptor):
-                # Else it was deleted while we waited, and others lock a new one.
-                if _is_at(file, path):
-                    yield
-                    return
-            elif time.monotonic() >= end:
-                what = f"another process has held {path} for {wait:g} s"
-                raise Busy(f"{what}; try again when it is done.")
-            else:
+        with _opened(path, os.O_RDWR | os.O_CREAT) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    what = f"another process has held {path} for {wait:g} s"
+                    raise Busy(f"{what}; try again when it is done.") from None
                 time.sleep(0.005)
+                continue
+            # Else it was deleted while we waited, and others lock a new one.
+            if _is_at(file, path):
+                yield
+                return
 
 
-def _lock(descriptor: int) -> bool:
-    """Take the lock of an open file, which ends as it is closed; False if held."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_at(file: BinaryIO, path: str) -> bool:
+def _is_at(file: FileIO, path: str) -> bool:
     """Tell whether an open file is the one that has the name now."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))

@@ -5,39 +5,34 @@ user's lock, readers none.
 """
 
 import contextlib
-import functools
-import itertools
 import os
 import re
+import tempfile
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
-from filemem.errors import Busy, FilememError, NotFound, Problem, Refused
+from filemem.errors import Busy, FilememError, NotFound, Refused
 from filemem.store import files, person
 from filemem.store.encodings import UTF_8, encoding_of
-from filemem.store.files import MAX_DEPTH, MAX_NAME_BYTES, too_far, walk
+from filemem.store.files import MAX_NAME_BYTES, too_far, walk
 from filemem.store.memory import LARGEST, Memory, parse
 from filemem.store.paths import archived, live, numbered
-from filemem.store.roles import ROLE_NAMES
 from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
-JOB_WAIT_SECONDS = 0.5  # that a job waits for another
 PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
-# What editors, browsers, diff3 and patch put behind a name.
-_LEFT_SUFFIXES = (
-    *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
-    *("___jb_tmp___", "___jb_old___", "___jb_bak___"),
-    *(f".sw{letter}" for letter in "abcdefghijklmnop"),
-)
-_MEMORY_SUFFIXES = (".md", ".txt", ".yaml", ".yml")
-_SAVES = re.compile(r".*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$")  # nano, Kate
-_LEFT_NAMES = ("4913", "thumbs.db", "desktop.ini", "icon\r")  # Vim, Windows, macOS
+SUFFIXES = (".md", ".markdown", ".txt", ".text", ".org", ".rst", ".yaml", ".yml")
+"""How the names of memories end, in any case."""
+JOB_WAIT_SECONDS = 0.5  # that a job waits for another
 MAX_NAMES = 9_999  # that are tried for a new memory: -2, -3, …
-
+ABANDONED_SECONDS = 60  # after which a temporary file was left by a write that died
+COPIES_SECONDS = 86_400  # after which a copy of the past is nobody's any more
+_COPIES = "tmp"  # their folder in the bookkeeping
 
 Progress = Callable[[int, int], None]
 """Told how much is done, and of how much."""
@@ -105,7 +100,7 @@ class Folder:
         # What others keep of it for as long as it lives.
         self.cached: dict[str, Any] = {}
 
-    @functools.cached_property
+    @cached_property
     def is_own(self) -> bool:
         """Whether its wishes on how to behave count, and are not data alone.
 
@@ -137,18 +132,6 @@ class Folder:
         found = walk(f"{self.root}/{PROPOSED}", enters)
         return sorted(f"{PROPOSED}/{path}" for path, entry in found if is_memory(entry))
 
-    def strays(self) -> Iterator[Problem]:
-        """Yield what lies in the folder and is not a memory, though it may look like
-        one: links, devices, unreadable folders."""
-
-        def should_enter(path: str, entry: "os.DirEntry[str]") -> bool:
-            return path == BOOKKEEPING or enters(path, entry)
-
-        for path, entry in walk(self.root, should_enter):
-            fault = _fault_of(path, entry)
-            if fault:
-                yield Problem(one_line(path), 1, *fault)
-
     # -- containment ---------------------------------------------------------------
 
     def bookkeeping(self, name: str = "") -> str:
@@ -157,13 +140,8 @@ class Folder:
         Raises:
             Refused: a link leads there.
         """
-        where = f"{self.root}/{BOOKKEEPING}"
-        if name:
-            where = f"{where}/{name}"
-            if files.through_link(where):
-                what = "goes through a symbolic link, which is not followed"
-                raise Refused(f"the path to {where} {what}; delete that link.")
-        return where
+        where = os.path.join(self.root, BOOKKEEPING, name).rstrip("/")
+        return _without_link(where, where) if name else where
 
     def absolute(self, path: str) -> str:
         """Return the place of `path` on disk.
@@ -171,11 +149,7 @@ class Folder:
         Raises:
             Refused: it would lead out of the folder or into its bookkeeping.
         """
-        where = self._named(path)
-        if files.through_link(where):
-            what = "leads through a symbolic link, which is not followed"
-            raise Refused(f"{one_line(path, 80)} {what}; name the file itself.")
-        return where
+        return _without_link(self._named(path), path)
 
     def _named(self, path: str) -> str:
         """Return the place that a path names, whatever lies along the way."""
@@ -192,6 +166,8 @@ class Folder:
             raise Refused(f"{shown} is too long for a memory's path; shorten it.")
         return f"{self.root}/{path}"
 
+    # -- finding -------------------------------------------------------------------
+
     def locate(self, path: str) -> str:
         """Return where a memory lies now: as named, or in the archive.
 
@@ -206,31 +182,17 @@ class Folder:
         for candidate in named:
             where = self.absolute(candidate)
             if os.path.isdir(where):
-                raise Refused(self._is_folder(path))
+                raise Refused(f"{one_line(path)} is a folder; name a file in it.")
             if os.path.lexists(where):
                 return candidate
         paths = self.paths()
-        if not path.isascii():
-            wanted = {_normal(candidate) for candidate in named}
-            for candidate in paths:
-                if _normal(candidate) in wanted:
-                    return candidate
+        wanted = {normal_form(candidate) for candidate in named}
+        for candidate in paths:
+            if normal_form(candidate) in wanted:
+                return candidate
         hint = "list or search for it" if paths else "there is no memory yet"
-        hint = self._nearest(path) or hint
+        hint = _nearest(path, paths) or hint
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
-
-    def _is_folder(self, path: str) -> str:
-        """Return the sentence on a path that names a folder, with files in it."""
-        above = path.rstrip("/") + "/"
-        inside = [name for name in self.paths() if name.startswith(above)][:3]
-        examples = f", such as {', '.join(inside)}" if inside else ""
-        return f"{one_line(path)} is a folder; name a file in it{examples}."
-
-    def no_match(self, glob: str) -> NotFound:
-        """Return the error for a glob that names no file."""
-        examples = "facts/** and sessions/2026/** are examples of globs"
-        hint = self._nearest(glob) or examples
-        return NotFound(f"no file matches {one_line(glob)}; {hint}.")
 
     def existing(self, path: str) -> Iterator[str]:
         """Yield where a memory lies: live, in the archive, or for a moment both."""
@@ -239,20 +201,13 @@ class Folder:
                 if os.path.lexists(self.absolute(candidate)):
                     yield candidate
 
-    def _nearest(self, path: str) -> str:
-        """Return the paths most like a wrong one, said as a remedy; '' for none."""
-        words = [word for word in re.split(r"[/\W_]+", path.lower()) if len(word) > 2]
+    def no_match(self, glob: str) -> NotFound:
+        """Return the error for a glob that names no file."""
+        examples = "facts/** and sessions/2026/** are examples of globs"
+        hint = _nearest(glob, self.paths()) or examples
+        return NotFound(f"no file matches {one_line(glob)}; {hint}.")
 
-        def shared(other: str) -> int:
-            return sum(word in other.lower() for word in words)
-
-        likely = sorted(self.paths(), key=shared, reverse=True)[:300]
-        close = nearest(path, likely, 3, 0.5)
-        if not close:
-            close = [other for other in likely[:3] if shared(other)]
-        return f"nearest: {', '.join(close)}" if close else ""
-
-    # -- reading and writing -------------------------------------------------------
+    # -- reading -------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _worded(self, path: str) -> Iterator[None]:
@@ -291,6 +246,8 @@ class Folder:
                 return self.memory(place)
         return None
 
+    # -- who writes ----------------------------------------------------------------
+
     def make(self) -> None:
         """Create the user's folder and its bookkeeping."""
         files.make_folder(self.bookkeeping())
@@ -316,8 +273,6 @@ class Folder:
     def job_lock(self, wait: float = JOB_WAIT_SECONDS) -> Iterator[None]:
         """Run as the only job on this user's memories; it may consist of jobs.
 
-        What killed writes of the program have left is deleted.
-
         Raises:
             Busy: another job is running.
         """
@@ -333,56 +288,9 @@ class Folder:
                 raise Busy(f"{what}; try again when it is done.") from None
             self._at_work = threading.get_ident()
             held.callback(setattr, self, "_at_work", 0)
-            with contextlib.suppress(FilememError, OSError):
-                self._delete_abandoned()
             yield
 
-    def _delete_abandoned(self) -> None:
-        """Delete what killed writes of the program left, never what a person saved."""
-        own = f"{BOOKKEEPING}/{files.TEMPORARY}"
-        oldest = time.time() - files.ABANDONED_S
-        for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
-            is_ours = entry.name.startswith(files.OURS) or path.startswith(own)
-            if is_ours and entry.stat(follow_symlinks=False).st_mtime < oldest:
-                with self.locked():
-                    files.delete(f"{self.root}/{path}")
-
-    def move(
-        self, targets: Mapping[str, str], progress: Progress = no_progress
-    ) -> dict[str, str]:
-        """Move memories, each to its target; return a sentence for each that stayed.
-
-        The names are made durable once for each folder, those that files went to first.
-        """
-        stayed: dict[str, str] = {}
-        came: dict[str, None] = {}  # the folders to which files went
-        left: dict[str, None] = {}  # and from which
-        for done, (source, target) in enumerate(targets.items()):
-            if done % 500 == 0:
-                progress(done, len(targets))
-            if source in self.drafts:
-                stayed[source] = draft_stays(source)
-                continue
-            with self.locked():
-                try:
-                    origin = self.absolute(source)
-                    goal = self.absolute(target)
-                    if os.path.dirname(goal) not in came:
-                        files.make_folder(os.path.dirname(goal))
-                    reason = _rename(origin, goal, target)
-                    if reason:
-                        reason = f"{source} {reason}"
-                except FilememError as error:
-                    reason = str(error)
-            if reason:
-                stayed[source] = reason
-            else:
-                came[os.path.dirname(goal)] = None
-                left[os.path.dirname(origin)] = None
-        for place in came | left:
-            files.sync_folder(place)
-        progress(len(targets), len(targets))
-        return stayed
+    # -- writing -------------------------------------------------------------------
 
     def create(self, path: str, text: str | bytes) -> str:
         """Write a new memory and return its path, the next free one with -2, -3, …
@@ -394,7 +302,7 @@ class Folder:
         """
         data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         with self.locked():
-            for candidate in itertools.islice(numbered(path), MAX_NAMES):
+            for candidate in islice(numbered(path), MAX_NAMES):
                 places = (live(candidate), archived(candidate))
                 if any(os.path.lexists(self._named(place)) for place in places):
                     continue
@@ -424,45 +332,87 @@ class Folder:
         with self.locked(), self._worded(path):
             return files.edit(self.absolute(path), changed)
 
+    def move(
+        self, targets: Mapping[str, str], progress: Progress = no_progress
+    ) -> dict[str, str]:
+        """Move memories, each to its target; return a sentence for each that stayed.
 
-def _refuse_encoding(path: str, data: bytes) -> None:
-    """Raise Refused for a text that is in another encoding than UTF-8."""
-    encoding = encoding_of(data)
-    if encoding != UTF_8:
-        what = f"{path} is {encoding.upper()}, which is never rewritten"
-        raise Refused(f"{what}; save it as UTF-8, then try again.")
+        The names are made durable once for each folder, those that files went to first.
+        """
+        stayed: dict[str, str] = {}
+        came: dict[str, None] = {}  # the folders to which files went
+        left: dict[str, None] = {}  # and from which
+        for done, (source, target) in enumerate(targets.items()):
+            if done % 500 == 0:
+                progress(done, len(targets))
+            if source in self.drafts:
+                stayed[source] = draft_stays(source)
+                continue
+            try:
+                with self.locked():
+                    origin = self.absolute(source)
+                    goal = self.absolute(target)
+                    if os.path.dirname(goal) not in came:
+                        files.make_folder(os.path.dirname(goal))
+                    _rename(origin, goal, source, target)
+            except FilememError as error:
+                stayed[source] = str(error)
+                continue
+            came[os.path.dirname(goal)] = None
+            left[os.path.dirname(origin)] = None
+        for place in came | left:
+            files.sync_folder(place)
+        progress(len(targets), len(targets))
+        return stayed
+
+    # -- copies, and what killed processes leave -----------------------------------------
+
+    def scratch(self) -> "tempfile.TemporaryDirectory[str]":
+        """Make an empty private folder for copies of memories, which is deleted when
+        it is closed or its object goes; raise OSError or Refused."""
+        above = self.bookkeeping(_COPIES)
+        files.make_folder(above)
+        return tempfile.TemporaryDirectory(dir=above)
+
+    def delete_copies(self, older_than_seconds: float = 0) -> None:
+        """Delete copies of memories that processes have left, or may still use."""
+        before = time.time() - older_than_seconds
+        above = self.bookkeeping(_COPIES)
+        for name in os.listdir(above) if os.path.isdir(above) else ():
+            with contextlib.suppress(FilememError, OSError):
+                if os.lstat(f"{above}/{name}").st_mtime <= before:
+                    files.remove(f"{above}/{name}")
+
+    def delete_abandoned(self) -> None:
+        """Delete what killed processes left, never what a person saved."""
+        self.delete_copies(COPIES_SECONDS)
+        own = f"{BOOKKEEPING}/{files.TEMPORARY}"
+        before = time.time() - ABANDONED_SECONDS
+        for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
+            is_ours = entry.name.startswith(files.OURS) or path.startswith(own)
+            with contextlib.suppress(FilememError, OSError):
+                if is_ours and entry.stat(follow_symlinks=False).st_mtime < before:
+                    files.delete(f"{self.root}/{path}")
 
 
-def draft_stays(path: str) -> str:
-    """Return the sentence on a memory that is not moved, as a person is still at it."""
-    return f"{path} stays: it has changes of yours that are not committed; commit them."
+# -- which files are memories -----------------------------------------------------------
 
 
-def is_temporary_name(name: str) -> bool:
-    """Tell whether this is an editor's or a download's file, and never a memory."""
-    lower = name.lower()
-    if name[0] == "." or lower in _LEFT_NAMES or lower.startswith("~$"):
-        return True
-    if lower.endswith(_LEFT_SUFFIXES):
-        return True
-    if lower.endswith(_MEMORY_SUFFIXES):
-        return False
-    is_emacs = len(lower) > 1 and lower[0] == lower[-1] == "#"
-    return is_emacs or _SAVES.match(lower) is not None
+def is_memory_name(name: str) -> bool:
+    """Tell whether a file's name is that of a memory, and not an editor's own."""
+    return name[0] not in ".~" and name.lower().endswith(SUFFIXES)
 
 
 def is_unprintable(name: str) -> bool:
     """Tell whether nobody can type or print a name: control characters, no UTF-8."""
-    if "\\" in name:
+    if "\\" in name or not {"\t", "\n"}.isdisjoint(name):
         return True
-    if name.isprintable():
-        return False
-    return escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name)
+    return not name.isprintable() and escape_controls(name) != name
 
 
 def is_memory(entry: "os.DirEntry[str]") -> bool:
     """Tell whether this is a memory's file."""
-    if is_unprintable(entry.name) or is_temporary_name(entry.name):
+    if is_unprintable(entry.name) or not is_memory_name(entry.name):
         return False
     return entry.is_file(follow_symlinks=False)
 
@@ -474,170 +424,64 @@ def enters(path: str, entry: "os.DirEntry[str]") -> bool:
     return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
 
 
-class _Fault(NamedTuple):
-    what: str
-    remedy: str
+# -- sentences and small steps ----------------------------------------------------------
 
 
-def _fault_of(path: str, entry: "os.DirEntry[str]") -> _Fault | None:
-    """Return what is wrong with an entry that may look like a memory; None for none."""
-    is_ours = path.split("/")[0] == BOOKKEEPING
-    is_hidden = entry.name[0] == "."
-    if entry.name.startswith(files.TEMPORARY):
-        # The next job deletes it where it is the program's own.
-        return _Fault("left by a write that was cut off", "look at it, then delete it")
-    if entry.is_symlink() and (is_ours or not is_hidden):
-        remedy = "put the file itself here, or delete the link"
-        return _Fault("a symbolic link, not followed", remedy)
-    if is_ours or is_hidden:
-        return None
-    if is_unprintable(entry.name):
-        what = "its name holds a backslash, control characters or no UTF-8"
-        return _Fault(f"{what}, so it is not read", "rename it")
-    if entry.is_dir(follow_symlinks=False):
-        if too_far(path):
-            what = (
-                f"more than {MAX_DEPTH} folders deep or too long a path, and not read"
-            )
-            return _Fault(what, "move it")
-    elif not entry.is_file(follow_symlinks=False):
-        return _Fault("no plain file", "delete it")
-    if not os.access(entry.path, os.R_OK):
-        remedy = "give its owner the right to read it (chmod u+r)"
-        return _Fault("not readable", remedy)
-    return None
+def draft_stays(path: str) -> str:
+    """Return the sentence on a memory that is not moved, as a person is still at it."""
+    return f"{path} stays: it has changes of yours that are not committed; commit them."
 
 
-def _rename(origin: str, goal: str, target: str) -> str:
-    """Rename a file to a free name; return why it stays, '' where it went.
+def normal_form(name: str) -> str:
+    """Return a name in Unicode's normal form NFC, as a store compares it."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _without_link(where: str, shown: str) -> str:
+    """Return a place to which no link leads; raise Refused."""
+    if files.through_link(where):
+        what = "leads through a symbolic link, which is not followed"
+        raise Refused(f"{one_line(shown, 80)} {what}; name the file itself.")
+    return where
+
+
+def _refuse_encoding(path: str, data: bytes) -> None:
+    """Raise Refused for a text that is in another encoding than UTF-8."""
+    encoding = encoding_of(data)
+    if encoding != UTF_8:
+        what = f"{path} is {encoding.upper()}, which is never rewritten"
+        raise Refused(f"{what}; save it as UTF-8, then try again.")
+
+
+def _rename(origin: str, goal: str, source: str, target: str) -> None:
+    """Rename a file to a free name.
 
     Where both names have the same text, one of the two files goes.
+
+    Raises:
+        NotFound, Refused: it is gone, or the target is another text.
     """
     try:
         files.rename_new(origin, goal)
     except FileNotFoundError:
-        return "is gone; nothing was moved."
+        raise NotFound(f"{source} is gone; nothing was moved.") from None
     except FileExistsError:
-        if not os.path.samefile(origin, goal) and files.read(origin) != files.read(
-            goal
-        ):
-            return f"stays: {target} is another text; rename one of the two."
+        is_same = os.path.samefile(origin, goal)
+        if not is_same and files.read(origin) != files.read(goal):
+            what = f"{source} stays: {target} is another text"
+            raise Refused(f"{what}; rename one of the two.") from None
         files.delete(origin)
-    return ""
 
 
-# -- a store --------------------------------------------------------------------------
+def _nearest(path: str, paths: list[str]) -> str:
+    """Return the paths most like a wrong one, said as a remedy; '' for none."""
+    words = [word for word in re.split(r"[/\W_]+", path.lower()) if len(word) > 2]
 
-_DEVICES = {"con", "prn", "aux", "nul"}  # names that Windows keeps for itself
-for _number in range(1, 10):
-    _DEVICES |= {f"com{_number}", f"lpt{_number}"}
-MAX_USER_NAME_BYTES = 200
+    def shared(other: str) -> int:
+        return sum(word in other.lower() for word in words)
 
-
-def mistyped(name: str, known: Iterable[str]) -> str:
-    """Return the known user whose name is nearly so, or ''.
-
-    That is in another case, with other accents, or in small letters a letter apart.
-    """
-    spelt = {_without_accents(other): other for other in known if other != name}
-    wanted = _without_accents(name)
-    likeness = 0.74 if wanted.islower() and len(wanted) > 2 else 1
-    near = nearest(wanted, spelt, 1, likeness)
-    return spelt[near[0]] if near else ""
-
-
-def _without_accents(name: str) -> str:
-    signs = unicodedata.normalize("NFD", name.casefold())
-    return "".join(sign for sign in signs if not unicodedata.combining(sign))
-
-
-def _fault_of_name(name: str) -> str:
-    """Return what is wrong with a user's name, as the end of a sentence, or ""."""
-    if not name:
-        return "it is empty"
-    if name[0] in ".-" or name[-1] == ".":
-        return "it may not start with a dot or hyphen, nor end with a dot"
-    for sign in name:
-        if unicodedata.category(sign)[0] not in "LMN" and sign not in "-_.":
-            allowed = "letters and digits of any script, -, _ and ."
-            return f"it may hold {allowed} but not {one_line(repr(sign))}"
-    if len(name.encode("utf-8", "replace")) > MAX_USER_NAME_BYTES:
-        return f"it is longer than {MAX_USER_NAME_BYTES} bytes"
-    lower = name.lower()
-    if lower.partition(".")[0] in _DEVICES or lower == "filemem.yaml":
-        return "that name is reserved"
-    return ""
-
-
-class StoreFolder:
-    """A folder with one folder per user.
-
-    Args:
-        root: where it lies; it may not exist yet.
-        named: whether the person named it, or it merely lies where they stand.
-    """
-
-    def __init__(self, root: str | os.PathLike[str], *, named: bool = True) -> None:
-        self.root = os.path.realpath(os.path.expanduser(root))
-        self._named = named
-
-    def users(self) -> list[str]:
-        """Return the names, in normal form NFC, of everyone who has a folder here."""
-        return sorted({_normal(name) for name in self._folder_names()})
-
-    def _folder_names(self) -> list[str]:
-        """Return the names of users' folders as the disk has them."""
-        names = list[str]()
-        with (
-            contextlib.suppress(FileNotFoundError, NotADirectoryError),
-            os.scandir(self.root) as entries,
-        ):
-            for entry in entries:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if is_folder and not _fault_of_name(_normal(entry.name)):
-                    names.append(entry.name)
-        return names
-
-    def folder(self, name: str) -> Folder:
-        """Return one user's folder; nothing is created.
-
-        Names are compared in normal form NFC, and where the disk tells no case, in any.
-
-        Raises:
-            Refused: the name could lead elsewhere, or is that of a role.
-        """
-        name = _normal(name)
-        shown = one_line(name) or "an empty name"
-        fault = _fault_of_name(name)
-        if not fault:
-            name, place = self._place(name)
-            if name.casefold() in ROLE_NAMES and not os.path.isdir(place):
-                fault = "it is the name of a role; choose another"
-        if fault:
-            raise Refused(f"{shown} cannot be a user's name: {fault}.")
-        is_taken = os.path.exists(place) and not os.path.isdir(place)
-        if os.path.islink(place) or is_taken:
-            what = f"{name} in the store is not a folder of its own"
-            raise Refused(f"{name} cannot be a user: {what}; rename it.")
-        return Folder(place, name, named=self._named)
-
-    def _place(self, name: str) -> tuple[str, str]:
-        """Return a user's name and the place of the folder as they are on disk."""
-        place = os.path.join(self.root, name)
-        if not os.path.lexists(place) and not name.isascii():
-            for other in self._folder_names():
-                if _normal(other) == name:
-                    return name, os.path.join(self.root, other)
-        swapped = os.path.join(self.root, name.swapcase())
-        if os.path.exists(swapped):
-            known = self.users()
-            # Another user, or a system for which the two are one name.
-            for other in known if name not in known else ():
-                there = os.path.join(self.root, other)
-                if os.path.exists(place) and os.path.samefile(there, place):
-                    return other, there
-        return name, place
-
-
-def _normal(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
+    likely = sorted(paths, key=shared, reverse=True)[:300]
+    close = nearest(path, likely, 3, 0.5)
+    if not close:
+        close = [other for other in likely[:3] if shared(other)]
+    return f"nearest: {', '.join(close)}" if close else ""

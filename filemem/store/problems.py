@@ -1,10 +1,14 @@
-"""The mistakes in a memory's file, each with its line and its remedy."""
+"""What is wrong in a user's folder and in a memory's file, each with its remedy."""
 
+import os
 from collections.abc import Iterator
 
 from filemem.errors import Problem
+from filemem.store import files
 from filemem.store.encodings import UTF_8
 from filemem.store.fields import FIELDS, day_of
+from filemem.store.files import MAX_DEPTH, too_far, walk
+from filemem.store.folder import BOOKKEEPING, SUFFIXES, Folder, enters, is_unprintable
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.paths import starts_with_no_date, when_of
 from filemem.text.plain import one_line
@@ -63,3 +67,46 @@ def _in_fields(memory: Memory) -> Iterator[Problem]:
             what = f"{key} is {one_line(repr(value), 40)}"
             remedy = f"{key} is {field.rule}"
             yield Problem(memory.path, memory.line_of(key), what, remedy)
+
+
+def strays(folder: Folder) -> Iterator[Problem]:
+    """Yield what lies in a folder and is not a memory, though it may look like one:
+    links, devices, unreadable folders."""
+
+    def should_enter(path: str, entry: "os.DirEntry[str]") -> bool:
+        return path == BOOKKEEPING or enters(path, entry)
+
+    for path, entry in walk(folder.root, should_enter):
+        fault = _fault_of(path, entry)
+        if fault:
+            what, _, remedy = fault.partition("; ")
+            yield Problem(one_line(path), 1, what, remedy)
+
+
+def _fault_of(path: str, entry: "os.DirEntry[str]") -> str:
+    """Return what is wrong with an entry that may look like a memory, and its remedy."""
+    is_ours = path.split("/")[0] == BOOKKEEPING
+    is_hidden = entry.name[0] == "."
+    is_folder = entry.is_dir(follow_symlinks=False)
+    is_file = entry.is_file(follow_symlinks=False)
+    if entry.name.startswith(files.TEMPORARY):
+        # `maintain` deletes it where it is the program's own.
+        return "left by a write that was cut off; look at it, then delete it"
+    if entry.is_symlink() and (is_ours or not is_hidden):
+        what = "a symbolic link, not followed"
+        return f"{what}; put the file itself here, or delete the link"
+    if is_ours or is_hidden:
+        return ""
+    if is_unprintable(entry.name):
+        what = "its name holds a backslash, control characters or no UTF-8"
+        return f"{what}, so it is not read; rename it"
+    if is_folder and too_far(path):
+        what = f"more than {MAX_DEPTH} folders deep or too long a path"
+        return f"{what}, and not read; move it"
+    if not is_folder and not is_file:
+        return "no plain file; delete it"
+    if not os.access(entry.path, os.R_OK):
+        return "not readable; give its owner the right to read it (chmod u+r)"
+    if is_file and not any(suffix in entry.name.lower() for suffix in SUFFIXES):
+        return f"not read, as its name has none of {', '.join(SUFFIXES)}; rename it"
+    return ""

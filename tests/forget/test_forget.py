@@ -21,10 +21,11 @@ from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.overview import problems
 from filemem.store import recalls
-from filemem.store.folder import Folder, StoreFolder
+from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.passages import format_turn
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"
 FACT = "facts/2026/2026-11-18-the-word.md"

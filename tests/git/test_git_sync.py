@@ -163,7 +163,7 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
             FACT,
             f"---\nimportance: {weight}\nsource: x.md:1\n---\nPrefers {tea}.\n",
         )
-        change(user, "notes/tea.png", f"\0{tea}")  # which no lines tell apart
+        change(user, "notes/picture.md", f"\0{tea}")  # which no lines tell apart
     synced(one)
     done = synced(two)
     both = "was changed on both machines in the same lines; it now holds both versions."
@@ -171,12 +171,12 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
     assert sorted(done[:-1]) == [
         f"filemem.yaml {both}",
         f"mara/{FACT} {both}",
-        f"mara/notes/tea.png {kept}",
+        f"mara/notes/picture.md {kept}",
     ]
-    assert git(two.root, "show", "HEAD^2:mara/notes/tea.png") == "\0black tea"
+    assert git(two.root, "show", "HEAD^2:mara/notes/picture.md") == "\0black tea"
     synced(one)
     for user in machines:
-        assert user.read("notes/tea.png") == "\0乌龙茶".encode()
+        assert user.read("notes/picture.md") == "\0乌龙茶".encode()
         assert user.memory(FACT).lines[-2:] == ["Prefers 乌龙茶.", "Prefers black tea."]
         assert (
             User(user).grep("black")

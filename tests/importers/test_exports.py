@@ -19,7 +19,7 @@ import pytest
 from filemem.errors import FilememError
 from filemem.importers import import_file
 from filemem.importers.base import parse_time
-from filemem.store.folder import StoreFolder
+from filemem.store.users import StoreFolder
 
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

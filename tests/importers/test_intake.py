@@ -277,7 +277,7 @@ def vault(tmp_path: Path) -> Path:
 def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(
     mara: User, vault: Path
 ) -> None:
-    (vault / "plain").write_bytes(b"caf\xe9")
+    (vault / "plain.txt").write_bytes(b"caf\xe9")
     texts = {
         f"notes/{path.relative_to(vault)}": path.read_bytes()
         for path in vault.rglob("*")

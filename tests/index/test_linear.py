@@ -19,9 +19,10 @@ from filemem.forget.plan import plan_for
 from filemem.importers import import_file
 from filemem.learn import consolidate
 from filemem.overview import problems
-from filemem.store.folder import Folder, StoreFolder
+from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
 from filemem.store.transcript import create
+from filemem.store.users import StoreFolder
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 OLD = dt.datetime(2026, 5, 20, 9, 30, tzinfo=dt.UTC)

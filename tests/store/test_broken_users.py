@@ -6,8 +6,8 @@ from pathlib import Path
 from programs import filemem
 
 from filemem import Store
-from filemem.store.folder import StoreFolder
 from filemem.store.passages import turns
+from filemem.store.users import StoreFolder
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n- **Bob** 09:31: Nice. Where?\n"
 TALK += (

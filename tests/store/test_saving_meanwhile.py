@@ -24,10 +24,11 @@ from filemem.importers import import_file
 from filemem.jobs import forget
 from filemem.learn import consolidate
 from filemem.store.facts import set_front
-from filemem.store.folder import Folder, StoreFolder
+from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
 from filemem.store.paths import archived
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 LATER = dt.datetime(2028, 11, 20, 9, 30, tzinfo=dt.UTC)

@@ -13,6 +13,7 @@ from filemem import Store, User
 from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.learn.remember import remember
+from filemem.store import files
 from filemem.store.folder import Folder
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
@@ -67,10 +68,10 @@ def store(where: Path, user: str = "mara") -> Folder:
 
 def write(user: Folder, path: str, text: str) -> Path:
     """Let the machine write a memory, as its jobs do."""
-    if path not in user.paths():
-        assert user.create(path, text) == path
-    user.edit(path, lambda _: text.encode())
-    return Path(user.root) / path
+    place = user.absolute(path)
+    files.make_folder(os.path.dirname(place))
+    files.write(place, text.encode())
+    return Path(place)
 
 
 def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:

@@ -1,0 +1,116 @@
+"""A store: a folder with one folder for each user."""
+
+import contextlib
+import os
+import unicodedata
+from collections.abc import Iterable
+
+from filemem.errors import Refused
+from filemem.store.folder import Folder, normal_form
+from filemem.store.roles import ROLE_NAMES
+from filemem.text.plain import nearest, one_line
+
+MAX_USER_NAME_BYTES = 200
+MIN_LIKENESS = 0.74  # from 0, anything, to 1, the same
+
+
+def mistyped(name: str, known: Iterable[str]) -> str:
+    """Return the known user whose name is nearly so, or ''.
+
+    That is in another case, with other accents, or in small letters a letter apart.
+    """
+    others = {_bare(other): other for other in known if other != name}
+    wanted = _bare(name)
+    likeness = MIN_LIKENESS if wanted.islower() and wanted.isalpha() else 1
+    near = nearest(wanted, others, 1, likeness)
+    return others[near[0]] if near else ""
+
+
+def _bare(name: str) -> str:
+    """Return a name in small letters, without accents."""
+    signs = unicodedata.normalize("NFD", name.casefold())
+    return "".join(sign for sign in signs if not unicodedata.combining(sign))
+
+
+def _fault_of_name(name: str) -> str:
+    """Return what is wrong with a user's name, as the end of a sentence, or ''."""
+    if not name:
+        return "it is empty"
+    if name[0] in ".-" or name[-1] == ".":
+        return "it may not start with a dot or hyphen, nor end with a dot"
+    for sign in name:
+        if unicodedata.category(sign)[0] not in "LMN" and sign not in "-_.":
+            allowed = "letters and digits of any script, -, _ and ."
+            return f"it may hold {allowed} but not {one_line(repr(sign))}"
+    if len(name.encode("utf-8", "replace")) > MAX_USER_NAME_BYTES:
+        return f"it is longer than {MAX_USER_NAME_BYTES} bytes"
+    return "that name is reserved" if name.lower() == "filemem.yaml" else ""
+
+
+class StoreFolder:
+    """A folder with one folder per user.
+
+    Args:
+        root: where it lies; it may not exist yet.
+        named: whether the person named it, or it merely lies where they stand.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], *, named: bool = True) -> None:
+        self.root = os.path.realpath(os.path.expanduser(root))
+        self._named = named
+
+    def users(self) -> list[str]:
+        """Return the names, in normal form NFC, of everyone who has a folder here."""
+        return sorted({normal_form(name) for name in self._folder_names()})
+
+    def _folder_names(self) -> list[str]:
+        """Return the names of users' folders as the disk has them."""
+        names = list[str]()
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError),
+            os.scandir(self.root) as entries,
+        ):
+            for entry in entries:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder and not _fault_of_name(normal_form(entry.name)):
+                    names.append(entry.name)
+        return names
+
+    def folder(self, name: str) -> Folder:
+        """Return one user's folder; nothing is created.
+
+        Names are compared in normal form NFC, and where the disk tells no case, in any.
+
+        Raises:
+            Refused: the name could lead elsewhere, or is that of a role.
+        """
+        name = normal_form(name)
+        fault = _fault_of_name(name)
+        place = "" if fault else self._place(name)
+        if name.casefold() in ROLE_NAMES and not os.path.isdir(place):
+            fault = "it is the name of a role; choose another"
+        if fault:
+            shown = one_line(name) or "an empty name"
+            raise Refused(f"{shown} cannot be a user's name: {fault}.")
+        is_taken = os.path.exists(place) and not os.path.isdir(place)
+        if os.path.islink(place) or is_taken:
+            what = f"{name} in the store is not a folder of its own"
+            raise Refused(f"{name} cannot be a user: {what}; rename it.")
+        known = normal_form(os.path.basename(place))
+        return Folder(place, known, named=self._named)
+
+    def _place(self, name: str) -> str:
+        """Return the place of a user's folder as the disk spells it."""
+        place = os.path.join(self.root, name)
+        is_there = os.path.lexists(place)
+        # As another user, or as a system has it for which the two are one name.
+        is_twice = is_there and os.path.exists(f"{self.root}/{name.swapcase()}")
+        if not is_twice and (is_there or name.isascii()):
+            return place
+        for other in self._folder_names():
+            there = os.path.join(self.root, other)
+            if normal_form(other) == name:
+                return there
+            if is_there and os.path.samefile(there, place):
+                return there
+        return place
