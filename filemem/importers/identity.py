@@ -7,12 +7,122 @@ another question is another message.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from filemem.store.imports import NO_PART, Imported
+from filemem.store.memory import Memory
+from filemem.store.passages import format_turn, turns
 
 MIN_COMMON_TURNS = 3
 """Turns that two lists must share in order, where they share neither the end of what is
 kept nor all of it, for the one to be the other told again."""
+
+OPENING_TURNS = 2
+"""Turns with which conversations of several days may begin alike."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn as it is written.
+
+    Attributes:
+        part: by which the record knows it again.
+        is_certain: an id or a time of its own tells it from every other.
+        is_unique: the id tells it from those of other conversations, too.
+    """
+
+    speaker: str
+    time: datetime | None
+    text: str
+    part: str
+    is_certain: bool
+    is_unique: bool
+
+    def line(self, day: date | None = None) -> str:
+        """Return it as a list item, with its date where `day` is given."""
+        clock = f"{self.time:%H:%M}" if self.time else ""
+        return format_turn(self.speaker, clock, self.text, day)
+
+    def as_written(self) -> str:
+        """Return what stands for it in a session, whatever its day and time."""
+        [written] = _comparable(self.line().split("\n"))
+        return written
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What of a conversation is not kept yet.
+
+    Attributes:
+        unrecorded: the turns that the record does not have.
+        behind: the recorded part that they go on from; None for the last one.
+        new: those of them that do not stand in the session either.
+    """
+
+    unrecorded: list[Turn]
+    behind: str | None
+    new: list[Turn]
+
+
+def find_fresh(
+    said: list[Turn], imported: Imported | None, there: list[str], *, whole: bool
+) -> Fresh:
+    """Tell what of a conversation is not kept yet.
+
+    The record says so, whatever became of the turns since. What stands in the session
+    is kept, too: a run may have been killed before its record, or that is lost, or
+    made with another machine's key or by an earlier version.
+
+    Args:
+        said: the conversation's turns.
+        imported: the record of it; None where there is none.
+        there: the turns of its session, as written.
+        whole: the turns begin where the conversation did.
+    """
+    record = imported or Imported("")
+    recorded = set(record.parts)
+    is_certain = all(turn.is_certain for turn in said)
+    overlap = Overlap(0, NO_PART)
+    if not is_certain:
+        keys = [turn.part for turn in said]
+        overlap = find_overlap(keys, record, whole=whole)
+    written = 0
+    if whole or imported is None or not is_certain:
+        session = Imported("").grown("", there, None)
+        lines = [turn.as_written() for turn in said]
+        written = find_overlap(lines, session, whole=whole).known
+    unrecorded = list[Turn]()
+    new = list[Turn]()
+    for place, turn in enumerate(said):
+        is_known = turn.is_certain and turn.part in recorded
+        if place >= overlap.known and not is_known:
+            unrecorded.append(turn)
+            if place >= written:
+                new.append(turn)
+    behind = None
+    if NO_PART < overlap.behind < len(record.parts) - 1:
+        behind = record.parts[overlap.behind]
+    return Fresh(unrecorded, behind, new)
+
+
+def goes_on(keys: list[str], known: Imported, began: datetime) -> bool:
+    """Tell whether a conversation is one that is kept, which it may go on.
+
+    One of another day is only where more than its opening is the same: people say
+    hello every day. One that was forgotten is by its opening, so that it stays so. A
+    history that a client has trimmed begins with the end of what is kept.
+    """
+    shared = min(len(known.parts), len(keys))
+    if keys[:shared] == known.parts[:shared]:
+        is_forgotten = "/" not in known.path
+        is_same_day = f"{began:%Y-%m-%d}" in known.path
+        return is_same_day or shared >= OPENING_TURNS + (not is_forgotten)
+    overlap = find_overlap(keys, known, whole=False)
+    is_at_end = overlap.behind == len(known.parts) - 1
+    return is_at_end and overlap.known >= OPENING_TURNS
+
+
+# -- two lists of turns ---------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -72,3 +182,29 @@ def _follow(keys: Sequence[str], kept: Imported) -> Overlap:
             return Overlap(known, place)
         place = child
     return Overlap(len(keys), place)
+
+
+# -- turns as a session has them -----------------------------------------------------
+
+
+def as_lines(said: Sequence[Turn], day: date | None) -> str:
+    """Return turns as a transcript goes on with them behind a turn of `day`.
+
+    Each of another day than the last has its date.
+    """
+    lines = []
+    for turn in said:
+        own_day = turn.time.date() if turn.time else day
+        lines.append(turn.line(own_day if own_day != day else None))
+        day = own_day
+    return "".join(lines)
+
+
+def _comparable(lines: list[str], after: int = 0) -> list[str]:
+    """Return each turn of a transcript in a form that can be compared."""
+    return [f"{turn.speaker}\0{turn.text}" for turn in turns(lines, after)]
+
+
+def turns_of(session: Memory | None) -> list[str]:
+    """Return the turns of a session, each in a form that can be compared."""
+    return _comparable(session.lines, session.front_end) if session else []

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from filemem.errors import Changed
@@ -24,16 +24,20 @@ from filemem.importers.base import (
     LeftOut,
     Skipped,
 )
-from filemem.importers.identity import Overlap, find_overlap
+from filemem.importers.identity import (
+    Turn,
+    as_lines,
+    find_fresh,
+    goes_on,
+    turns_of,
+)
 from filemem.llm.stream import ThoughtFilter
 from filemem.store import transcript
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import KEYED_DIGEST, Gate
-from filemem.store.imports import NO_PART, Imported, Origins
-from filemem.store.memory import Memory
-from filemem.store.passages import format_turn, turns
+from filemem.store.imports import Origins
 from filemem.store.paths import ARCHIVE, live, numbered, slug
 from filemem.store.roles import ASSISTANT
 from filemem.text.plain import counted, digest, escape_controls, one_line
@@ -42,9 +46,6 @@ from filemem.text.redaction import Redaction, kinds
 NOTES_FOLDER = "notes/"
 MAX_NAME_CHARS = 100  # of a speaker
 MAX_TITLE_CHARS = 200
-OPENING_TURNS = 2
-"""Turns with which conversations of several days may begin alike."""
-
 # A digest of words, with a number; the second as earlier versions made it.
 _DIGEST = re.compile(rf"{KEYED_DIGEST.pattern}(?:-\d+)?|[0-9a-f]{{16}}-\d+")
 _REASONING = re.compile(r'<details type="reasoning".*?</details>', re.DOTALL)
@@ -75,49 +76,6 @@ class ImportReport:
     unchanged: list[ImportedMemory] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     left_out: LeftOut = field(default_factory=LeftOut)
-
-
-@dataclass(frozen=True)
-class _Turn:
-    """A turn as it is written.
-
-    Attributes:
-        part: by which the record knows it again.
-        is_certain: an id or a time of its own tells it from every other.
-        is_unique: the id tells it from those of other conversations, too.
-    """
-
-    speaker: str
-    time: datetime | None
-    text: str
-    part: str
-    is_certain: bool
-    is_unique: bool
-
-    def line(self, day: date | None = None) -> str:
-        """Return it as a list item, with its date where `day` is given."""
-        clock = f"{self.time:%H:%M}" if self.time else ""
-        return format_turn(self.speaker, clock, self.text, day)
-
-    def as_written(self) -> str:
-        """Return what stands for it in a session, whatever its day and time."""
-        [written] = _written_turns(self.line().split("\n"))
-        return written
-
-
-@dataclass(frozen=True)
-class _Fresh:
-    """What of a conversation is not kept yet.
-
-    Attributes:
-        unrecorded: the turns that the record does not have.
-        behind: the recorded part that they go on from; None for the last one.
-        new: those of them that do not stand in the session either.
-    """
-
-    unrecorded: list[_Turn]
-    behind: str | None
-    new: list[_Turn]
 
 
 class Intake:
@@ -205,7 +163,7 @@ class Intake:
         session = self.folder.memory(path) if path else None
         if imported and imported.path in self._planned:
             path = imported.path
-        fresh = _fresh_turns(said, imported, _written(session), whole=whole)
+        fresh = find_fresh(said, imported, turns_of(session), whole=whole)
         if imported and not path and len(fresh.new) in (0, len(said)):
             # Its name may be forgotten, too.
             named = f" as {imported.path}" if "/" in imported.path else ""
@@ -217,7 +175,7 @@ class Intake:
         if path and (is_utf8 or not fresh.new):
             report = self.report.updated if fresh.new else self.report.unchanged
             if session and fresh.new and not self.dry_run:
-                lines = _lines(fresh.new, transcript.last_day(session))
+                lines = as_lines(fresh.new, transcript.last_day(session))
                 self.folder.append(path, lines)
         else:
             report = self.report.added
@@ -230,9 +188,9 @@ class Intake:
         if fresh.new:
             self._report_secrets(title or one_line(item.id))
 
-    def _turns(self, item: ImportedConversation) -> list[_Turn]:
+    def _turns(self, item: ImportedConversation) -> list[Turn]:
         """Return the turns that have words, as they will stand in the session."""
-        said = list[_Turn]()
+        said = list[Turn]()
         seen = Counter[str]()
         before = ""
         for turn in item.turns:
@@ -251,7 +209,7 @@ class Intake:
             if is_certain and seen[part] > 1:
                 part = f"{part}#{seen[part]}"
             speaker = self._speaker(turn.speaker, item.assistant)
-            said.append(_Turn(speaker, turn.time, clean, part, is_certain, turn.unique))
+            said.append(Turn(speaker, turn.time, clean, part, is_certain, turn.unique))
         return said
 
     def _speaker(self, speaker: str, assistant: str) -> str:
@@ -287,7 +245,7 @@ class Intake:
         format_: str,
         item: ImportedConversation,
         title: str,
-        said: Sequence[_Turn],
+        said: Sequence[Turn],
         began: datetime,
     ) -> str:
         """Return the origin of a conversation without an id.
@@ -305,7 +263,7 @@ class Intake:
         for origin in reversed(self.origins.with_part(keys[0], format_)):
             known = self.origins.of(origin)
             is_nameless = _DIGEST.fullmatch(origin.partition(":")[2])
-            if known and is_nameless and _goes_on(keys, known, began):
+            if known and is_nameless and goes_on(keys, known, began):
                 return origin
         words = " ".join(said[0].text.split())
         opening = self.gate.digest(title, said[0].speaker, words)
@@ -316,8 +274,8 @@ class Intake:
         return origin
 
     def _without_copies(
-        self, said: list[_Turn], item: ImportedConversation, origin: str
-    ) -> list[_Turn]:
+        self, said: list[Turn], item: ImportedConversation, origin: str
+    ) -> list[Turn]:
         """Return the turns that are not a copy of another conversation's."""
         format_ = origin.partition(":")[0]
         original = self.origins.of(f"{format_}:{item.copies}")
@@ -325,7 +283,7 @@ class Intake:
             path = self.origins.session(f"{format_}:{item.copies}")
             if path is None:  # it was forgotten, and stays so
                 return said[len(original.parts) :]
-            there = _written(self.folder.memory(path))
+            there = turns_of(self.folder.memory(path))
             written = [turn.as_written() for turn in said]
             pairs = zip(written, there, strict=False)
             same = itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)
@@ -345,7 +303,7 @@ class Intake:
         origin: str,
         title: str,
         began: datetime,
-        said: Sequence[_Turn],
+        said: Sequence[Turn],
     ) -> str:
         """Write a new session; returns its path, in a dry run the one it would have."""
         name = slug(title) or slug(said[0].text) or "conversation"
@@ -359,7 +317,7 @@ class Intake:
         if assistant and not self._is_namesake(assistant):
             front["assistant"] = quoted(assistant)
         front["origin"] = quoted(origin)
-        lines = [_lines(said, began.date())]
+        lines = [as_lines(said, began.date())]
         return transcript.create(self.folder, name, began, lines, **front)
 
     # -- notes -----------------------------------------------------------------------
@@ -434,90 +392,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def _began(
-    item: ImportedConversation, said: Iterable[_Turn], written_at: datetime
+    item: ImportedConversation, said: Iterable[Turn], written_at: datetime
 ) -> datetime:
     times = (turn.time for turn in said if turn.time)
     return item.started or next(times, written_at)
-
-
-def _goes_on(keys: list[str], known: Imported, began: datetime) -> bool:
-    """Tell whether a conversation is one that is kept, which it may go on.
-
-    One of another day is only where more than its opening is the same: people say
-    hello every day. One that was forgotten is by its opening, so that it stays so. A
-    history that a client has trimmed begins with the end of what is kept.
-    """
-    shared = min(len(known.parts), len(keys))
-    if keys[:shared] == known.parts[:shared]:
-        is_forgotten = "/" not in known.path
-        is_same_day = f"{began:%Y-%m-%d}" in known.path
-        return is_same_day or shared >= OPENING_TURNS + (not is_forgotten)
-    overlap = find_overlap(keys, known, whole=False)
-    is_at_end = overlap.behind == len(known.parts) - 1
-    return is_at_end and overlap.known >= OPENING_TURNS
-
-
-# -- turns as a session has them -----------------------------------------------------
-
-
-def _lines(said: Sequence[_Turn], day: date | None) -> str:
-    """Return turns as a transcript goes on with them behind a turn of `day`.
-
-    Each of another day than the last has its date.
-    """
-    lines = []
-    for turn in said:
-        own_day = turn.time.date() if turn.time else day
-        lines.append(turn.line(own_day if own_day != day else None))
-        day = own_day
-    return "".join(lines)
-
-
-def _written_turns(lines: list[str], after: int = 0) -> list[str]:
-    """Return each turn of a transcript in a form that can be compared."""
-    return [f"{turn.speaker}\0{turn.text}" for turn in turns(lines, after)]
-
-
-def _written(session: Memory | None) -> list[str]:
-    return _written_turns(session.lines, session.front_end) if session else []
-
-
-def _fresh_turns(
-    said: list[_Turn], imported: Imported | None, there: list[str], *, whole: bool
-) -> _Fresh:
-    """Tell what of a conversation is not kept yet.
-
-    The record says so, whatever became of the turns since. What stands in the session
-    is kept, too: a run may have been killed before its record, or that is lost, or
-    made with another machine's key or by an earlier version.
-
-    Args:
-        said: the conversation's turns.
-        imported: the record of it; None where there is none.
-        there: the turns of its session, as written.
-        whole: the turns begin where the conversation did.
-    """
-    record = imported or Imported("")
-    recorded = set(record.parts)
-    is_certain = all(turn.is_certain for turn in said)
-    overlap = Overlap(0, NO_PART)
-    if not is_certain:
-        keys = [turn.part for turn in said]
-        overlap = find_overlap(keys, record, whole=whole)
-    written = 0
-    if whole or imported is None or not is_certain:
-        session = Imported("").grown("", there, None)
-        lines = [turn.as_written() for turn in said]
-        written = find_overlap(lines, session, whole=whole).known
-    unrecorded = list[_Turn]()
-    new = list[_Turn]()
-    for place, turn in enumerate(said):
-        is_known = turn.is_certain and turn.part in recorded
-        if place >= overlap.known and not is_known:
-            unrecorded.append(turn)
-            if place >= written:
-                new.append(turn)
-    behind = None
-    if NO_PART < overlap.behind < len(record.parts) - 1:
-        behind = record.parts[overlap.behind]
-    return _Fresh(unrecorded, behind, new)
