@@ -10,19 +10,16 @@ import filemem
 
 PROJECT = Path(__file__).parents[2]
 PACKAGE = PROJECT / "filemem"
-
-
-def module_of(path: Path) -> str:
-    return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(
-        ".__init__"
-    )
-
-
-MODULES = {
-    module_of(path): path
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if path != PACKAGE / "__main__.py"
+MODULES: dict[str, Path] = {}
+for _path in sorted(PACKAGE.rglob("*.py")):
+    if _path != PACKAGE / "__main__.py":
+        _name = ".".join(_path.relative_to(PROJECT).with_suffix("").parts)
+        MODULES[_name.removesuffix(".__init__")] = _path
+BY_STRING = {
+    "filemem": {f"filemem.{home}" for home in filemem._HOMES.values()},
+    "filemem.cli.main": {name for name in MODULES if name.startswith("filemem.cli.")},
 }
+"""The modules that import by string, and what: public names, commands."""
 
 
 @functools.cache
@@ -31,23 +28,10 @@ def nodes(name: str) -> list[ast.AST]:
 
 
 @functools.cache
-def imports_of(name: str, *, typing_too: bool = False) -> set[str]:
-    """The modules that a module imports, by statement, wherever it stands, or by a string given to importlib."""
-    typing = [
-        node
-        for node in nodes(name)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    ]
-    typing_only = {inner for node in typing for inner in ast.walk(node)}
-    tables = (
-        {f"filemem.{home}" for home in filemem._HOMES.values()}
-        if name == "filemem"
-        else None
-    )
-    found = tables or {one for node in nodes(name) for one in by_string(node)}
+def imports_of(name: str) -> set[str]:
+    """Return the modules that a module imports, wherever the statement stands."""
+    found = set(BY_STRING.get(name, ()))
     for node in nodes(name):
-        if node in typing_only and not typing_too:
-            continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -58,32 +42,20 @@ def imports_of(name: str, *, typing_too: bool = False) -> set[str]:
     return found
 
 
-def by_string(node: ast.AST) -> set[str]:
-    """The modules that a call of import_module may mean; of a name that is put together, all that begin so."""
-    if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith(
-        "import_module"
-    ):
-        return set()
-    given = node.args[0]
-    if isinstance(given, ast.Constant):
-        return {str(given.value)}
-    start = str(given.values[0].value) if isinstance(given, ast.JoinedStr) else ""  # type: ignore[attr-defined]
-    return {module for module in MODULES if module.startswith(start)}
-
-
-def own(name: str) -> set[str]:
-    return {found for found in imports_of(name) if found in MODULES}
+def room(name: str) -> str:
+    """Return the room of a module of filemem's; '' of the package itself."""
+    return name.split(".")[1] if "." in name else ""
 
 
 @functools.cache
 def reached(name: str) -> set[str]:
-    """Every module that importing one imports, directly or not."""
+    """Return every module that importing one imports, directly or not."""
     seen: set[str] = set()
     waiting = [name]
     while waiting:
-        for found in own(waiting.pop()) - seen:
-            seen.add(found)
-            waiting.append(found)
+        new = imports_of(waiting.pop()) & MODULES.keys() - seen
+        seen |= new
+        waiting += new
     return seen
 
 
@@ -105,79 +77,53 @@ EXTRAS = {
 
 
 def test_nothing_is_imported_that_the_project_does_not_name() -> None:
-    allowed = {"openai", "yaml", "click", "filemem"} | set(sys.stdlib_module_names)
+    allowed = {"openai", "yaml", "click", "filemem", *sys.stdlib_module_names}
     for name in MODULES:
-        strangers = {
-            found.partition(".")[0] for found in imports_of(name, typing_too=True)
-        } - allowed
-        extra = EXTRAS.get(name) or EXTRAS.get(".".join(name.split(".")[:2]), set())
-        assert strangers <= extra, (name, strangers - extra)
-
-
-def test_only_the_model_imports_openai_and_only_the_command_line_imports_click() -> (
-    None
-):
-    for name in MODULES:
-        tops = {found.partition(".")[0] for found in imports_of(name, typing_too=True)}
+        tops = {found.partition(".")[0] for found in imports_of(name)}
+        extra = EXTRAS.get(name) or EXTRAS.get(f"filemem.{room(name)}", set())
+        assert tops - allowed <= extra, (name, tops - allowed - extra)
         assert "openai" not in tops or name == "filemem.llm.client", name
-        inside = name.startswith("filemem.cli")
-        assert "click" not in tops or inside, name
-        assert inside or not any(
-            found.startswith("filemem.cli") for found in reached(name)
-        ), name
-
-
-BY_STRING = {
-    "filemem",
-    "filemem.cli.main",
-    "filemem.tools.render",
-}
-"""What imports by string: the public names, the command table, and dates where answers need them."""
+        if room(name) != "cli":
+            assert "click" not in tops, name
+            assert not {found for found in reached(name) if room(found) == "cli"}, name
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    for name in MODULES:
-        assert name not in reached(name) or name in (
-            "filemem",
-            "filemem.cli.main",
-        ), name
+    """But the command table, whose commands a chat runs."""
+    for name in MODULES.keys() - {"filemem", "filemem.cli.main"}:
+        assert name not in reached(name), name
 
 
 def test_only_the_tables_import_by_string() -> None:
     for name, path in MODULES.items():
-        calls = [node for node in nodes(name) if by_string(node)]
-        assert not calls or name in BY_STRING, name
+        assert "import_module(" not in path.read_text() or name in BY_STRING, name
         assert "__import__" not in path.read_text()
 
 
 def test_the_command_line_prints_asks_and_reads_the_clock_in_one_place_each() -> None:
+    prints = re.compile(r"click\.(echo|secho|prompt|confirm)\(|\bprint\(")
+    reads = re.compile(r"(?<!talk)\.(now|today|utcnow)\(\)")
     for name, path in MODULES.items():
-        text = path.read_text()
-        prints = re.search(r"click\.(echo|secho|prompt|confirm)\(|\bprint\(", text)
-        if name.startswith("filemem.cli"):
-            assert not prints or name in (
-                "filemem.cli.main",
-                "filemem.cli.output",
-            ), name
-            reads = re.search(
-                r"\.(now|today|utcnow)\(\)", re.sub(r"\w*talk\.now\(\)", "", text)
-            )
-            assert not reads or name == "filemem.cli.context", name
+        if room(name) == "cli":
+            text = path.read_text()
+            printer = name in ("filemem.cli.main", "filemem.cli.output")
+            assert printer or not prints.search(text), name
+            assert name == "filemem.cli.context" or not reads.search(text), name
 
 
 def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
-    """Each room of docs/code.md, which names them all, imports only from those above it there; the document's names exist."""
+    """Each room of docs/code.md imports only from those above it there.
+
+    The document names them all, and what it names exists.
+    """
     text = (PROJECT / "docs/code.md").read_text()
     house = re.findall(r"^- `(\w+)`: ", text, re.MULTILINE)
-    assert sorted(house) == sorted(
-        {name.split(".")[1] for name in MODULES if "." in name}
-    )
+    assert sorted(house) == sorted({*map(room, MODULES)} - {""})
     for name in MODULES:
-        for found in own(name):
-            if "." in name and "." in found:
-                assert house.index(found.split(".")[1]) <= house.index(
-                    name.split(".")[1]
-                ), f"{name} imports {found}"
+        for found in imports_of(name) & MODULES.keys():
+            if room(name) and room(found):
+                is_below = house.index(room(found)) <= house.index(room(name))
+                assert is_below, f"{name} imports {found}"
     for named in re.findall(rf"`((?:{'|'.join(house)})(?:\.\w+)+)`", text):
         module, _, last = f"filemem.{named}".rpartition(".")
         code = MODULES[module].read_text() if module in MODULES else ""
@@ -188,40 +134,28 @@ def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
 def test_chat_learning_and_forgetting_know_nothing_of_each_other() -> None:
     """What a chat asks to be remembered or forgotten goes through jobs."""
     rooms = {"chat", "learn", "forget"}
-    for name in (
-        name for name in MODULES if "." in name and name.split(".")[1] in rooms
-    ):
-        others = rooms - {name.split(".")[1]}
-        assert not [
-            found
-            for found in own(name)
-            if "." in found and found.split(".")[1] in others
-        ], name
+    for name in MODULES:
+        if room(name) in rooms:
+            others = rooms - {room(name)}
+            assert not {found for found in imports_of(name) if room(found) in others}
 
 
-def test_no_two_modules_share_a_name() -> None:
-    names = [
-        path.stem
-        for path in MODULES.values()
-        if path.stem not in ("__init__", "__main__") and path.parent.name != "cli"
-    ]
-    assert len(names) == len({*names})
+def test_no_two_modules_or_classes_share_a_name() -> None:
+    seen: dict[str, str] = {}
+    for name, path in MODULES.items():
+        defined = [
+            one.name.lstrip("_") for one in nodes(name) if isinstance(one, ast.ClassDef)
+        ]
+        if path.stem != "__init__" and room(name) != "cli":
+            defined.append(path.stem)
+        for one in defined:
+            other = seen.setdefault(one, name)
+            assert other == name, f"{one} is in {other} and {name}"
 
 
 def test_a_room_s_own_module_only_names_what_is_public() -> None:
-    for name in {
-        name for name in MODULES if "." in name and MODULES[name].name == "__init__.py"
-    }:
-        for node in ast.parse(MODULES[name].read_text()).body:
-            assert isinstance(node, ast.ImportFrom | ast.Expr) or ast.unparse(
-                node
-            ).startswith("__all__"), name
-
-
-def test_no_class_has_the_name_of_another() -> None:
-    seen: dict[str, str] = {}
-    for name in MODULES:
-        for node in nodes(name):
-            if isinstance(node, ast.ClassDef):
-                other = seen.setdefault(node.name.lstrip("_"), name)
-                assert other == name, f"{node.name} stands in {other} and {name}"
+    for name, path in MODULES.items():
+        if path.name == "__init__.py" and room(name):
+            for node in ast.parse(path.read_text()).body:
+                is_import = isinstance(node, ast.ImportFrom | ast.Expr)
+                assert is_import or ast.unparse(node).startswith("__all__"), name
