@@ -5,20 +5,20 @@ Relevance Framework), for itself, its inflections and, for less, for what else m
 said for it.
 """
 
-import functools
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from filemem.index import Corpus, IndexedFile
-from filemem.search.query import Query, QueryWord, is_light
+from filemem.search.query import Query
 from filemem.search.weights import Weights
 
 MAX_FILES = 45
 MAX_POSTINGS = 8_000  # of the rarer words, which are looked at to choose the files
-UNKNOWN_WORD_IDF = 9.0  # of a word that stands nowhere, for what may stand for it
-BARE_QUERY_WEIGHT = 2.0  # the least of a question of days and names alone
+LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
+
+TOLD_DAYS = 14  # after a day, on which it is still told of
 
 Values = dict[int, float]  # by passage
 
@@ -28,32 +28,28 @@ class Occurrences:
     """Where one word of the question stands.
 
     `weight` is the most that it counts, its rarity times its weight in the question;
-    `values` what it counts in each passage, `exact` the passages with the word itself.
+    `values` what it counts in each passage, by the first passage of the file; `exact`
+    the passages with the word itself.
     """
 
     weight: float
     is_known: bool
-    values: Values = field(default_factory=dict)
+    values: dict[int, Values] = field(default_factory=dict)
     exact: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The files to rank, with where the words of the question stand in them.
-
-    `is_bare`: the question has no word to look for that stands anywhere, so that its
-    days and names alone decide.
-    """
+    """The files to rank, with where the words of the question stand in them."""
 
     files: list[IndexedFile]
     occurrences: list[Occurrences]
     query_weight: float
-    is_bare: bool
 
 
 @dataclass(frozen=True)
-class _Lookup:
-    """A stem to look up for a word of the question."""
+class Lookup:
+    """A stem to look up for a word of the question, by the word's place."""
 
     word: int
     is_exact: bool
@@ -65,7 +61,7 @@ class _Lookup:
 def find_candidates(
     query: Query,
     corpus: Corpus,
-    document_weights: dict[int, float],
+    file_weight: Callable[[IndexedFile], float],
     weights: Weights,
     max_files: int = MAX_FILES,
     left_out: frozenset[int] = frozenset(),
@@ -73,51 +69,38 @@ def find_candidates(
     """Find the files whose passages promise an answer.
 
     Args:
-        document_weights: by the first passage of each file what the file counts;
-            one with 0 is left out.
+        query: what is asked.
+        corpus: where to look.
+        file_weight: what a file counts; 0 if it is not asked for.
+        weights: the numbers of the ranking.
         max_files: how many files are found, at most.
         left_out: passages that the prompt has already, which count for nothing.
     """
-    occurrences = [_rarity(corpus, word, left_out) for word in query.words]
-    query_weight = sum(found.weight for found in occurrences if found.is_known)
-    if not query_weight:
-        query_weight = max((found.weight for found in occurrences), default=1.0)
-    is_bare = not any(
-        found.is_known
-        for word, found in zip(query.words, occurrences, strict=True)
-        if not word.is_context and not is_light(word.stem)
+    lookups = _lookups(query, corpus, left_out)
+    read = itertools.accumulate(lookup.frequency for lookup in lookups)
+    rare = max(1, sum(postings <= MAX_POSTINGS for postings in read))
+    is_looked_at = bytearray(b"\1" * len(corpus.flags))
+    for number in left_out:
+        is_looked_at[number] = 0
+    occurrences = _occurrences(query, corpus, lookups[:rare], weights, is_looked_at)
+    known = [one for one in lookups if one.is_exact and one.frequency]
+    weight = sum(query.words[one.word].weight * one.weight for one in known)
+    query_weight = max(LEAST_QUERY_WEIGHT, weight)
+    files = _likely_files(query, corpus, occurrences, query_weight, weights)
+    best = {
+        first: value * file_weight(corpus.file(first)) for first, value in files.items()
+    }
+    chosen = [corpus.file(first) for first, value in best.items() if value]
+    chosen.sort(
+        key=lambda entry: (-round(best[entry.first], 6), -entry.date, entry.path)
     )
-    if is_bare:
-        query_weight = max(query_weight, BARE_QUERY_WEIGHT)
-    waiting: list[_Lookup] = []
-    postings_read = 0
-    for lookup in _lookups(query, corpus, occurrences, left_out):
-        fits = postings_read + lookup.frequency <= MAX_POSTINGS
-        if postings_read and not fits:
-            waiting.append(lookup)
-            continue
-        postings_read += lookup.frequency
-        _count(corpus, lookup, occurrences[lookup.word], weights, None)
-    for found in occurrences:
-        for number in left_out & found.values.keys():
-            del found.values[number]
-    files = _likely_files(
-        query,
-        corpus,
-        occurrences,
-        document_weights,
-        query_weight,
-        weights,
-        max_files,
-        is_bare=is_bare,
-    )
-    wanted = bytearray(len(corpus.flags))
-    for entry in files:
-        wanted[entry.first : entry.first + entry.count] = b"\1" * entry.count
-    for lookup in waiting:
-        _count(corpus, lookup, occurrences[lookup.word], weights, wanted)
-    within = [_within(found, wanted) for found in occurrences]
-    return Candidates(files, within, query_weight, is_bare)
+    del chosen[max_files:]
+    is_chosen = bytearray(len(corpus.flags))
+    for entry in chosen:
+        span = slice(entry.first, entry.first + entry.count)
+        is_chosen[span] = is_looked_at[span]
+    occurrences = _occurrences(query, corpus, lookups, weights, is_chosen)
+    return Candidates(chosen, occurrences, query_weight)
 
 
 def idf(corpus: Corpus, frequency: int) -> float:
@@ -126,12 +109,6 @@ def idf(corpus: Corpus, frequency: int) -> float:
     As in Lucene 1 is added before the logarithm is taken.
     """
     return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
-
-
-def _rarity(corpus: Corpus, word: QueryWord, left_out: frozenset[int]) -> Occurrences:
-    """Return what a word weighs, before it is known where it stands."""
-    frequency = _frequency(corpus, corpus.concept(word.stem), left_out)
-    return Occurrences(word.weight * idf(corpus, frequency), frequency > 0)
 
 
 def _frequency(corpus: Corpus, tokens: Iterable[str], left_out: frozenset[int]) -> int:
@@ -144,136 +121,100 @@ def _frequency(corpus: Corpus, tokens: Iterable[str], left_out: frozenset[int]) 
     return max(0, min(corpus.count, count))
 
 
-def _lookups(
-    query: Query,
-    corpus: Corpus,
-    occurrences: list[Occurrences],
-    left_out: frozenset[int],
-) -> list[_Lookup]:
-    """Return what to look up: the words themselves first, the rarest first."""
-    found: list[_Lookup] = []
+def _lookups(query: Query, corpus: Corpus, left_out: frozenset[int]) -> list[Lookup]:
+    """Return what to look up: the words themselves first, the rarest first.
+
+    What stands for a word counts no more than the word would.
+    """
+    found: list[Lookup] = []
     for place, word in enumerate(query.words):
-        limit = UNKNOWN_WORD_IDF
-        if occurrences[place].is_known:
-            limit = occurrences[place].weight / word.weight
-        for stem, share in ((word.stem, 1.0), *word.alternatives):
+        own = corpus.concept(word.stem)
+        limit = idf(corpus, _frequency(corpus, own, left_out))
+        for stem in (word.stem, *word.alternatives):
             tokens = corpus.concept(stem)
             frequency = _frequency(corpus, tokens, left_out)
-            if not frequency:
-                continue
-            weight = word.weight * share * min(limit, idf(corpus, frequency))
             is_exact = stem == word.stem
-            found.append(_Lookup(place, is_exact, weight, tokens, frequency))
+            if is_exact or frequency:
+                rarity = min(limit, idf(corpus, frequency))
+                found.append(Lookup(place, is_exact, rarity, tokens, frequency))
     found.sort(key=lambda one: (not one.is_exact, one.frequency, one.word, one.tokens))
     return found
 
 
-def _count(
+def _occurrences(
+    query: Query,
     corpus: Corpus,
-    lookup: _Lookup,
-    occurrences: Occurrences,
+    lookups: Sequence[Lookup],
     weights: Weights,
-    wanted: bytearray | None,
-) -> None:
-    """Add a stem's places to those of its word, which counts the most of any there."""
-    values = _bm25(corpus, lookup, weights, wanted)
-    if lookup.is_exact:
-        occurrences.exact.update(values)
-    known = occurrences.values
-    for number, value in values.items():
-        if value > known.get(number, 0.0):
-            known[number] = value
+    is_wanted: bytearray,
+) -> list[Occurrences]:
+    """Return where each word of the question stands, in wanted passages alone.
+
+    Of the stems that stand for it in a passage the one counts that counts most.
+    """
+    found = [Occurrences(word.weight, False) for word in query.words]
+    for lookup in lookups:
+        word = query.words[lookup.word]
+        weight = word.weight * lookup.weight
+        values = _bm25(corpus, lookup.tokens, weights, is_wanted)
+        own = found[lookup.word]
+        if lookup.is_exact:
+            is_known = lookup.frequency > 0
+            own = Occurrences(weight, is_known, {}, set(values))
+            found[lookup.word] = own
+        else:
+            weight *= weights.lesser_word
+        for number, value in values.items():
+            of_file = own.values.setdefault(corpus.file(number).first, {})
+            of_file[number] = max(of_file.get(number, 0.0), weight * value)
+    return found
 
 
 def _bm25(
-    corpus: Corpus, lookup: _Lookup, weights: Weights, wanted: bytearray | None
+    corpus: Corpus, tokens: Iterable[str], weights: Weights, is_wanted: bytearray
 ) -> Values:
-    """Return what a stem counts in each passage, or in each that is wanted."""
+    """Return how well some tokens match each wanted passage, from 0 to k1 + 1."""
     counts: Values = {}
-    for token in lookup.tokens:
-        share = weights.caption if token.startswith("[") else 1.0
+    for token in tokens:
         found = corpus.postings(token)
-        pairs: Iterable[tuple[int, int]] = zip(found.numbers, found.times, strict=True)
-        if wanted is not None:
-            is_wanted = map(wanted.__getitem__, found.numbers)
-            pairs = itertools.compress(pairs, is_wanted)
-        for number, count in pairs:
-            counts[number] = counts.get(number, 0.0) + share * count
-    norms = _norms(weights.bm25_k1, weights.bm25_b, max(1.0, corpus.mean_length))
-    factor = lookup.weight * (1 + weights.bm25_k1)
-    lengths = corpus.lengths
+        wanted = map(is_wanted.__getitem__, found.numbers)
+        pairs = zip(found.numbers, found.times, strict=True)
+        for number, count in itertools.compress(pairs, wanted):
+            counts[number] = counts.get(number, 0.0) + count
+    k1 = weights.bm25_k1
+    b_per_word = weights.bm25_b / max(1.0, corpus.mean_length)
     return {
-        number: factor * count / (count + norms[lengths[number]])
+        number: (k1 + 1)
+        * count
+        / (count + k1 * (1 - weights.bm25_b + b_per_word * corpus.lengths[number]))
         for number, count in counts.items()
     }
-
-
-@functools.lru_cache(maxsize=8)
-def _norms(k1: float, b: float, mean_length: float) -> tuple[float, ...]:
-    """Return what a passage's length adds to a word's count, by its length in words."""
-    return tuple(k1 * (1 - b + b * length / mean_length) for length in range(256))
 
 
 def _likely_files(
     query: Query,
     corpus: Corpus,
     occurrences: list[Occurrences],
-    document_weights: dict[int, float],
     query_weight: float,
     weights: Weights,
-    max_files: int,
-    *,
-    is_bare: bool,
-) -> list[IndexedFile]:
-    """Return the files whose best passage promises most, the newest of like ones."""
-    promise = _promises(
-        query, corpus, occurrences, query_weight, weights, is_bare=is_bare
-    )
+) -> dict[int, float]:
+    """Return about what the best passage of each file scores, by the file's first."""
     best: dict[int, float] = {}
-    for number, value in promise.items():
-        first = corpus.file(number).first
-        value *= document_weights.get(first, 1.0)
-        if value > best.get(first, 0.0):
-            best[first] = value
-    files = [corpus.file(first) for first in best]
-    files.sort(
-        key=lambda entry: (-round(best[entry.first], 6), -entry.date, entry.path)
-    )
-    return files[:max_files]
-
-
-def _within(found: Occurrences, wanted: bytearray) -> Occurrences:
-    """Return the occurrences in wanted passages alone."""
-    values = {number: value for number, value in found.values.items() if wanted[number]}
-    return Occurrences(found.weight, found.is_known, values, found.exact)
-
-
-def _promises(
-    query: Query,
-    corpus: Corpus,
-    occurrences: list[Occurrences],
-    query_weight: float,
-    weights: Weights,
-    *,
-    is_bare: bool,
-) -> Values:
-    """Return about what each passage scores, by its own words, speaker and day."""
-    promise: Values = {}
+    totals: dict[int, Values] = {}
     for found in occurrences:
-        for number, value in found.values.items():
-            promise[number] = promise.get(number, 0.0) + value
-    for number in promise:
-        if corpus.speakers[number] in query.about:
-            promise[number] += query_weight * weights.named_speaker
-        if corpus.by_assistant(number) and not query.asks_assistant:
-            promise[number] *= weights.assistant
+        for first, values in found.values.items():
+            sums = totals.setdefault(first, {})
+            for number, value in values.items():
+                sums[number] = sums.get(number, 0.0) + value
+    for first, sums in totals.items():
+        for number, value in sums.items():
+            if corpus.speakers[number] in query.about:
+                value += query_weight * weights.named_speaker
+            if corpus.by_assistant(number) and not query.asks_assistant:
+                value *= weights.assistant
+            best[first] = max(best.get(first, 0.0), value)
     for days in query.days:
-        last = days.last
-        if is_bare:
-            last += weights.days_after  # people tell of a day afterwards
-        for entry in corpus.dated(days.first, last):
-            for number in entry.numbers:
-                if number in promise or is_bare:
-                    share = query_weight * weights.on_day
-                    promise[number] = promise.get(number, 0.0) + share
-    return promise
+        for entry in corpus.dated(days.first, days.last + TOLD_DAYS):
+            share = query_weight * weights.on_day
+            best[entry.first] = best.get(entry.first, 0.0) + share
+    return best

@@ -5,11 +5,10 @@ import re
 from dataclasses import dataclass
 
 from filemem.index import Corpus
+from filemem.search.validity import FIRST_DAY, LAST_DAY
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 
-LAST_DAY = dt.date.max.toordinal()
-FIRST_DAY = dt.date.min.toordinal()
 RECENT_DAYS = 14  # or a few days
 FEW_WEEKS_DAYS = 42
 FEW_MONTHS_DAYS = 183

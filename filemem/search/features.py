@@ -4,17 +4,22 @@ A word that a passage lacks counts when a neighbour in the same file has it: peo
 answer without repeating the question.
 """
 
+import itertools
 import math
-from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from filemem.index import APART, ASKS, Corpus, IndexedFile
-from filemem.search.candidates import Candidates, Values
+from filemem.search.candidates import TOLD_DAYS, Candidates, Values
 from filemem.search.filters import Filters
 from filemem.search.query import Query
+from filemem.search.validity import held_days, tells_when
 from filemem.search.weights import Weights
+from filemem.text.dayrange import DayRange
 
 MAX_MATCHES = 150
+ECHO = 0.5  # the factor of a passage that has no word but those of the question
 NEAR_COVERAGE = 0.9  # the most that a word counts which only stands near a passage
 
 
@@ -22,11 +27,10 @@ NEAR_COVERAGE = 0.9  # the most that a word counts which only stands near a pass
 class Features:
     """What speaks for one passage, each as a share of the question's weight.
 
-    `by_word` has `words` by word of the question; `role` and `document` are factors.
+    `by_word` has `words` by word of the question; `role`, `echo` and `document` are factors.
     """
 
     words: float = 0.0
-    by_word: tuple[float, ...] = ()
     session: float = 0.0
     speaker: float = 0.0
     follows_question: float = 0.0
@@ -34,227 +38,191 @@ class Features:
     day: float = 0.0
     meaning: float = 0.0
     role: float = 1.0
+    echo: float = 1.0
     document: float = 1.0
+    by_word: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def factor(self) -> float:
+        """Return the product of the factors."""
+        return self.role * self.echo * self.document
+
+    @property
+    def score(self) -> float:
+        """Return the score of the passage; 1 is about one that holds every word."""
+        total = (
+            self.words
+            + self.session
+            + self.speaker
+            + self.follows_question
+            + self.length
+            + self.day
+            + self.meaning
+        )
+        return round(max(total, 0.0) * self.factor, 6)
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Return the named parts of the score, those that count something."""
+        parts = dict(self.by_word)
+        parts["session"] = self.session
+        parts["speaker"] = self.speaker
+        parts["follows question"] = self.follows_question
+        parts["length"] = self.length
+        parts["day"] = self.day
+        parts["meaning"] = self.meaning
+        if self.factor != 1:
+            parts["times"] = self.factor
+        return {name: value for name, value in parts.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A passage found, with what speaks for it and its score."""
+    """A passage found, with what speaks for it.
+
+    `strength` is how much of the content words it and its neighbours hold, 0 to 1.
+    """
 
     number: int
     entry: IndexedFile
     features: Features
     score: float
-
-
-def score(features: Features) -> float:
-    """Return the score of a passage; 1 is about a passage that holds every word."""
-    total = (
-        features.words
-        + features.session
-        + features.speaker
-        + features.follows_question
-        + features.length
-        + features.day
-        + features.meaning
-    )
-    return round(max(total, 0.0) * features.role * features.document, 6)
-
-
-def with_named_day(match: Ranked, weights: Weights) -> Ranked:
-    """Return a match whose text names a day asked for, which counts as being of it."""
-    if match.features.day >= weights.on_day:
-        return match
-    features = replace(match.features, day=weights.on_day)
-    return replace(match, features=features, score=score(features))
-
-
-def with_meaning(match: Ranked, meaning: float) -> Ranked:
-    """Return a match that also counts for what it means, a share as the others are."""
-    features = replace(match.features, meaning=meaning)
-    return replace(match, features=features, score=score(features))
+    strength: float = 0.0
 
 
 def rank(
     query: Query,
     corpus: Corpus,
     candidates: Candidates,
-    document_weights: dict[int, float],
+    file_weight: Callable[[IndexedFile], float],
     filters: Filters,
     weights: Weights,
 ) -> list[Ranked]:
     """Return the passages of the candidates, the best first, the newest of like ones."""
-    spread = [
-        spread_to_neighbors(found.values, corpus, weights)
-        for found in candidates.occurrences
-    ]
-    totals: Values = {}
-    for values in spread:
-        for number, value in values.items():
-            totals[number] = totals.get(number, 0.0) + value
-    if candidates.is_bare:
-        for entry in candidates.files:
-            for number in entry.numbers:
-                totals.setdefault(number, 0.0)
-    sessions = _session_shares(candidates, weights)
     matches: list[Ranked] = []
     for entry in candidates.files:
-        session = sessions.get(entry.first, 0.0)
-        document = document_weights.get(entry.first, 1.0)
-        among_people = not any(map(corpus.by_assistant, entry.numbers))
-        for number in entry.numbers:
-            if number not in totals:
-                continue
-            if not filters.admits_passage(corpus, entry, number):
-                continue
-            features = _features(
-                number,
-                entry,
-                totals[number] / candidates.query_weight,
-                session,
-                document,
-                among_people,
-                query,
-                corpus,
-                weights,
-            )
-            matches.append(Ranked(number, entry, features, score(features)))
+        document = file_weight(entry)
+        rows = file_features(query, corpus, candidates, entry, document, weights)
+        for number, features in rows.items():
+            if filters.admits_passage(corpus, entry, number):
+                matches.append(Ranked(number, entry, features, features.score))
     matches.sort(
         key=lambda one: (-one.score, -one.entry.date, one.entry.path, one.number)
     )
-    return [_with_words(match, spread, candidates) for match in matches[:MAX_MATCHES]]
+    return [
+        replace(match, strength=coverage(query, candidates, match))
+        for match in matches[:MAX_MATCHES]
+    ]
 
 
-def _with_words(match: Ranked, spread: list[Values], candidates: Candidates) -> Ranked:
-    """Return a match with what each word of the question counts for it."""
-    words = tuple(
-        values.get(match.number, 0.0) / candidates.query_weight for values in spread
-    )
-    return replace(match, features=replace(match.features, by_word=words))
+def file_features(
+    query: Query,
+    corpus: Corpus,
+    candidates: Candidates,
+    entry: IndexedFile,
+    document: float,
+    weights: Weights,
+) -> dict[int, Features]:
+    """Return what speaks for each passage of a file that has a word or a day asked for.
+
+    Args:
+        query: what is asked.
+        corpus: the passages.
+        candidates: where the words stand.
+        entry: the file.
+        document: what the file counts.
+        weights: the numbers of the ranking.
+    """
+    by_word: dict[int, dict[str, float]] = {}
+    held: Counter[int] = Counter()
+    session = 0.0
+    reaches = reach_of_passages(entry, corpus.flags)
+    for word, found in zip(query.words, candidates.occurrences, strict=True):
+        values = found.values.get(entry.first, {})
+        session += max(values.values(), default=0.0)
+        held.update(values.keys() & found.exact)
+        for number, value in spread_to_neighbors(values, reaches, weights).items():
+            shares = by_word.setdefault(number, {})
+            shares[word.text] = value / candidates.query_weight
+    is_among_people = not any(map(corpus.by_assistant, entry.numbers))
+    is_told = tells_of(entry, query.days)
+    rows: dict[int, Features] = {}
+    for number in entry.numbers:
+        shares = by_word.get(number, {})
+        day = 1.0 if is_told else day_share(entry.day(number), query.days)
+        if not shares and not day:
+            continue
+        speaker = 0.0
+        if corpus.speakers[number] in query.about:
+            speaker = weights.named_speaker
+        length = 0.0
+        follows_question = 0.0
+        if is_among_people:
+            length = -weights.length * math.log1p(corpus.lengths[number])
+            if _follows_question(corpus, entry, number):
+                follows_question = weights.follows_question
+        rows[number] = Features(
+            words=sum(shares.values()),
+            session=weights.session * session / candidates.query_weight,
+            speaker=speaker,
+            follows_question=follows_question,
+            length=length,
+            day=weights.on_day * day,
+            role=role_weight(query, corpus, number, weights),
+            echo=ECHO if held[number] >= corpus.lengths[number] else 1.0,
+            document=document,
+            by_word=shares,
+        )
+    return rows
 
 
-# -- words, and those of the neighbours --------------------------------------------
+def role_weight(query: Query, corpus: Corpus, number: int, weights: Weights) -> float:
+    """Return what a passage counts by who says it."""
+    if corpus.by_assistant(number) and not query.asks_assistant:
+        return weights.assistant
+    return 1.0
 
 
-def spread_to_neighbors(values: Values, corpus: Corpus, weights: Weights) -> Values:
+def reach_of_passages(entry: IndexedFile, flags: Sequence[int]) -> dict[int, range]:
+    """Return for each passage of a file those between the same two pauses."""
+    starts = [number for number in entry.numbers if flags[number] & APART]
+    reaches: dict[int, range] = {}
+    for start, end in itertools.pairwise([entry.first, *starts, entry.numbers.stop]):
+        reaches.update(dict.fromkeys(range(start, end), range(start, end)))
+    return reaches
+
+
+def spread_to_neighbors(
+    values: Values, reaches: Mapping[int, range], weights: Weights
+) -> Values:
     """Return what a word counts for each passage within reach of where it stands.
 
     The nearest place gives most of it; the rest is summed over all in reach.
+
+    Args:
+        values: what it counts where it stands.
+        reaches: by passage those that it may reach.
+        weights: `neighbors` has the share by the distance, `repeated` that of the sum.
     """
-    nearby = _Nearby(corpus, weights.neighbors)
+    farthest = len(weights.neighbors) - 1
+    shares = (*weights.neighbors[:0:-1], *weights.neighbors)
     best: Values = {}
     total: Values = {}
     for number, value in values.items():
-        first, shares = nearby.shares(number)
-        for beside, share in enumerate(shares, first):
+        first = max(reaches[number].start, number - farthest)
+        end = min(reaches[number].stop, number + farthest + 1)
+        for beside, share in enumerate(shares[first - number + farthest :], first):
+            if beside == end:
+                break
             part = value * share
-            if beside not in best:
-                best[beside] = part
-                total[beside] = part
-                continue
-            total[beside] += part
-            if part > best[beside]:
+            total[beside] = total.get(beside, 0.0) + part
+            if part > best.get(beside, 0.0):
                 best[beside] = part
     repeated = weights.repeated
     return {
         number: (1 - repeated) * nearest + repeated * total[number]
         for number, nearest in best.items()
     }
-
-
-_Reaches = dict[tuple[float, ...], dict[int, tuple[int, tuple[float, ...]]]]
-_reaches: "WeakKeyDictionary[Corpus, _Reaches]" = WeakKeyDictionary()
-
-
-class _Nearby:
-    """The passages within reach of each passage, kept for the next question."""
-
-    def __init__(self, corpus: Corpus, kernel: tuple[float, ...]) -> None:
-        self._corpus = corpus
-        self._distance = len(kernel) - 1
-        self._shares = (*kernel[:0:-1], *kernel)
-        self._known: dict[int, tuple[int, tuple[float, ...]]] = _reaches.setdefault(
-            corpus, {}
-        ).setdefault(kernel, {})
-
-    def shares(self, number: int) -> tuple[int, tuple[float, ...]]:
-        """Return the first passage in reach, and what a word counts from there on.
-
-        A pause, or another file, ends the reach.
-        """
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = self._reach(number)
-        return known
-
-    def _reach(self, number: int) -> tuple[int, tuple[float, ...]]:
-        flags = self._corpus.flags
-        distance = self._distance
-        first = number
-        while number - first < distance and not flags[first] & APART:
-            first -= 1
-        end = number + 1
-        while end - number <= distance and end < len(flags):
-            if flags[end] & APART:
-                break
-            end += 1
-        start = distance - (number - first)
-        return first, self._shares[start : start + end - first]
-
-
-def _session_shares(candidates: Candidates, weights: Weights) -> dict[int, float]:
-    """Return what each file as a whole adds to its passages, by its first passage."""
-    file_of = {
-        number: entry.first for entry in candidates.files for number in entry.numbers
-    }
-    shares: dict[int, float] = {}
-    for found in candidates.occurrences:
-        best: dict[int, float] = {}
-        for number, value in found.values.items():
-            first = file_of[number]
-            if value > best.get(first, 0.0):
-                best[first] = value
-        for first, value in best.items():
-            share = weights.session * value / candidates.query_weight
-            shares[first] = shares.get(first, 0.0) + share
-    return shares
-
-
-# -- the features of one passage ----------------------------------------------------
-
-
-def _features(
-    number: int,
-    entry: IndexedFile,
-    words: float,
-    session: float,
-    document: float,
-    among_people: bool,
-    query: Query,
-    corpus: Corpus,
-    weights: Weights,
-) -> Features:
-    speaker = corpus.speakers[number]
-    is_of_speaker = speaker in query.about
-    role = 1.0
-    if corpus.by_assistant(number) and not query.asks_assistant:
-        role = weights.assistant
-    follows_question = 0.0
-    length = 0.0
-    if among_people:
-        length = -weights.length * math.log1p(corpus.lengths[number])
-        if _follows_question(corpus, entry, number):
-            follows_question = weights.follows_question
-    return Features(
-        words=words,
-        session=session,
-        speaker=weights.named_speaker if is_of_speaker else 0.0,
-        follows_question=follows_question,
-        length=length,
-        day=_day_of_passage(entry, number, query, weights),
-        role=role,
-        document=document,
-    )
 
 
 def _follows_question(corpus: Corpus, entry: IndexedFile, number: int) -> bool:
@@ -267,46 +235,38 @@ def _follows_question(corpus: Corpus, entry: IndexedFile, number: int) -> bool:
     return bool(corpus.flags[before] & ASKS)
 
 
-def _day_of_passage(
-    entry: IndexedFile, number: int, query: Query, weights: Weights
-) -> float:
-    """Return what a passage's own day counts, or that of an event in its file."""
-    if not query.days:
-        return 0.0
-    share = day_share(entry.day(number), query, weights)
+def tells_of(entry: IndexedFile, days: Sequence[DayRange]) -> bool:
+    """Say whether a file's front matter tells of some days: of an event, or what held."""
     if "day" in entry.particulars:
-        share = max(share, day_share(entry.days[-1], query, weights))
-    return share
+        return any(asked.holds(entry.days[-1]) for asked in days)
+    if days and tells_when(entry):
+        return any(map(held_days(entry).overlaps, days))
+    return False
 
 
-def day_share(day: int, query: Query, weights: Weights) -> float:
-    """Return what a day, as an ordinal, counts: the days named, or shortly after."""
+def day_share(said_on: int, days: Sequence[DayRange]) -> float:
+    """Return 1 for a day asked for, as an ordinal, half for one shortly after."""
     share = 0.0
-    for days in query.days:
-        if not day:
-            break
-        if days.holds(day):
-            return weights.on_day
-        length = days.last - days.first + 1
-        if days.last < day <= days.last + max(weights.days_after, length):
-            share = weights.after_day
+    for asked in days:
+        if said_on and asked.holds(said_on):
+            return 1.0
+        if asked.last < said_on <= asked.last + TOLD_DAYS:
+            share = 0.5  # people tell of a day afterwards
     return share
 
 
-def coverage(match: Ranked, query: Query, candidates: Candidates) -> float:
+def coverage(query: Query, candidates: Candidates, match: Ranked) -> float:
     """Return how much of the content words a passage and its neighbours hold, 0 to 1."""
     held = 0.0
     total = 0.0
-    found_with_words = zip(
-        query.words, candidates.occurrences, match.features.by_word, strict=False
-    )
-    for word, found, share in found_with_words:
+    for word, found in zip(query.words, candidates.occurrences, strict=True):
         if word.is_context or not found.weight:
             continue
         total += found.weight
-        if match.number in found.exact:
-            held += found.weight
-        else:
-            near = share * candidates.query_weight / found.weight
-            held += found.weight * min(NEAR_COVERAGE, near)
+        share = 1.0
+        if match.number not in found.exact:
+            near = match.features.by_word.get(word.text, 0.0)
+            near *= candidates.query_weight / found.weight
+            share = min(NEAR_COVERAGE, near)
+        held += found.weight * share
     return round(held / total, 4) if total else 0.0

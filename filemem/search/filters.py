@@ -1,7 +1,6 @@
 """What a search is limited to: files by path and day, passages by speaker."""
 
 import datetime as dt
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound
@@ -11,6 +10,8 @@ from filemem.store.folder import Folder
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
+
+MAX_NAMES = 20  # of speakers, which an error lists
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,7 @@ class Filters:
         """Say whether passages of a file may be shown."""
         if self.path and not globs.matcher(self.path)(entry.path):
             return False
-        if self.days is None:
-            return True
-        return any(self.days.holds(day) for day in entry.days)
+        return self.days is None or any(map(self.days.holds, entry.days))
 
     def admits_passage(self, corpus: Corpus, entry: IndexedFile, number: int) -> bool:
         """Say whether a passage of an admitted file may be shown.
@@ -40,16 +39,10 @@ class Filters:
             return True
         return "day" in entry.particulars and self.days.holds(entry.days[-1])
 
-    @property
-    def is_open(self) -> bool:
-        """Say whether every file is searched."""
-        return self.path is None and self.days is None
-
 
 def filters(
     folder: Folder,
     corpus: Corpus,
-    *,
     path: str | None,
     speaker: str | None,
     days: DayRange | None,
@@ -63,26 +56,25 @@ def filters(
         matches = globs.matcher(path)
         if not any(matches(entry.path) for entry in corpus.entries()):
             raise folder.no_match(path)
-    return Filters(path, speaker_numbers(corpus, speaker), days)
+    speakers = None if speaker is None else speaker_numbers(corpus, speaker)
+    return Filters(path, speakers, days)
 
 
-def speaker_numbers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
-    """Return the numbers of the speakers that a name means; None if none is given.
+def speaker_numbers(corpus: Corpus, speaker: str) -> frozenset[int]:
+    """Return the numbers of the speakers that a name means.
 
     A whole name is looked for first, then any word of one, or any part of a Chinese one.
 
     Raises:
         NotFound: nobody has this name.
     """
-    if speaker is None:
-        return None
     wanted = terms.fold(speaker).strip()
-    names = [terms.fold(name) for name in corpus.speaker_names]
-    found = [number for number, name in enumerate(names) if name == wanted]
+    names = list(enumerate(corpus.speaker_names))
+    found = [number for number, name in names if name == wanted]
     if not found:
-        found = [n for n, name in enumerate(names) if _is_part(wanted, name)]
+        found = [number for number, name in names if _is_part(wanted, name)]
     if not found or not wanted:
-        known = ", ".join(name for name in corpus.speaker_names[:20] if name)
+        known = ", ".join(name for _, name in names[:MAX_NAMES] if name)
         raise NotFound(
             f"nobody named {one_line(speaker)} speaks in these memories; "
             f"the speakers are {one_line(known or 'none yet')}."
@@ -98,8 +90,8 @@ def _is_part(wanted: str, name: str) -> bool:
 
 def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
     """Return the folded names that a name means; raise as `speaker_numbers`."""
-    found = speaker_numbers(corpus, speaker) or ()
-    return frozenset(corpus.speaker_names[number] for number in found)
+    numbers = speaker_numbers(corpus, speaker)
+    return frozenset(corpus.speaker_names[number] for number in numbers)
 
 
 def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | None:
@@ -120,18 +112,3 @@ def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | 
     except ValueError as error:
         raise FilememError(str(error)) from None
     return DayRange(first.toordinal(), last.toordinal())
-
-
-def in_words(ranges: Sequence[DayRange]) -> str:
-    """Return ranges as `7 May 2023`, `7 May 2023 and later`."""
-    return " or ".join(_range_in_words(days) for days in ranges)
-
-
-def _range_in_words(days: DayRange) -> str:
-    first = dt.date.fromordinal(days.first)
-    last = dt.date.fromordinal(days.last)
-    if last == dt.date.max:
-        return f"{dates.in_words(dates.one_day(first), chinese=False)} and later"
-    if first == dt.date.min:
-        return f"{dates.in_words(dates.one_day(last), chinese=False)} and earlier"
-    return dates.in_words(dates.Span(first, last), chinese=False)

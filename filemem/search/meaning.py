@@ -1,12 +1,13 @@
 """Passages that mean what a question means, ranked beside those that have its words."""
 
 import heapq
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from filemem.errors import FilememError
-from filemem.index import Corpus, Index, vectors
+from filemem.index import Corpus, Index, IndexedFile, vectors
 from filemem.index.vectors import Likeness
-from filemem.search.features import Features, Ranked, with_meaning
+from filemem.search.features import Features, Ranked, role_weight
 from filemem.search.filters import Filters
 from filemem.search.query import Query
 from filemem.search.weights import Weights
@@ -16,6 +17,7 @@ MAX_MEANT = 70  # of them without a word of it
 MEANING_WEIGHT = 0.75  # of likeness beside the best score by words
 LEAST_MEANING = 0.06  # of a passage that has no word of the question
 FEW_PASSAGES = 20
+HOLDS_QUESTION = 0.75  # of its content words, for which no embedder is loaded
 
 
 @dataclass(frozen=True)
@@ -32,17 +34,14 @@ def add_meaning(
     text: str,
     query: Query,
     asked: Filters,
-    document_weights: dict[int, float],
+    file_weight: Callable[[IndexedFile], float],
     matches: list[Ranked],
     weights: Weights,
-    *,
-    holds_question: bool,
 ) -> Meant:
     """Return the matches with what each means counted, where an embedder is there.
 
-    Args:
-        holds_question: the best match holds the question; an embedder that is yet to be
-            loaded is then left alone.
+    One that is yet to be loaded, which takes a second, is left alone if the best match
+    holds the question.
     """
     if not query.content:
         return Meant(matches)
@@ -52,8 +51,9 @@ def add_meaning(
         return Meant(matches)  # broken settings, which others report
     if known is None:
         return Meant(matches)
-    if holds_question and not known.embedding.is_ready:
-        return Meant(matches)  # the embedder takes a second to load
+    is_held = bool(matches) and matches[0].strength >= HOLDS_QUESTION
+    if is_held and len(query.content) > 1 and not known.embedding.is_ready:
+        return Meant(matches)
     likely = [match.number for match in matches]
     try:
         likeness = known.likeness(index, corpus, text, likely)
@@ -61,22 +61,26 @@ def add_meaning(
         return Meant(matches, f"{error} Found by words alone.")
     gains: dict[int, float] = {}
     for number, gain in _gains(likeness, corpus, known.embedding.unrelated).items():
-        factor = _factor(corpus, query, asked, document_weights, weights, number)
-        if gain > 0 and factor:
+        entry = corpus.file(number)
+        if gain > 0 and asked.admits_passage(corpus, entry, number):
+            factor = role_weight(query, corpus, number, weights) * file_weight(entry)
             gains[number] = MEANING_WEIGHT * factor * gain
     best = matches[0].score if matches else 1.0
-    raised = [
-        with_meaning(match, best * gains.get(match.number, 0.0)) for match in matches
-    ]
     by_words = {match.number for match in matches}
     others = [
         number
         for number, gain in gains.items()
         if gain >= LEAST_MEANING and number not in by_words
     ]
-    for number in heapq.nlargest(MAX_MEANT, others, key=gains.__getitem__):
-        match = Ranked(number, corpus.file(number), Features(), 0.0)
-        raised.append(with_meaning(match, best * gains[number]))
+    meant = [
+        Ranked(number, corpus.file(number), Features(), 0.0)
+        for number in heapq.nlargest(MAX_MEANT, others, key=gains.__getitem__)
+    ]
+    raised: list[Ranked] = []
+    for match in (*matches, *meant):
+        meaning = best * gains.get(match.number, 0.0)
+        features = replace(match.features, meaning=meaning)
+        raised.append(replace(match, features=features, score=features.score))
     raised.sort(key=lambda match: -match.score)
     return Meant(raised)
 
@@ -103,21 +107,3 @@ def _gains(likeness: Likeness, corpus: Corpus, unrelated: float) -> dict[int, fl
     best = numpy.argsort(-spread)[:MAX_LIKE]
     gains = (spread[best] - middle).tolist()
     return dict(zip(likeness.numbers[best].tolist(), gains, strict=True))
-
-
-def _factor(
-    corpus: Corpus,
-    query: Query,
-    asked: Filters,
-    document_weights: dict[int, float],
-    weights: Weights,
-    number: int,
-) -> float:
-    """Return what a passage's meaning counts; 0 if it is not asked for."""
-    entry = corpus.file(number)
-    if not asked.admits_passage(corpus, entry, number):
-        return 0.0
-    role = 1.0
-    if corpus.by_assistant(number) and not query.asks_assistant:
-        role = weights.assistant
-    return role * document_weights.get(entry.first, 1.0)

@@ -5,13 +5,12 @@ import re
 from collections.abc import Mapping
 
 from filemem.index import Corpus
+from filemem.search import validity
 from filemem.search.candidates import Candidates
-from filemem.search.filters import in_words
-from filemem.search.query import Query, QueryWord, is_light
+from filemem.search.query import Query, QueryWord
 from filemem.search.results import Hit, names_days
-from filemem.search.validity import date_of
 from filemem.store.paths import ARCHIVE
-from filemem.text import terms
+from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import counted, one_line
 
@@ -28,82 +27,84 @@ _NOUN = re.compile(
 
 
 def search_notes(
-    query: str,
-    parsed: Query,
+    question: str,
+    query: Query,
     candidates: Candidates,
     corpus: Corpus,
     hits: list[Hit],
     given: Mapping[str, str | None],
-    newest: int,
 ) -> list[str]:
     """Return what an answer says before its passages.
 
     Args:
+        question: its text.
+        query: the question, parsed.
+        candidates: where its words stand.
+        corpus: what was searched.
+        hits: those that the answer shows.
         given: the filters as they were given, by their names.
-        newest: the newest day of the memory, as an ordinal.
     """
-    for piece in parsed.date_pieces:
-        query = query.replace(piece, " ")
-    notes = [
-        _missing_words(query, parsed, candidates, corpus, names_all=not hits),
-        _undated(parsed, corpus, hits, newest),
-    ]
+    for piece in query.date_pieces:
+        question = question.replace(piece, " ")
+    missing = _missing_words(question, query, candidates, corpus, names_all=not hits)
+    missing += _unknown_chinese(question, corpus)
+    notes: list[str] = []
+    if missing:
+        notes.append(f"Nowhere in memory: {', '.join(dict.fromkeys(missing))}.")
+    undated = _undated(query, corpus, hits)
+    if undated:
+        notes.append(f"No memory is dated {' or '.join(map(_in_words, undated))}.")
     if not hits:
-        notes += _nothing_found(parsed, corpus, given)
-    elif all(hit.strength < HALF for hit in hits) and parsed.content:
+        notes += _nothing_found(query, corpus, given)
+    elif all(hit.strength < HALF for hit in hits) and query.content:
         notes.append("All of it is weak: no passage holds half of the question.")
-    return [note for note in notes if note]
+    return notes
 
 
 def _missing_words(
-    query: str,
-    parsed: Query,
+    question: str,
+    query: Query,
     candidates: Candidates,
     corpus: Corpus,
     *,
     names_all: bool,
-) -> str:
-    """Name the names, quoted words and nouns of a question that stand nowhere.
+) -> list[str]:
+    """Return the names, quoted words and nouns of a question that stand nowhere.
 
     Args:
-        names_all: name every word that stands nowhere, as nothing was found.
+        question: its text.
+        query: the question, parsed.
+        candidates: where its words stand.
+        corpus: what was searched.
+        names_all: return every word that stands nowhere, as nothing was found.
     """
-    named = {terms.fold(name) for name in _NAME.findall(query)}
-    for quoted in _QUOTED.findall(query):
-        named.update(terms.words(quoted))
-    named.update(terms.fold(noun) for noun in _NOUN.findall(query))
-    said: list[str] = []
-    for word, found in zip(parsed.words, candidates.occurrences, strict=True):
-        if found.is_known:
-            continue
-        if (names_all or word.text in named) and _is_unknown(word, corpus):
-            said.append(_with_near_spellings(word.text, corpus))
-    for piece in _unknown_chinese(query, corpus):
-        said.append(piece)
-    if not said:
-        return ""
-    return f"Nowhere in memory: {', '.join(dict.fromkeys(said))}."
+    named = set(map(terms.fold, _NAME.findall(question) + _NOUN.findall(question)))
+    named.update(terms.words(" ".join(_QUOTED.findall(question))))
+    missing: list[str] = []
+    for word, found in zip(query.words, candidates.occurrences, strict=True):
+        is_to_name = names_all or word.text in named
+        if is_to_name and not found.is_known and _is_unknown(word, corpus):
+            missing.append(_with_near_spellings(word.text, corpus))
+    return missing
 
 
 def _is_unknown(word: QueryWord, corpus: Corpus) -> bool:
     """Say whether a word that stands nowhere is one to name, and nobody's name."""
-    if word.is_context or is_light(word.stem) or terms.is_cjk(word.text):
+    if not word.is_content or terms.is_cjk(word.text):
         return False
     return not any(word.text in name for name in corpus.speaker_names)
 
 
-def _unknown_chinese(query: str, corpus: Corpus) -> list[str]:
-    """Return quoted Chinese, and what no dictionary has, if it stands nowhere."""
+def _unknown_chinese(question: str, corpus: Corpus) -> list[str]:
+    """Return the Chinese that no dictionary has, if it stands nowhere."""
+    names = " ".join(corpus.speaker_names)
     found: list[str] = []
-    for run in terms.words(query):
-        if not terms.is_cjk(run):
-            continue
+    for run in filter(terms.is_cjk, terms.words(question)):
         for piece in terms.chinese_content(run):
-            known = not terms.is_unknown(piece)
-            if known or len(piece) < 2 or any(piece in n for n in corpus.speaker_names):
+            if len(piece) < 2 or not terms.is_unknown(piece) or piece in names:
                 continue
             pairs = [token for token in terms.cjk_tokens(piece) if len(token) == 2]
-            if not any(corpus.concept(pair) for pair in pairs):
+            if not any(map(corpus.concept, pairs)):
                 found.append(piece)
     return found
 
@@ -115,42 +116,41 @@ def _with_near_spellings(word: str, corpus: Corpus) -> str:
     return f"{word} (near spellings, not searched: {', '.join(near)})"
 
 
-def _undated(parsed: Query, corpus: Corpus, hits: list[Hit], newest: int) -> str:
-    """Say that no memory is of the days asked for, where that is so.
+def _undated(query: Query, corpus: Corpus, hits: list[Hit]) -> list[DayRange]:
+    """Return the days asked for if nothing is of them, names them, or held on them.
 
-    Not of days beyond the memory, nor where a hit names the day, nor where what a fact
-    says covers it.
+    Days beyond the newest memory are none of these.
     """
-    if any(corpus.dated(days.first, days.last) for days in parsed.days):
-        return ""
-    asked = [days for days in parsed.days if days.first <= newest]
-    if not asked:
-        return ""
-    if any(_covers(corpus, days) for days in asked):
-        return ""
-    if any(names_days(hit.text, hit.date, parsed) for hit in hits):
-        return ""
-    return f"No memory is dated {in_words(asked)}."
+    entries = corpus.entries()
+    newest = max((entry.date for entry in entries), default=0)
+    for days in query.days:
+        if corpus.dated(days.first, days.last):
+            return []
+        for entry in entries:
+            if validity.tells_when(entry) and validity.held_days(entry).overlaps(days):
+                return []
+    if any(names_days(hit.text, hit.date, query.days) for hit in hits):
+        return []
+    return [days for days in query.days if days.first <= newest]
 
 
-def _covers(corpus: Corpus, days: DayRange) -> bool:
-    """Say whether a fact held on one of these days, by its front matter."""
-    for entry in corpus.entries():
-        since = date_of(entry, "valid_from")
-        until = date_of(entry, "valid_until") or "9999"
-        first = dt.date.fromordinal(days.first).isoformat()
-        last = dt.date.fromordinal(days.last).isoformat()
-        if since and since <= last and first <= until:
-            return True
-    return False
+def _in_words(days: DayRange) -> str:
+    """Return a range as `7 May 2023`, `7 May 2023 and later`."""
+    first = dt.date.fromordinal(days.first)
+    last = dt.date.fromordinal(days.last)
+    if last == dt.date.max:
+        return f"{dates.in_words(dates.one_day(first), chinese=False)} and later"
+    if first == dt.date.min:
+        return f"{dates.in_words(dates.one_day(last), chinese=False)} and earlier"
+    return dates.in_words(dates.Span(first, last), chinese=False)
 
 
 def _nothing_found(
-    parsed: Query, corpus: Corpus, given: Mapping[str, str | None]
+    query: Query, corpus: Corpus, given: Mapping[str, str | None]
 ) -> list[str]:
     """Say what was searched for nothing, and what there is without the filters."""
     notes: list[str] = []
-    if not parsed.words:
+    if not query.words:
         notes.append(
             "The query has no word to look for: name a thing, a person, a day."
         )

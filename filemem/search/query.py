@@ -3,10 +3,9 @@
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from filemem.index import Corpus
 from filemem.search.days import NamedDays
 from filemem.search.weights import Weights
 from filemem.text import terms
@@ -35,16 +34,22 @@ _ASKS_ASSISTANT = re.compile(
 class QueryWord:
     """A word to look for.
 
-    `alternatives` are stems that may stand for it, each with its share of the word's
-    weight. `is_context`: it belongs to a date or names the person asked about, which no
-    passage need repeat to answer.
+    `alternatives` are stems that may stand for it. `is_context`: it belongs to a date or
+    names the person asked about, which no passage need repeat to answer. `is_light`: any
+    question may contain it.
     """
 
     text: str
     stem: str
     weight: float
-    alternatives: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[str, ...] = ()
     is_context: bool = False
+    is_light: bool = False
+
+    @property
+    def is_content(self) -> bool:
+        """Say whether it tells what is asked for."""
+        return not self.is_context and not self.is_light
 
 
 @dataclass(frozen=True)
@@ -63,49 +68,51 @@ class Query:
 
     @functools.cached_property
     def content(self) -> list[QueryWord]:
-        """Return the words that not any question may contain."""
-        return [
-            word
-            for word in self.words
-            if not word.is_context and not is_light(word.stem)
-        ]
-
-    @functools.cached_property
-    def stems(self) -> frozenset[str]:
-        """Return the stems of every word of the question."""
-        return frozenset(word.stem for word in self.words)
+        """Return the words that tell what is asked for."""
+        return [word for word in self.words if word.is_content]
 
 
-def parse(question: str, corpus: Corpus, days: NamedDays, weights: Weights) -> Query:
-    """Return what a question asks for."""
-    speaker_names = corpus.speaker_names
+def parse(
+    question: str,
+    speaker_names: Sequence[str],
+    aliases: Sequence[Sequence[str]],
+    days: NamedDays,
+    weights: Weights,
+) -> Query:
+    """Return what a question asks for.
+
+    Args:
+        question: its text.
+        speaker_names: of everybody who speaks in the memory, folded; '' for nobody.
+        aliases: groups of names that stand for one thing, in folded words.
+        days: that it names.
+        weights: what each kind of word counts.
+    """
     names = _named_speakers(question, speaker_names)
     rest = names.rest
     pieces = sorted((terms.fold(piece) for piece in days.pieces), key=len, reverse=True)
     for piece in pieces:
         rest = rest.replace(piece, " ")
-    rest = _ASKING.sub(" ", rest)
     found: dict[str, QueryWord] = {}
-    for run in _runs(rest):
+    for run in _runs(_ASKING.sub(" ", rest)):
         for word in _words_of_run(run, weights):
             found.setdefault(word.stem, word)
-    for piece in pieces:
-        for run in terms.words(piece):
-            for word in _words_of_run(run, weights):
-                weight = word.weight * weights.context_word
-                context = replace(word, weight=weight, is_context=True)
-                found.setdefault(word.stem, context)
-    for speaker in names.mentioned:
-        for word in _words_of_name(speaker_names[speaker], weights):
+    context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
+    context += [speaker_names[speaker] for speaker in names.mentioned]
+    for text in context:
+        for word in _context_words(text, weights):
             found.setdefault(word.stem, word)
-    query = Query(
-        words=tuple(found.values()),
+    words = _with_aliases(list(found.values()), question, aliases)
+    return Query(
+        words=tuple(words),
         about=frozenset(names.about),
         days=days.ranges,
         date_pieces=days.pieces,
         asks_assistant=_ASKS_ASSISTANT.search(question) is not None,
     )
-    return _with_aliases(query, question, corpus, weights)
+
+
+# -- words -----------------------------------------------------------------------------
 
 
 def _runs(text: str) -> Iterator[str]:
@@ -119,69 +126,86 @@ def _runs(text: str) -> Iterator[str]:
 
 def _words_of_run(run: str, weights: Weights) -> Iterator[QueryWord]:
     """Yield a word, or the characters and pairs of a Chinese run."""
-    for token, share in _weighed_tokens(run, weights):
+    for token, is_whole in _pieces(run):
         if token in terms.STOP:
             continue
         stem = terms.stem(token)
-        weight = share
+        weight = 1.0 if is_whole else weights.lesser_word
         if stem in _light_stems():
-            weight *= weights.light_word
+            weight *= weights.lesser_word
         related, members = terms.related(token)
-        alternatives = dict.fromkeys(related, weights.related_word)
-        alternatives |= dict.fromkeys(members, weights.kind_member)
-        yield QueryWord(token, stem, weight, tuple(alternatives.items()))
+        alternatives = tuple(dict.fromkeys([*related, *members]))
+        yield QueryWord(token, stem, weight, alternatives, is_light=_is_light(stem))
 
 
-def _weighed_tokens(run: str, weights: Weights) -> Iterator[tuple[str, float]]:
-    """Yield the tokens of a run, each with its share.
+def _pieces(run: str) -> Iterator[tuple[str, bool]]:
+    """Yield the tokens of a run, and whether each is a word, or inside of one.
 
-    A pair of characters that are of two words counts less, and so does a character
-    that is a part of a word.
+    Of Chinese a character that is a part of a word is not, nor a pair that is of two.
     """
     if not terms.is_cjk(run):
-        yield run, 1.0
+        yield run, True
         return
     ends = {0, *itertools.accumulate(map(len, terms.segments(run)))}
     for position, token in enumerate(terms.cjk_tokens(run)):
         start = position // 2
         if len(token) > 1:
-            crosses = start + 1 in ends
-            yield token, weights.split_pair if crosses else 1.0
+            yield token, start + 1 not in ends
         else:
-            is_word = len(run) == 1 or {start, start + 1} <= ends
-            yield token, 1.0 if is_word else weights.lone_character
+            yield token, len(run) == 1 or {start, start + 1} <= ends
 
 
-def _words_of_name(name: str, weights: Weights) -> list[QueryWord]:
-    """Return the words of a speaker's name, which together count as one of a date."""
+def _context_words(text: str, weights: Weights) -> Iterator[QueryWord]:
+    """Yield the words of a date or a name, which together count as one."""
     tokens = [
         token
-        for token in terms.tokens(name)
-        if len(token) > 1 and token not in terms.STOP
+        for token in terms.tokens(text)
+        if token not in terms.STOP and not (token.isalpha() and len(token) == 1)
     ]
-    return [
-        QueryWord(
-            token,
-            terms.stem(token),
-            weights.context_word / len(tokens),
-            is_context=True,
-        )
-        for token in tokens
-    ]
+    for token in tokens:
+        weight = weights.context_word / len(tokens)
+        yield QueryWord(token, terms.stem(token), weight, is_context=True)
 
 
-def is_light(stem: str) -> bool:
+def _is_light(stem: str) -> bool:
     """Say whether any question may contain a word with this stem."""
-    if stem in _light_stems():
-        return True
+    light = _light_stems()
     if not terms.is_cjk(stem):
-        return False
-    return all(one in _light_stems() or one in terms.STOP for one in stem)
+        return stem in light
+    return stem in light or all(one in light or one in terms.STOP for one in stem)
 
 
 @functools.cache
 def _light_stems() -> frozenset[str]:
     return frozenset(terms.stem(word) for word in _LIGHT_WORDS.split())
+
+
+def _with_aliases(
+    words: list[QueryWord], question: str, aliases: Sequence[Sequence[str]]
+) -> list[QueryWord]:
+    """Return the words, the first of a name with what else the thing is called."""
+    folded = f" {' '.join(terms.words(question))} "
+    for group in aliases:
+        others = terms.tokens(" ".join(group))
+        stems = tuple(terms.stem(token) for token in others if token not in terms.STOP)
+        for name in group:
+            tokens = terms.tokens(name)
+            place = _place_of_first(words, tokens)
+            if (
+                place is not None
+                and (f" {name} " if name.isascii() else name) in folded
+            ):
+                alternatives = (*words[place].alternatives, *stems)
+                words[place] = replace(words[place], alternatives=alternatives)
+    return words
+
+
+def _place_of_first(words: list[QueryWord], tokens: list[str]) -> int | None:
+    """Return where the first word stands that is one of some tokens."""
+    for place, word in enumerate(words):
+        if word.text in tokens:
+            return place
+    return None
 
 
 # -- whom a question names ---------------------------------------------------------
@@ -256,37 +280,3 @@ def _name_parts(name: str) -> list[str]:
     parts = [word for word in words if len(word) > 1 and word not in terms.STOP]
     given = [part[1:] for part in parts if terms.is_cjk(part) and len(part) == 3]
     return parts + given
-
-
-def _with_aliases(
-    query: Query, question: str, corpus: Corpus, weights: Weights
-) -> Query:
-    """Return the query with what else its names are called, by `aliases` of files."""
-    folded = f" {' '.join(terms.words(question))} "
-    words = list(query.words)
-    for group in corpus.names:
-        for name in group:
-            spelt = f" {name} " if name.isascii() else name
-            if spelt in folded:
-                others = [other for other in group if other != name]
-                _add_aliases(words, name, others, weights)
-    return replace(query, words=tuple(words))
-
-
-def _add_aliases(
-    words: list[QueryWord], name: str, others: Iterable[str], weights: Weights
-) -> None:
-    """Add other names of a thing to the first word of its name."""
-    tokens = terms.tokens(name)
-    for place, word in enumerate(words):
-        if word.text in tokens:
-            stems = {
-                terms.stem(token)
-                for other in others
-                for token in terms.tokens(other)
-                if token not in terms.STOP
-            }
-            added = tuple((stem, weights.alias) for stem in sorted(stems))
-            alternatives = tuple(dict.fromkeys([*word.alternatives, *added]))
-            words[place] = replace(word, alternatives=alternatives)
-            return

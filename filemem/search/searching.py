@@ -5,31 +5,37 @@ features, their weighted sum ranks them, and the best within a budget are the an
 """
 
 import datetime as dt
+import functools
 from dataclasses import dataclass, replace
 
-from filemem.index import Corpus, Index
-from filemem.search import filters, validity
+from filemem.index import Corpus, Index, IndexedFile
+from filemem.search import validity
 from filemem.search.candidates import MAX_FILES, find_candidates
-from filemem.search.days import LAST_DAY, named_days
-from filemem.search.features import coverage, rank
-from filemem.search.filters import Filters
+from filemem.search.days import named_days
+from filemem.search.features import rank
+from filemem.search.filters import Filters, bounds, filters
 from filemem.search.meaning import add_meaning
 from filemem.search.notes import search_notes
 from filemem.search.query import Query, parse
+from filemem.search.reading import (
+    CERTAIN,
+    read_hits,
+    replacements,
+    with_replacements,
+)
 from filemem.search.results import (
     Hit,
-    Reader,
     choose,
     merge_evidence,
-    put_bare_questions_last,
     put_current_first,
     put_newest_first,
     raise_named_days,
 )
 from filemem.search.weights import WEIGHTS, Weights
 from filemem.store.folder import CurrentConversation
+from filemem.text.dayrange import DayRange
 
-HOLDS_QUESTION = 0.75  # of its content words
+READ_MATCHES = 40  # of the best; more where more are asked for
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Found:
 
 def search_files(
     index: Index,
-    query: str,
+    question: str,
     *,
     limit: int | None = None,
     path: str | None = None,
@@ -63,6 +69,8 @@ def search_files(
     """Find the best passages for a question.
 
     Args:
+        index: of whose memories.
+        question: what is asked.
         limit: how many hits to return; if None, those that are worth their room.
         path: a glob of the files to search.
         speaker: whose words to search; an assistant's then count in full.
@@ -70,59 +78,42 @@ def search_files(
         today: the day from which days count.
         anchor: the day from which the question's own days count, if another.
         current: what the conversation going on has in the prompt, which is left out.
+        weights: the numbers of the ranking.
 
     Raises:
         FilememError: a filter means nothing.
     """
     corpus = index.corpus()
-    asked = filters.filters(
-        index.folder,
-        corpus,
-        path=path,
-        speaker=speaker,
-        days=filters.bounds(after, before, today),
-    )
-    days = named_days(query, corpus, today=today, anchor=anchor)
-    parsed = parse(query, corpus, days, weights)
-    document_weights = weigh_documents(corpus, asked, parsed, today, weights)
-    max_files = max(MAX_FILES, limit or 0)
+    limits = bounds(after, before, today)
+    asked = filters(index.folder, corpus, path, speaker, limits)
+    days = named_days(question, corpus, today=today, anchor=anchor)
+    query = parse(question, corpus.speaker_names, corpus.names, days, weights)
     if speaker:
-        parsed = replace(parsed, asks_assistant=True)
-    candidates = find_candidates(
-        parsed,
-        corpus,
-        document_weights,
-        weights,
-        max_files,
-        passages_in_prompt(corpus, current),
+        query = replace(query, asks_assistant=True)
+    weigh = functools.partial(
+        file_weight, asked=asked, query=query, today=today, weights=weights
     )
-    matches = rank(parsed, corpus, candidates, document_weights, asked, weights)
-    reader = Reader(index, corpus, parsed, candidates, today, current, weights)
-    strength = coverage(matches[0], parsed, candidates) if matches else 0.0
-    meant = add_meaning(
-        index,
-        corpus,
-        query,
-        parsed,
-        asked,
-        document_weights,
-        matches,
-        weights,
-        holds_question=strength >= HOLDS_QUESTION and len(parsed.content) > 1,
-    )
-    matches = raise_named_days(meant.matches, reader)
-    matches = merge_evidence(matches, reader)
-    matches = put_bare_questions_last(matches, reader)
-    matches = put_newest_first(matches, reader)
-    ordered = put_current_first(matches, reader)
-    choice = choose(ordered, reader, limit, len(matches))
+    max_files = max(MAX_FILES, limit or 0)
+    in_prompt = passages_in_prompt(corpus, current)
+    candidates = find_candidates(query, corpus, weigh, weights, max_files, in_prompt)
+    matches = rank(query, corpus, candidates, weigh, asked, weights)
+    meant = add_meaning(index, corpus, question, query, asked, weigh, matches, weights)
+    matches = [one for one in meant.matches if one.number not in in_prompt]
+    likely = matches[: max(READ_MATCHES, 2 * (limit or 0))]
+    newer = replacements(likely, corpus, today)
+    likely = with_replacements(likely, newer)
+    hits = list(read_hits(index, likely, newer, query, today))
+    hits = raise_named_days(hits, query.days, weights)
+    hits = merge_evidence(hits)
+    hits = put_newest_first(hits, weights)
+    hits = put_current_first(hits)
+    chosen = choose(hits, limit, weights)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
-    notes = search_notes(
-        query, parsed, candidates, corpus, choice.hits, given, newest_day(corpus)
-    )
+    notes = search_notes(question, query, candidates, corpus, chosen, given)
     if meant.note:
         notes.append(meant.note)
-    return Found(choice.hits, files_searched(corpus, asked), notes, choice.left_out)
+    files = sum(map(asked.admits, corpus.entries()))
+    return Found(chosen, files, notes, max(0, len(matches) - len(chosen)))
 
 
 def passages_in_prompt(
@@ -141,49 +132,26 @@ def passages_in_prompt(
     return frozenset()
 
 
-def files_searched(corpus: Corpus, asked: Filters) -> int:
-    """Return how many files the filters admit."""
-    if asked.is_open:
-        return corpus.files
-    return sum(asked.admits(entry) for entry in corpus.entries())
-
-
-def newest_day(corpus: Corpus) -> int:
-    """Return the newest day of a memory, as an ordinal; 0 if none has a day."""
-    return max((entry.date for entry in corpus.entries()), default=0)
-
-
-def weigh_documents(
-    corpus: Corpus, asked: Filters, query: Query, today: dt.date, weights: Weights
-) -> dict[int, float]:
-    """Return what each file counts, by its first passage, where that is not 1.
+def file_weight(
+    entry: IndexedFile,
+    *,
+    asked: Filters,
+    query: Query,
+    today: dt.date,
+    weights: Weights,
+) -> float:
+    """Return what a file counts.
 
     Nothing where it was not asked for, less where it is archived, uncertain, or holds
     on none of the days asked for.
     """
-    moments = [dt.date.fromordinal(days.last) for days in query.days]
-    moments = [day for day in moments if day.toordinal() < LAST_DAY] or [today]
-    found: dict[int, float] = {}
-    for entry in corpus.entries():
-        if not entry.count:
-            continue
-        weight = 1.0
-        if not asked.is_open and not asked.admits(entry):
-            weight = 0.0
-        elif entry.archived or entry.particulars:
-            holds = any(
-                validity.validity(entry, day) is validity.Validity.HOLDS
-                for day in moments
-            )
-            if entry.archived:
-                weight = weights.archived if holds else weights.replaced
-            elif not holds:
-                weight = weights.lapsed
-            certainty = min(1.0, validity.confidence(entry) / weights.sure)
-            weight *= weights.doubtful + (1 - weights.doubtful) * certainty
-        if weight != 1.0:
-            found[entry.first] = weight
-    return found
-
-
-CERTAIN, MAYBE = 1, 1
+    if not asked.admits(entry):
+        return 0.0
+    held = validity.held_days(entry)
+    now = today.toordinal()
+    weight = weights.archived if entry.archived else 1.0
+    if not any(held.overlaps(days) for days in query.days or [DayRange(now, now)]):
+        weight *= weights.lapsed
+    if not validity.is_certain(entry, CERTAIN):
+        weight *= weights.doubtful
+    return weight

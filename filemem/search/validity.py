@@ -1,10 +1,14 @@
-"""Whether a memory holds on a day, by its front matter as the index has it."""
+"""When what a memory says is so, by its front matter as the index has it."""
 
 import datetime as dt
 from enum import Enum
 
 from filemem.index import IndexedFile
-from filemem.text.plain import one_line
+from filemem.store.paths import when_of
+from filemem.text.dayrange import DayRange
+
+FIRST_DAY = dt.date.min.toordinal()
+LAST_DAY = dt.date.max.toordinal()
 
 
 class Validity(Enum):
@@ -18,57 +22,64 @@ class Validity(Enum):
 
 def validity(entry: IndexedFile, day: dt.date) -> Validity:
     """Say whether a memory holds on `day`."""
-    if not entry.particulars:
-        return Validity.HOLDS
-    if successor(entry, day):
-        return Validity.SUPERSEDED
-    until = date_of(entry, "valid_until")
-    if until and until < day.isoformat():
-        return Validity.ENDED
-    if day.isoformat() < starts(entry):
+    held = held_days(entry)
+    if day.toordinal() < held.first:
         return Validity.NOT_YET
-    return Validity.HOLDS
+    if day.toordinal() <= held.last:
+        return Validity.HOLDS
+    return Validity.SUPERSEDED if successor(entry) else Validity.ENDED
+
+
+def held_days(entry: IndexedFile) -> DayRange:
+    """Return the days on which a memory holds; an end that is not known is open.
+
+    One that replaced another holds from its own date on, one that was replaced until
+    the day before it was.
+    """
+    if not entry.particulars:
+        return DayRange(FIRST_DAY, LAST_DAY)
+    first = _day(entry, "valid_from") or FIRST_DAY
+    if first == FIRST_DAY and entry.particulars.get("supersedes"):
+        first = entry.date or FIRST_DAY
+    last = _day(entry, "valid_until") or LAST_DAY
+    replaced_by = successor(entry)
+    if replaced_by:
+        if last == LAST_DAY:
+            when = when_of(replaced_by)
+            last = when.date.toordinal() if when else FIRST_DAY
+        last -= 1
+    return DayRange(first, last)
+
+
+def tells_when(entry: IndexedFile) -> bool:
+    """Say whether front matter says when a memory holds."""
+    return bool(_day(entry, "valid_from") or _day(entry, "valid_until"))
 
 
 def validity_note(entry: IndexedFile, day: dt.date) -> str:
-    """Say in a heading's words why a memory does not hold on `day`; '' if it does."""
+    """Say in a heading's words when a memory holds; '' if it always does."""
     state = validity(entry, day)
-    if state is Validity.SUPERSEDED:
-        return f"superseded by {one_line(successor(entry, day))}"
-    if state is Validity.ENDED:
-        return f"held until {date_of(entry, 'valid_until')}"
-    if state is Validity.NOT_YET:
-        return f"holds from {starts(entry)}"
-    return ""
+    since = _iso(entry, "valid_from")
+    until = _iso(entry, "valid_until")
+    held = ""
+    if since and until:
+        held = f"held {since} to {until}"
+    elif until:
+        held = f"held until {until}"
+    elif since or state is Validity.NOT_YET:
+        first = dt.date.fromordinal(held_days(entry).first)
+        held = f"holds from {first}"
+    return held
 
 
-def successor(entry: IndexedFile, day: dt.date) -> str:
-    """Return the path of what has replaced a memory by `day`; '' if nothing has."""
-    replaced_by = entry.particulars.get("superseded_by")
-    if not replaced_by or day.isoformat() < date_of(entry, "valid_until"):
-        return ""
-    return str(replaced_by)
+def successor(entry: IndexedFile) -> str:
+    """Return the path of what replaced a memory; '' if nothing did."""
+    return str(entry.particulars.get("superseded_by") or "")
 
 
-def starts(entry: IndexedFile) -> str:
-    """Return the first day on which a memory holds, in ISO form; '' if unknown.
-
-    One that replaced another holds from its own date on.
-    """
-    since = date_of(entry, "valid_from")
-    if not since and entry.particulars.get("supersedes") and entry.date:
-        return dt.date.fromordinal(entry.date).isoformat()
-    return since
-
-
-def date_of(entry: IndexedFile, key: str) -> str:
-    """Return the day in a key of the front matter, in ISO form; '' if it has none."""
-    return str(entry.particulars.get(key) or "")[:10]
-
-
-def confidence(entry: IndexedFile) -> float:
-    """Return how certain a memory is, from 0 to 1; 1 if it does not say."""
-    return float(entry.particulars.get("confidence", 1.0))
+def is_certain(entry: IndexedFile, least: float) -> bool:
+    """Say whether a memory's confidence is at least so much; one without any is sure."""
+    return float(entry.particulars.get("confidence", 1.0)) >= least
 
 
 def sources(entry: IndexedFile) -> tuple[str, ...]:
@@ -77,3 +88,16 @@ def sources(entry: IndexedFile) -> tuple[str, ...]:
     if isinstance(cited, list | tuple):
         return tuple(str(place) for place in cited)
     return (str(cited),)
+
+
+def _iso(entry: IndexedFile, key: str) -> str:
+    """Return the day in a key of the front matter, in ISO form; '' if it has none."""
+    return str(entry.particulars.get(key) or "")[:10]
+
+
+def _day(entry: IndexedFile, key: str) -> int:
+    """Return the day in a key of the front matter, as an ordinal; 0 if it has none."""
+    try:
+        return dt.date.fromisoformat(_iso(entry, key)).toordinal()
+    except ValueError:
+        return 0
