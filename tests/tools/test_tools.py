@@ -131,7 +131,7 @@ WRONG = [
     ("open", {"path": ".filemem/recalls.log"}, "hidden"),
     ("open", {"path": "a" * 5000}, "shorten it"),
     ("open", {"path": "\ud800"}, "a path inside ann's memories"),
-    ("open", {"path": "facts"}, f"such as facts/2026-06-01-奶奶.md, {FACT}"),
+    ("open", {"path": "facts"}, "name a file in it"),
     ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"nearest: {FACT}"),
     ("open", {"path": "profile.md", "line": 4}, "from 1 to 3"),
     ("open", {"path": "profile.md:9"}, "from 1 to 3"),
