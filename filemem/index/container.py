@@ -23,7 +23,7 @@ class Container(NamedTuple):
     """What a file holds: any values that JSON has, and tables by their names."""
 
     head: Any
-    tables: Mapping[str, bytes | memoryview]
+    tables: Mapping[str, memoryview]
 
 
 def pack(head: Mapping[str, Any], tables: Mapping[str, bytes]) -> bytes:

@@ -9,88 +9,92 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.index.snapshot import BY_ASSISTANT, RETELLS, IndexedFile, Snapshot
-from filemem.text import terms
+from filemem.text import plain
+
+NEAR_RATIO = (
+    0.8  # of 1, how alike two words are of which one may be meant for the other
+)
 
 
 class Postings(NamedTuple):
-    """The passages that hold a token, ascending, and how often it stands in each."""
+    """Where a token stands.
+
+    Attributes:
+        numbers: of the passages, ascending.
+        times: how often it stands in each.
+        frequency: in how many of those that count, at least 1 if there are any.
+    """
 
     numbers: "array[int]"
     times: "array[int]"
     frequency: int
-    """In how many of those that count it stands; at least 1 if it stands anywhere."""
-
-
-_RETELLS = bytes(bool(flags & RETELLS) for flags in range(256))
 
 
 class Corpus:
     """The passages of all files.
 
-    What retells others (a fact its turns) is found like them, but left out of `count`,
-    `mean_length` and `frequency` if it is the smaller half: a word is no more common
-    for being told over again.
+    Attributes:
+        lines: by passage its first line.
+        speakers: by passage the number of its speaker.
+        speaker_names: folded, by their numbers; 0 is nobody.
+        lengths: by passage its length in words, stop words aside.
+        flags: by passage what is known of it.
+        files: how many there are, those in the archive among them.
+        archived: how many are in the archive.
+        count: how many passages count for how common a word is: all but those that
+            retell others (a fact its turns), if these are the smaller half.
+        mean_length: of those that count, in words.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
+        self._files = snapshot.files
+        self._firsts = [file.first for file in snapshot.files]
         self._snapshot = snapshot
         self._postings: dict[str, Postings] = {}
-        self.lengths: Sequence[int] = snapshot.lengths
-        self.flags: Sequence[int] = snapshot.flags
         self.lines: Sequence[int] = snapshot.lines
         self.speakers: Sequence[int] = snapshot.speakers
         self.speaker_names: Sequence[str] = snapshot.speaker_names
+        self.lengths: Sequence[int] = snapshot.lengths
+        self.flags: Sequence[int] = snapshot.flags
         self.files = len(snapshot.files)
-        """All files, those in the archive and those without passages among them."""
         self.archived = sum(file.archived for file in snapshot.files)
-        self._firsts = [file.first for file in snapshot.files]
-        self._is_live = bytearray(len(snapshot.flags))
+        self._is_live = bytearray(len(snapshot.lines))
         for file in snapshot.files:
             self._is_live[file.first : file.first + file.count] = b"\1" * file.count
         self._has_gaps = 0 in self._is_live
-        self._counts = self._counted()
+        retells = bytes(flags & RETELLS for flags in snapshot.flags)
+        self._counts = bytes(map(operator.gt, self._is_live, retells))
+        if 2 * self._counts.count(1) < snapshot.live:
+            self._counts = bytes(self._is_live)
         self.count = self._counts.count(1)
-        """The passages that count for how common a word is."""
         total = sum(itertools.compress(self.lengths, self._counts))
         self.mean_length = total / max(1, self.count)
-
-    def _counted(self) -> bytes:
-        """Return 1 for each passage that counts for how common a word is, else 0."""
-        retells = self._snapshot.flags.tobytes().translate(_RETELLS)
-        found = bytes(map(operator.gt, self._is_live, retells))
-        if 2 * found.count(1) < self._snapshot.live:
-            return bytes(self._is_live)
-        return found
 
     # -- files ---------------------------------------------------------------------
 
     def entries(self) -> Sequence[IndexedFile]:
         """Return every file, in no order."""
-        return self._snapshot.files
+        return self._files
 
     def file(self, number: int) -> IndexedFile:
         """Return the file of a passage."""
         # Of files that begin at one number only the last has passages.
-        return self._snapshot.files[bisect.bisect_right(self._firsts, number) - 1]
+        return self._files[bisect.bisect_right(self._firsts, number) - 1]
 
     def dated(self, first: int, last: int) -> list[IndexedFile]:
         """Return the files with a day from `first` to `last`, as ordinals."""
-        return [
-            file
-            for file in self.entries()
-            if first <= file.date <= last
-            or any(first <= day <= last for _, day in file.day_starts)
-        ]
+        found: list[IndexedFile] = []
+        for file in self._files:
+            days = file.days if file.day_starts else [file.date]
+            if any(first <= day <= last for day in days):
+                found.append(file)
+        return found
 
     @functools.cached_property
     def names(self) -> list[tuple[str, ...]]:
         """Return the groups of names that stand for one thing, in folded words."""
-        groups: dict[tuple[str, ...], None] = {}
-        for file in self.entries():
-            for group in file.particulars.get("names", ()):
-                folded = (" ".join(terms.words(name)) for name in group)
-                groups[tuple(name for name in folded if name)] = None
-        return list(groups)
+        groups = [file.particulars.get("names", ()) for file in self._files]
+        return list(dict.fromkeys(map(tuple, itertools.chain(*groups))))
 
     def by_assistant(self, number: int) -> bool:
         """Tell whether a passage holds an assistant's words, as its file says."""
@@ -100,19 +104,19 @@ class Corpus:
 
     def concept(self, stem: str) -> list[str]:
         """Return the tokens that share a stem; those of captions begin with `[`."""
-        tokens = [_token(key) for key in self._keys_from(f"{stem}\0".encode())]
-        return [token for token in tokens if self.frequency(token)]
+        return list(self._tokens(f"{stem}\0"))
 
     def frequency(self, token: str) -> int:
-        """Return in how many passages a token stands; 1 if only in retelling ones."""
+        """Return in how many passages that count a token stands.
+
+        It is at least 1 if the token stands anywhere.
+        """
         return self.postings(token).frequency
 
     def postings(self, token: str) -> Postings:
         """Return where a token stands."""
         if token not in self._postings:
-            place = self._snapshot.find(token)
-            numbers = self._snapshot.numbers[place]
-            times = self._snapshot.times[place]
+            numbers, times = self._snapshot.postings(token)
             if self._has_gaps:
                 is_live = bytes(map(self._is_live.__getitem__, numbers))
                 numbers = array("I", itertools.compress(numbers, is_live))
@@ -123,32 +127,20 @@ class Corpus:
         return self._postings[token]
 
     def near(self, word: str, limit: int = 3) -> list[str]:
-        """Return other tokens one edit from a folded word that begin alike, sorted."""
-        own = _shortened(word)
-        found: set[str] = set()
-        for key in self._keys_from(word[:1].encode()):
-            token = _token(key).removeprefix("[")
-            is_near = abs(len(token) - len(word)) <= 1 and token != word
-            if is_near and not own.isdisjoint(_shortened(token)):
-                found.add(token)
-        return [token for token in sorted(found) if self.frequency(token)][:limit]
+        """Return other tokens that are spelt nearly so and begin alike."""
+        tokens = {token.removeprefix("[") for token in self._tokens(word[:1])}
+        alike = [token for token in tokens - {word} if abs(len(token) - len(word)) < 2]
+        return plain.nearest(word, sorted(alike), limit, NEAR_RATIO)
 
-    def _keys_from(self, start: bytes) -> Iterator[bytes]:
-        """Yield the keys that begin so."""
-        keys = self._snapshot.keys
-        for place in range(bisect.bisect_left(keys, start), len(keys)):
-            if not keys[place].startswith(start):
+    def _tokens(self, start: str) -> Iterator[str]:
+        """Yield the tokens whose keys begin so, and that stand in a file."""
+        prefix = start.encode()
+        for place in range(
+            bisect.bisect_left(self._snapshot.keys, prefix), len(self._snapshot.keys)
+        ):
+            key = self._snapshot.keys[place]
+            if not key.startswith(prefix):
                 return
-            yield keys[place]
-
-
-def _token(key: bytes) -> str:
-    return key.decode().partition("\0")[2]
-
-
-def _shortened(word: str) -> set[str]:
-    """Return a word, and each word that it is without one letter.
-
-    Words that are one edit apart share one of these.
-    """
-    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+            token = key.decode().partition("\0")[2]
+            if self.frequency(token):
+                yield token

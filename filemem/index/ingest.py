@@ -1,12 +1,14 @@
 """What the index takes from a memory's file: its passages, window by window."""
 
+import itertools
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from filemem.index import snapshot
 from filemem.index.snapshot import Builder, IndexedFile, Stats
 from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, in_iso, parse
-from filemem.store.passages import Passage, pauses, windows
+from filemem.store.passages import pauses
 from filemem.store.paths import PROFILE, when_of
 from filemem.store.roles import Role
 from filemem.text import terms
@@ -53,79 +55,72 @@ def add_file(
 
 def _particulars(memory: Memory) -> dict[str, Any]:
     """Return the front matter's values, with the names that stand for one thing."""
-    names = [list(link) for link in LINK.findall(memory.text) if link[1]]
+    groups = [link for link in LINK.findall(memory.text) if link[1]]
     if memory.aliases:
-        names.insert(0, [memory.title, *memory.aliases])
+        groups.insert(0, (memory.title, *memory.aliases))
     particulars = in_iso(memory.metadata)
-    if names:
-        particulars["names"] = names
+    if groups:
+        particulars["names"] = [_folded(group) for group in groups]
     return particulars
+
+
+def _folded(names: Iterable[str]) -> list[str]:
+    words = [" ".join(terms.words(name)) for name in names]
+    return [name for name in words if name]
 
 
 def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     """Add the passages of a memory; return where days begin in it."""
     first = builder.next
     passages = memory.passages
-    speakers: dict[str, int] = {}
-    roles: dict[str, int] = {}
-    for name in dict.fromkeys(passage.speaker for passage in passages):
-        speakers[name] = builder.speaker(name)
-        is_assistant = memory.role(name) is Role.ASSISTANT
-        roles[name] = snapshot.BY_ASSISTANT * is_assistant
-    file_flags = 0
-    if _SOURCE.search(str(memory.metadata.get("source", ""))):
-        file_flags = snapshot.RETELLS  # a fact, its turns
+    has_paused = pauses([passage.time for passage in passages])
+    speakers = {passage.speaker for passage in passages}
+    assistants = {one for one in speakers if memory.role(one) is Role.ASSISTANT}
+    cites = _SOURCE.search(str(memory.metadata.get("source", ""))) is not None
     day_starts: list[tuple[int, int]] = []
     day = None
-    before: Passage | None = None
-    has_paused = pauses([passage.time for passage in passages])
-    for passage, paused in zip(passages, has_paused, strict=True):
+    for place, start, end in memory.windows:
+        passage = passages[place]
         if passage.day != day:
             day = passage.day
             ordinal = day.toordinal() if day else 0
             day_starts.append((builder.next - first, ordinal))
-        flags = roles[passage.speaker] | file_flags
-        if paused or _is_apart(memory, passage, before):
+        speech, caption = terms.split_captions(passage.text[start:end])
+        flags = 0
+        if passage.speaker in assistants:
+            flags |= snapshot.BY_ASSISTANT
+        if start or has_paused[place] or _is_apart(memory, place):
             flags |= snapshot.APART
-        if _retells(memory, passage):
+        if cites or _retells(memory, passage.text):
             flags |= snapshot.RETELLS
-        before = passage
-        _add_windows(builder, passage, speakers[passage.speaker], flags)
+        if terms.ends_in_question(speech):
+            flags |= snapshot.ASKS
+        shown = [f"[{token}" for token in _tokens(caption)]
+        more = _tokens(passage.context) + shown
+        builder.add_passage(passage.line, passage.speaker, flags, _tokens(speech), more)
     return day_starts
 
 
-def _is_apart(memory: Memory, passage: Passage, before: Passage | None) -> bool:
+def _is_apart(memory: Memory, place: int) -> bool:
     """Tell whether a passage has nothing to do with the one before it.
 
     Each line of the profile is a memory, each section of a summary a conversation.
     """
-    if before is None or memory.path == PROFILE:
+    if place == 0 or memory.path == PROFILE:
         return True
+    before, passage = memory.passages[place - 1 : place + 1]
     return memory.kind == "summaries" and passage.context != before.context
 
 
-def _retells(memory: Memory, passage: Passage) -> bool:
+def _retells(memory: Memory, text: str) -> bool:
     """Tell whether a line of a summary or of the profile names what it retells."""
     if memory.kind == "summaries":
-        return _SOURCE.search(passage.text) is not None
-    return memory.path == PROFILE and SOURCE_MARK.search(passage.text) is not None
-
-
-def _add_windows(builder: Builder, passage: Passage, speaker: int, flags: int) -> None:
-    """Add the windows of a passage; the words of its context are found in each."""
-    context = _tokens(passage.context)
-    for start, end in windows(passage.text):
-        speech, caption = terms.split_captions(passage.text[start:end])
-        shown = [f"[{token}" for token in _tokens(caption)]
-        asks = snapshot.ASKS * terms.ends_in_question(speech)
-        builder.add_passage(
-            passage.line, speaker, flags | asks, _tokens(speech), context + shown
-        )
-        flags |= snapshot.APART
+        return _SOURCE.search(text) is not None
+    return memory.path == PROFILE and SOURCE_MARK.search(text) is not None
 
 
 def _tokens(text: str) -> list[str]:
     """Return the tokens of a text without the stop words."""
     if not text:
         return []
-    return [token for token in terms.tokens(text) if token not in terms.STOP]
+    return list(itertools.filterfalse(terms.STOP.__contains__, terms.tokens(text)))

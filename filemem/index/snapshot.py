@@ -10,14 +10,15 @@ import functools
 import itertools
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from filemem.index import container
 from filemem.store.paths import is_archived, kind_of
 from filemem.text import terms
 
+BYTES_OF_NUMBER = 4
+BYTES_OF_POSTING = 5  # of the postings of a key: all numbers first, then all times
 MAX_COUNT = 255  # of a word in a passage, and of the words of a passage
 
 BY_ASSISTANT = 1
@@ -30,15 +31,7 @@ pause, or continues a long turn."""
 RETELLS = 8
 """Flag: it says what another memory that it names says."""
 
-_ITEMS = {
-    "lines": "I",
-    "speakers": "I",
-    "lengths": "B",
-    "flags": "B",
-    "sizes": "I",
-    "numbers": "I",
-    "times": "B",
-}
+_ARRAYS = {"lines": "I", "speakers": "I", "lengths": "B", "flags": "B", "sizes": "I"}
 
 Stats = tuple[int, int, int, int]
 """Of a file: its times of modification and of inode change in nanoseconds, its size in
@@ -106,184 +99,175 @@ class Snapshot:
     """All files, in the order of their passages, with tables over passages and words.
 
     Attributes:
+        files: as they were read.
         speaker_names: folded, by the number of the speaker; 0 is nobody.
-        lines, speakers, lengths, flags: by passage its first line, its speaker, its
-            length in words, stop words aside, and its flags.
-        keys: `stem NUL token` of every token, sorted, so that the words of one stem
-            stand side by side.
-        sizes: by key in how many passages its token stands.
-        numbers, times: for key after key the numbers of these passages, ascending, and
-            how often it stands in each.
+        lines: by passage its first line.
+        speakers: by passage the number of its speaker.
+        lengths: by passage its length in words, stop words aside.
+        flags: by passage what is known of it.
+        keys: `stem NUL token` of every token, sorted, so that the words of one stem are
+            side by side.
+        sizes: by key the bytes of its postings.
+        packed: the postings of all keys, one after the other.
     """
 
-    files: list[IndexedFile] = field(default_factory=list)
-    speaker_names: list[str] = field(default_factory=lambda: [""])
-    lines: "array[int]" = field(default_factory=lambda: array("I"))
-    speakers: "array[int]" = field(default_factory=lambda: array("I"))
-    lengths: "array[int]" = field(default_factory=lambda: array("B"))
-    flags: "array[int]" = field(default_factory=lambda: array("B"))
-    keys: list[bytes] = field(default_factory=list)
-    sizes: "array[int]" = field(default_factory=lambda: array("I"))
-    numbers: "array[int]" = field(default_factory=lambda: array("I"))
-    times: "array[int]" = field(default_factory=lambda: array("B"))
+    files: list[IndexedFile]
+    speaker_names: list[str]
+    lines: "array[int]"
+    speakers: "array[int]"
+    lengths: "array[int]"
+    flags: "array[int]"
+    keys: list[bytes]
+    sizes: "array[int]"
+    packed: bytes
 
     @functools.cached_property
     def starts(self) -> "array[int]":
-        """Return where in `numbers` each key begins, and the last one ends."""
+        """Return where in `packed` each key begins, and the last one ends."""
         return array("I", itertools.accumulate(self.sizes, initial=0))
+
+    def cut(self, start: int, end: int) -> bytes:
+        """Return the packed postings of the keys from one place up to another."""
+        return self.packed[self.starts[start] : self.starts[end]]
+
+    def postings(self, token: str) -> "tuple[array[int], array[int]]":
+        """Return where a token stands, or stood in a file that is gone.
+
+        Returns:
+            The passages, ascending, and how often it stands in each.
+        """
+        key = key_of(token)
+        place = bisect.bisect_left(self.keys, key)
+        is_known = self.keys[place : place + 1] == [key]
+        packed = self.cut(place, place + is_known)
+        middle = len(packed) // BYTES_OF_POSTING * BYTES_OF_NUMBER
+        return array("I", packed[:middle]), array("B", packed[middle:])
 
     @property
     def live(self) -> int:
         """Return how many passages belong to a file."""
         return sum(file.count for file in self.files)
 
-    def find(self, token: str) -> slice:
-        """Return where in `numbers` the passages of a token stand."""
-        key = key_of(token)
-        place = bisect.bisect_left(self.keys, key)
-        if self.keys[place : place + 1] != [key]:
-            return slice(0)
-        return slice(self.starts[place], self.starts[place + 1])
-
     def pack(self, version: str) -> bytes:
         """Return the bytes of its file."""
-        tables = {name: getattr(self, name).tobytes() for name in _ITEMS}
-        tables["keys"] = b"\n".join(self.keys)
         head = {
             "version": version,
             "speaker_names": self.speaker_names,
             "files": [list(vars(file).values()) for file in self.files],
         }
+        tables = {name: getattr(self, name).tobytes() for name in _ARRAYS}
+        tables["keys"] = b"\n".join(self.keys)
+        tables["packed"] = self.packed
         return container.pack(head, tables)
 
     @classmethod
     def unpack(cls, data: bytes, version: str) -> "Snapshot":
         """Return the snapshot in the bytes of its file; raise DamagedFile."""
-        found = container.unpack(data, version)
-        keys = bytes(found.tables["keys"])
-        tables: dict[str, array[int]] = {}
-        for name, item in _ITEMS.items():
-            tables[name] = array(item)
-            tables[name].frombytes(found.tables[name])
-        files = [
-            IndexedFile(path, tuple(stats), *rest)
-            for path, stats, *rest in found.head["files"]
-        ]
+        head, tables = container.unpack(data, version)
+        keys = bytes(tables["keys"])
         return cls(
-            files=files,
-            speaker_names=found.head["speaker_names"],
+            files=[
+                IndexedFile(path, tuple(stats), *rest)
+                for path, stats, *rest in head["files"]
+            ],
+            speaker_names=head["speaker_names"],
             keys=keys.split(b"\n") if keys else [],
-            **tables,
+            packed=bytes(tables["packed"]),
+            **{
+                name: array(item, bytes(tables[name])) for name, item in _ARRAYS.items()
+            },
         )
 
-    def with_files(self, new: "Builder") -> "Snapshot":
-        """Return this snapshot with the files of a builder behind its own."""
-        tokens = [token for token, numbers in new.postings.items() if numbers]
-        terms.stems(token.removeprefix("[") for token in tokens)  # all at once
-        merged = _PostingLists(self)
-        for key, token in sorted((key_of(token), token) for token in tokens):
-            merged.add(key, new.postings[token])
-        merged.copy(len(self.keys))
-        return replace(
-            self,
-            files=self.files + new.files,
-            speaker_names=list(new.speakers),
-            lines=self.lines + new.lines,
-            speakers=self.speakers + new.speaker_of,
-            lengths=self.lengths + new.lengths,
-            flags=self.flags + new.flags,
-            keys=merged.keys,
-            sizes=merged.sizes,
-            numbers=merged.numbers,
-            times=merged.times,
+
+EMPTY = Snapshot(
+    [], [""], array("I"), array("I"), array("B"), array("B"), [], array("I"), b""
+)
+
+
+class Builder:
+    """Adds files to those of a snapshot, as the next one."""
+
+    def __init__(self, old: Snapshot) -> None:
+        self._old = old
+        self.files = list(old.files)
+        self._speakers = {name: n for n, name in enumerate(old.speaker_names)}
+        self._lines = old.lines[:]
+        self._speaker_of = old.speakers[:]
+        self._lengths = old.lengths[:]
+        self._flags = old.flags[:]
+        self._postings = defaultdict[str, list[int]](list)
+
+    @property
+    def next(self) -> int:
+        """Return the number that the next passage will have."""
+        return len(self._lines)
+
+    def add_passage(
+        self, line: int, speaker: str, flags: int, said: list[str], more: list[str]
+    ) -> None:
+        """Add a passage.
+
+        Args:
+            line: its first line.
+            speaker: who says it.
+            flags: what is known of it.
+            said: the tokens of its text, which make its length.
+            more: other tokens to find it by.
+        """
+        passage = len(self._lines)
+        for token in said + more:
+            self._postings[token].append(passage)
+        name = terms.fold(speaker)
+        number = self._speakers.setdefault(name, len(self._speakers))
+        self._lines.append(line)
+        self._speaker_of.append(number)
+        self._lengths.append(min(len(said), MAX_COUNT))
+        self._flags.append(flags)
+
+    def snapshot(self) -> Snapshot:
+        """Return the snapshot of all files."""
+        old = self._old
+        keys: list[bytes] = []
+        sizes = array("I")
+        pieces: list[bytes] = []
+        copied = 0
+        terms.stems(token.removeprefix("[") for token in self._postings)  # all at once
+        for key, token in sorted((key_of(token), token) for token in self._postings):
+            place = bisect.bisect_left(old.keys, key, copied)
+            if copied < place:
+                keys += old.keys[copied:place]
+                sizes += old.sizes[copied:place]
+                pieces.append(old.cut(copied, place))
+            copied = place + (old.keys[place : place + 1] == [key])
+            packed = _extended(old.cut(place, copied), self._postings[token])
+            keys.append(key)
+            sizes.append(len(packed))
+            pieces.append(packed)
+        return Snapshot(
+            files=self.files,
+            speaker_names=list(self._speakers),
+            lines=self._lines,
+            speakers=self._speaker_of,
+            lengths=self._lengths,
+            flags=self._flags,
+            keys=keys + old.keys[copied:],
+            sizes=sizes + old.sizes[copied:],
+            packed=b"".join([*pieces, old.cut(copied, len(old.keys))]),
         )
+
+
+def _extended(packed: bytes, numbers: list[int]) -> bytes:
+    """Return packed postings with later passages, each as often as the token is in it."""
+    counts: dict[int, int] = {}
+    for number in numbers:
+        counts[number] = counts.get(number, 0) + 1
+    times = bytes(min(count, MAX_COUNT) for count in counts.values())
+    middle = len(packed) // BYTES_OF_POSTING * BYTES_OF_NUMBER
+    more = array("I", counts).tobytes()
+    return packed[:middle] + more + packed[middle:] + times
 
 
 def key_of(token: str) -> bytes:
     """Return where a token stands among the sorted keys."""
     stem = terms.stem(token.removeprefix("["))
     return f"{stem}\0{token}".encode()
-
-
-class Builder:
-    """Collects files whose passages come behind those of a snapshot."""
-
-    def __init__(self, before: Snapshot) -> None:
-        self.files: list[IndexedFile] = []
-        self.speakers = {name: n for n, name in enumerate(before.speaker_names)}
-        self.lines = array("I")
-        self.speaker_of = array("I")
-        self.lengths = array("B")
-        self.flags = array("B")
-        # By token the passages that hold it, each as often as it stands there.
-        self.postings = defaultdict[str, list[int]](list)
-        self._first = len(before.lines)
-
-    @property
-    def next(self) -> int:
-        """Return the number that the next passage will have."""
-        return self._first + len(self.lines)
-
-    def speaker(self, name: str) -> int:
-        """Return the number of a speaker."""
-        return self.speakers.setdefault(terms.fold(name), len(self.speakers))
-
-    def add_passage(
-        self, line: int, speaker: int, flags: int, said: list[str], more: Iterable[str]
-    ) -> None:
-        """Add a passage.
-
-        Args:
-            said: the tokens of its text, which make its length.
-            more: other tokens to find it by.
-        """
-        number = self.next
-        postings = self.postings
-        for token in said:
-            postings[token].append(number)
-        for token in more:
-            postings[token].append(number)
-        self.lines.append(line)
-        self.speaker_of.append(speaker)
-        self.flags.append(flags)
-        self.lengths.append(min(len(said), MAX_COUNT))
-
-
-class _PostingLists:
-    """The passages of all keys: those of a snapshot, with later ones put in."""
-
-    def __init__(self, old: Snapshot) -> None:
-        self.keys: list[bytes] = []
-        self.sizes = array("I")
-        self.numbers = array("I")
-        self.times = array("B")
-        self._old = old
-        self._copied = 0  # of the old keys
-
-    def copy(self, end: int) -> None:
-        """Take over the old keys up to the place `end`."""
-        old = self._old
-        start = self._copied
-        if start < end:
-            self.keys += old.keys[start:end]
-            self.sizes += old.sizes[start:end]
-            self.numbers += old.numbers[old.starts[start] : old.starts[end]]
-            self.times += old.times[old.starts[start] : old.starts[end]]
-            self._copied = end
-
-    def add(self, key: bytes, numbers: list[int]) -> None:
-        """Add later passages of a key; keys come in their order."""
-        old = self._old
-        place = bisect.bisect_left(old.keys, key, self._copied)
-        if old.keys[place : place + 1] == [key]:
-            self.copy(place + 1)
-        else:
-            self.copy(place)
-            self.keys.append(key)
-            self.sizes.append(0)
-        counts: dict[int, int] = {}
-        for number in numbers:
-            counts[number] = counts.get(number, 0) + 1
-        self.sizes[-1] += len(counts)
-        self.numbers.extend(counts)
-        self.times.extend(min(count, MAX_COUNT) for count in counts.values())

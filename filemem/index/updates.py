@@ -8,6 +8,7 @@ memory.
 
 import contextlib
 import functools
+import gc
 import hashlib
 import operator
 import os
@@ -16,13 +17,14 @@ import threading
 import time
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.index.corpus import Corpus
 from filemem.index.ingest import add_file
-from filemem.index.snapshot import Builder, Snapshot, Stats
+from filemem.index.snapshot import EMPTY, Builder, Snapshot, Stats
 from filemem.store import files
 from filemem.store.folder import Folder, Progress, enters, is_memory, no_progress
 from filemem.store.memory import LARGEST, Memory, parse
@@ -51,13 +53,12 @@ def of(folder: Folder) -> "Index":
     return found
 
 
-@dataclass(frozen=True)
-class _Listing:
-    """The names in a folder, as it was with these stats."""
+class _Listing(NamedTuple):
+    """The paths of what lies in a folder, as it was with these stats."""
 
     stats: Stats
-    folders: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
+    folders: list[str]
+    files: list[str]
 
 
 class Index:
@@ -72,7 +73,7 @@ class Index:
         self._memories: dict[tuple[str, Stats], Memory] = {}
         self._corpus: Corpus | None = None
         self._known: dict[str, Stats] = {}
-        self._hold(Snapshot())
+        self._hold(EMPTY)
 
     def corpus(self, progress: Progress | None = None) -> Corpus:
         """Return the passages of all files as they are now.
@@ -113,7 +114,7 @@ class Index:
             OSError, FilememError: it cannot be deleted.
         """
         with self._lock:
-            self._hold(Snapshot())
+            self._hold(EMPTY)
             self._stamp = _CHANGING
             self._memories = {}
             if os.path.lexists(self._path()):
@@ -133,8 +134,6 @@ class Index:
         folder = self.folder.bookkeeping(FOLDER)
         return f"{folder}/{name}" if name else folder
 
-    # -- what files there are ------------------------------------------------------
-
     def _look(self) -> dict[str, Stats]:
         """Return the stats of every memory's file, as `Folder.files` lists them."""
         found: dict[str, Stats] = {}
@@ -145,8 +144,10 @@ class Index:
                 listing = self._listing(folder)
                 waiting += listing.folders
                 for path in listing.files:
-                    with contextlib.suppress(FileNotFoundError):
+                    try:
                         found[path] = _stats(os.lstat(f"{self.folder.root}/{path}"))
+                    except FileNotFoundError:
+                        continue
         return found
 
     def _listing(self, folder: str) -> _Listing:
@@ -156,17 +157,16 @@ class Index:
         known = self._listings.get(folder)
         if known and known.stats == stats:
             return known
-        found = _Listing(stats)
+        found = _Listing(stats if _is_settled(stats) else _CHANGING, [], [])
         prefix = f"{folder}/" if folder else ""
         with os.scandir(place) as entries:
             for entry in entries:
                 path = prefix + entry.name
-                if entry.is_dir(follow_symlinks=False) and enters(path, entry):
-                    found.folders.append(path)
-                elif is_memory(entry):
+                if is_memory(entry):
                     found.files.append(path)
-        if _is_settled(stats):
-            self._listings[folder] = found
+                elif entry.is_dir(follow_symlinks=False) and enters(path, entry):
+                    found.folders.append(path)
+        self._listings[folder] = found
         return found
 
     # -- taking changes in ---------------------------------------------------------
@@ -199,17 +199,22 @@ class Index:
             for file in self._snapshot.files
             if listed.get(file.path) == self._known[file.path]
         ]
-        base = replace(self._snapshot, files=kept)
-        if len(base.lines) >= COMPACT_ABOVE * base.live:
-            base = Snapshot()
-        unchanged = {file.path for file in base.files}
+        builder = Builder(replace(self._snapshot, files=kept))
+        if builder.next >= COMPACT_ABOVE * sum(file.count for file in kept):
+            builder = Builder(EMPTY)
+        unchanged = {file.path for file in builder.files}
         wanted = [path for path in listed if path not in unchanged]
-        builder = Builder(base)
-        for done, path in enumerate(wanted):
-            if done % FILES_BETWEEN_PROGRESS == 0:
-                progress(done, len(wanted))
-            self._read(builder, path, listed[path])
-        self._hold(base.with_files(builder))
+        collects = gc.isenabled()
+        gc.disable()  # reading makes no cycles; to look for some takes an eighth of it
+        try:
+            for done, path in enumerate(wanted):
+                if done % FILES_BETWEEN_PROGRESS == 0:
+                    progress(done, len(wanted))
+                self._read(builder, path, listed[path])
+        finally:
+            if collects:
+                gc.enable()
+        self._hold(builder.snapshot())
         progress(len(wanted), len(wanted))
 
     def _read(self, builder: Builder, path: str, stats: Stats) -> None:
@@ -241,7 +246,7 @@ class Index:
             data = files.read(self._path(_SNAPSHOT), most)
             self._hold(Snapshot.unpack(data, _version()))
         except (OSError, FilememError, ValueError, LookupError, TypeError):
-            self._hold(Snapshot())
+            self._hold(EMPTY)
 
     def _save(self) -> None:
         """Write the snapshot.
