@@ -15,7 +15,7 @@ from filemem.learn.batch import Request
 from filemem.learn.log import digest
 from filemem.learn.records import WRITTEN, Action, Claim
 from filemem.learn.sessions import SaidTurn
-from filemem.llm.model import ModelError, Reply
+from filemem.llm.model import Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT
@@ -27,10 +27,6 @@ from filemem.text.redaction import redact
 
 NOT_SHOWN = 0.5  # confidence in what names a number or a name that was shown nowhere
 BY_MACHINE = 0.3  # confidence in what only a machine said
-
-
-class Unreadable(ModelError):
-    """An answer was not understood."""
 
 
 @dataclass(frozen=True)
@@ -53,31 +49,34 @@ class Noted:
     Attributes:
         claims: what it notes; those whose form is wrong have a fault.
         wishes: what the person wants forgotten.
-        is_cut_off: whether its end is missing.
+        is_cut_off: whether its end is missing, or all of it.
+        beginning: of its text.
     """
 
     claims: list[Claim] = field(default_factory=list)
     wishes: list[ForgetWish] = field(default_factory=list)
     is_cut_off: bool = False
+    beginning: str = ""
 
 
 def read_answer(request: Request, reply: Reply, model: str) -> Noted:
-    """Read what a model answered to a request; raises Unreadable."""
+    """Read what a model answered to a request, as far as it can be read."""
     texts = [*(call.arguments for call in reply.calls), reply.text]
     listed = _listed(texts, "facts")
-    is_empty = not (listed.elements or listed.is_cut_off)
-    if not is_empty and not any(isinstance(one, dict) for one in listed.elements):
-        said = one_line(texts[0], 80) or "nothing"
-        raise Unreadable(f"{model} answered with no facts that can be read: {said}")
+    entries = listed.elements
+    is_cut_off = listed.is_cut_off
+    if entries and not any(isinstance(one, dict) for one in entries):
+        entries = []
+        is_cut_off = True
     shown = ShownText(request)
     claims: list[Claim] = []
-    for values in listed.elements:
+    for values in entries:
         entry = NotedFact(request, values, len(claims))
         claims.append(_claim(entry, model, shown))
     wishes = []
     for values in _listed(texts, "forget").elements:
         wishes += _wishes(request, values)
-    return Noted(claims, wishes, listed.is_cut_off)
+    return Noted(claims, wishes, is_cut_off, one_line(texts[0], 80))
 
 
 def _listed(texts: list[str], key: str) -> Listed:
@@ -149,11 +148,11 @@ def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
         "importance": int(weight) if re.fullmatch("[1-46-9]|10", weight) else None,
         "confidence": None if shown.holds(text) else NOT_SHOWN,
         "said_by": "",
-        "valid_from": _only_day(begin),
+        "valid_from": begin.start if begin else None,
         "valid_until": end.end if end else None,
         "retold_by": model,
         "kind": "event" if is_event else "",
-        "day": _only_day(day),
+        "day": day.end if day and day.start == day.end else None,
     }
     if is_machine:
         front |= {"confidence": BY_MACHINE, "said_by": ASSISTANT}
@@ -232,11 +231,6 @@ def _span(text: str, told: dt.date) -> dates.Span | None:
         if not mention.other:
             return mention.span
     return None
-
-
-def _only_day(span: dates.Span | None) -> dt.date | None:
-    """Return the day of a span that has but one."""
-    return span.end if span and span.start == span.end else None
 
 
 # -- what was shown --------------------------------------------------------------------

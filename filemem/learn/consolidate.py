@@ -13,13 +13,13 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from filemem.learn import profile, proposals
-from filemem.learn.batch import Request, batches, build_request, session_of
-from filemem.learn.claims import ForgetWish, Noted, Unreadable, read_answer
+from filemem.learn import profile
+from filemem.learn.batch import batches, build_request, session_of
+from filemem.learn.claims import Noted, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import WRITTEN, Action, Claim, Decision
+from filemem.learn.records import WRITTEN, Action, Claim
 from filemem.learn.remember import take_in
 from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
@@ -100,6 +100,10 @@ def _settled(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied
         yield revised
 
 
+class Unreadable(ModelError):
+    """An answer was not understood."""
+
+
 @dataclass
 class Reading:
     """A model at work on what waits.
@@ -150,19 +154,34 @@ class Reading:
             yield Applied(error=error)
 
     def _read_batch(self, batch: list[SaidTurn]) -> Iterator[Applied]:
-        """Read one batch, in halves where the answer did not fit."""
+        """Read one batch; an answer that cannot be read whole is asked for once more.
+
+        In halves where it did not fit.
+
+        Raises:
+            Unreadable: nothing of the second answer could be read either.
+        """
         told = [turn for turn in batch if turn.has_words]
         answer = Noted()
         if told:
+            name = self.model.name
             today = self.at.date()
             request = build_request(self.folder, told, self.known, today)
             reply = self._ask(request.text)
-            if reply.finish == "length" and len(batch) > 1:
+            is_full = reply.finish == "length"
+            if is_full and len(batch) > 1:
                 middle = len(batch) // 2
                 yield from self._read_batch(batch[:middle])
                 yield from self._read_batch(batch[middle:])
                 return
-            answer = self._understood(request, reply)
+            answer = read_answer(request, reply, name)
+            if answer.is_cut_off and not is_full:
+                reply = self._ask(request.text + ASK_AGAIN)
+                answer = read_answer(request, reply, name)
+            if answer.is_cut_off and not answer.claims:
+                said = answer.beginning or "nothing"
+                why = f"{name} answered with no facts that can be read: {said}"
+                raise Unreadable(why)
         yield self._applied(batch, answer)
 
     def _ask(self, told: str) -> Reply:
@@ -181,23 +200,6 @@ class Reading:
         self.tokens += sum(reply.usage)
         return reply
 
-    def _understood(self, request: Request, reply: Reply) -> Noted:
-        """Read an answer; one that cannot be read whole is asked for once more.
-
-        Raises:
-            Unreadable: that could not be read either.
-        """
-        name = self.model.name
-        is_full = reply.finish == "length"  # the same again would not fit either
-        try:
-            answer = read_answer(request, reply, name)
-            if is_full or not answer.is_cut_off:
-                return answer
-        except Unreadable:
-            if is_full:
-                raise
-        return read_answer(request, self._ask(request.text + ASK_AGAIN), name)
-
     def _applied(self, batch: list[SaidTurn], answer: Noted) -> Applied:
         """Carry out what an answer came to, and note that its turns were read."""
         done = Applied()
@@ -205,7 +207,7 @@ class Reading:
         with self.folder.locked():
             fresh = self._carry_out(writer, answer.claims)
             for wish in answer.wishes:
-                _propose_to_forget(writer, wish)
+                writer.propose_to_forget(wish)
             revised = profile.revise(self.folder, self.log, self.at.date(), fresh)
             done.add(revised)
             if answer.is_cut_off:
@@ -228,7 +230,11 @@ class Reading:
             claim = replace(claim, targets=targets)
             if claim.action is Action.UPDATE and not updated.isdisjoint(targets):
                 claim = replace(claim, action=Action.ADD)  # what was just written stays
-            decision = writer.carry_out(self._decided(claim))
+            decision = self.known.decide(claim)
+            is_asked = self.is_review or claim.needs_review
+            if decision.action in WRITTEN and is_asked:
+                decision = replace(decision, action=Action.PROPOSE)
+            decision = writer.carry_out(decision)
             made[f"F{number}"] = decision.path
             if decision.action in (Action.REFUSE, Action.PROPOSE) or not decision.path:
                 continue
@@ -237,13 +243,6 @@ class Reading:
             if claim.section:
                 fresh[live(decision.path)] = claim.section
         return fresh
-
-    def _decided(self, claim: Claim) -> Decision:
-        """Decide about one claim; under review the person is asked first."""
-        decision = self.known.decide(claim)
-        if decision.action in WRITTEN and (self.is_review or claim.needs_review):
-            return replace(decision, action=Action.PROPOSE)
-        return decision
 
     def _note_read(self, batch: list[SaidTurn]) -> None:
         """Note that turns were read, and each session of which no other waits."""
@@ -254,24 +253,6 @@ class Reading:
             size = session.size if session.digests <= read else 0
             entries.append({"read": session.path, "turns": digests, "size": size})
         self.log.add(entries)
-
-
-def _propose_to_forget(writer: Writer, wish: ForgetWish) -> None:
-    """Let a wish wait for a yes; what was just reworded without it stays."""
-    reworded = {
-        one.path
-        for one in writer.done.decisions
-        if one.action is Action.UPDATE and not one.reason
-    }
-    places = tuple(one for one in wish.places if one not in reworded)
-    keeps = tuple(one for one in wish.places if one in reworded)
-    wish = replace(wish, places=places)
-    path = proposals.propose_to_forget(writer.folder, writer.log, wish, keeps)
-    writer.done.paths.append(path)
-    writer.done.notes.append(
-        f"Asked to be forgotten in {wish.asked.place}: filemem review deletes "
-        f"{', '.join(places)}"
-    )
 
 
 def _ignore(text: str) -> None:

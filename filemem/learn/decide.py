@@ -200,13 +200,9 @@ class KnownMemories:
 
 
 def said_in(memory: Memory) -> str:
-    """Return what a memory says, on one line; of one person's turn the words alone."""
-    speakers = {passage.speaker for passage in memory.passages}
-    if memory.is_yaml or (len(speakers) == 1 and speakers != {""}):
-        words = [passage.text for passage in memory.passages]
-    else:
-        words = memory.lines[memory.front_end :]
-    return " ".join(" ".join(words).split())
+    """Return what a memory says, on one line; of a person's turn the words alone."""
+    spoken = [one.text for one in memory.passages if one.speaker]
+    return " ".join(" ".join(spoken or [memory.body]).split())
 
 
 def texts_of(value: object) -> tuple[str, ...]:

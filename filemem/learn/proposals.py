@@ -8,15 +8,13 @@ to forget that was told in talk lies in `proposed/forget/`. No search reads thes
 
 from dataclasses import dataclass
 
-from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in, texts_of
 from filemem.learn.log import LearnLog, Origin
-from filemem.learn.records import Action, Claim
-from filemem.learn.sessions import display, speaker
+from filemem.learn.records import Action, Claim, yaml_value
+from filemem.learn.sessions import SaidTurn, display, speaker
 from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import PROPOSED, Folder
-from filemem.store.frontmatter import quoted
 from filemem.store.memory import LARGEST, Memory, parse
 from filemem.store.paths import live
 
@@ -94,18 +92,28 @@ def propose(folder: Folder, log: LearnLog, claim: Claim, fault: str = "") -> str
 
 
 def propose_to_forget(
-    folder: Folder, log: LearnLog, wish: ForgetWish, keeps: tuple[str, ...]
+    folder: Folder,
+    log: LearnLog,
+    asked: SaidTurn,
+    places: tuple[str, ...],
+    keeps: tuple[str, ...],
 ) -> str:
-    """Write a wish to forget, for the person to confirm; return its path.
+    """Write a wish to forget, for the person to confirm.
 
-    `keeps` are the memories that it means in part, and that stay without it.
+    Args:
+        folder: whose it is.
+        log: what was read and written.
+        asked: the turn in which they asked.
+        places: the turns and memories that it means.
+        keeps: the memories that it means in part, and that stay without it.
+
+    Returns:
+        The path of the proposal.
     """
-    asked = wish.asked
     name = facts.name(FORGET, plain(asked.text), asked.day)
-    front = {"source": quoted(asked.place), FORGET: facts.reference(wish.places)}
-    if keeps:
-        front["keep"] = facts.reference(keeps)
-    return _create(folder, log, name, facts.page(asked.text, front), ())
+    front = {"source": asked.place, FORGET: places, "keep": keeps}
+    values = {key: yaml_value(value) for key, value in front.items() if value}
+    return _create(folder, log, name, facts.page(asked.text, values), ())
 
 
 def _create(

@@ -148,7 +148,7 @@ def detach(user: Folder, wish: Proposal) -> None:
         for place in user.existing(path):
             sources = user.memory(place).sources
             rest = [source for source in sources if source not in wish.forgets]
-            value = facts.reference(rest) if rest else ""
+            value = facts.reference(rest)
             change = partial(facts.set_front, place, key="source", value=value)
             user.edit(place, change)
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from filemem.errors import FilememError
 from filemem.learn import proposals
+from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
@@ -88,6 +89,22 @@ class Writer:
             stayed = recalls.archive(self.folder, [place], self.at)
             self.done.notes += stayed.values()
         self.done.paths += [live(old), archived(old)]
+
+    def propose_to_forget(self, wish: ForgetWish) -> None:
+        """Let a wish wait for a yes; what was just reworded without it stays."""
+        reworded = set()
+        for one in self.done.decisions:
+            if one.action is Action.UPDATE and not one.reason:
+                reworded.add(one.path)
+        places = tuple(one for one in wish.places if one not in reworded)
+        keeps = tuple(one for one in wish.places if one in reworded)
+        path = proposals.propose_to_forget(
+            self.folder, self.log, wish.asked, places, keeps
+        )
+        self.done.paths.append(path)
+        told = f"filemem review deletes {', '.join(places)}"
+        asked = wish.asked.place
+        self.done.notes.append(f"Asked to be forgotten in {asked}: {told}")
 
     def _change(self, decision: Decision) -> str:
         """Add sources and confidence, and the words in which it stands from now on."""
