@@ -88,7 +88,7 @@ class Service:
         )
         errors = (FilememError, OSError, HTTPException, ClientLeft, Exception)
         return Starlette(
-            middleware=[cors] if self._origins else [],
+            middleware=[cors],
             routes=[
                 Route("/healthz", self._health),
                 Route("/v1/models", self._models),

@@ -19,6 +19,7 @@ from filemem.chat.phrases import said_to
 from filemem.chat.recall import NOTHING_FOUND, quoted, recall
 from filemem.chat.window import rules
 from filemem.errors import FilememError, Refused
+from filemem.importers.jsonl import message_text
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
@@ -31,7 +32,7 @@ from filemem.llm.model import (
     ToolsRefused,
     Usage,
 )
-from filemem.serve.request import ChatRequest, text_of
+from filemem.serve.request import ChatRequest
 from filemem.store import recalls
 from filemem.store.folder import CurrentConversation
 from filemem.store.paths import PROFILE
@@ -43,6 +44,7 @@ from filemem.tools.toolbox import Toolbox
 MAX_STEPS = 8  # requests of a model for one answer
 RECALL_TOKENS = 400  # of passages beside a message, where the model has tools
 RECALL_ALONE_TOKENS = 1200
+ROLES = ("user", "assistant")  # whose words are kept
 THEIRS = "Not called yet: it is called once the memory has answered. Call it again."
 
 
@@ -134,11 +136,9 @@ class Answering:
             return None
         if not path:
             return None
-        roles = ("user", "assistant")
-        said = [one for one in messages if one["role"] in roles and text_of(one)]
-        passages = self._user.open_file(path).passages
-        turns = [passage for passage in passages if passage.speaker]
-        return CurrentConversation(path, turns[-len(said) :][0].line)
+        said = [one for one in messages if one["role"] in ROLES and message_text(one)]
+        turns = self._user.open_file(path).passages[-len(said) :]
+        return CurrentConversation(path, turns[0].line)
 
     def _remember(self) -> str:
         """Keep as a fact what the message asks for; return what is said of that."""
@@ -239,7 +239,7 @@ class Answering:
         """Count a memory as recalled that the answer cites and the model was shown."""
         if not self._request.is_kept:
             return
-        shown = "\n".join(text_of(message) for message in messages)
+        shown = "\n".join(message_text(message) for message in messages)
         paths = {place.rpartition(":")[0] for place in cited(self._text())}
         for path in sorted(paths):
             if path in shown:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from filemem.importers.base import as_list, dig
+from filemem.importers.jsonl import message_text
 from filemem.serve.running import BadRequest
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -36,8 +38,8 @@ class ChatRequest:
     @property
     def message(self) -> str:
         """What the person said last."""
-        said = (one for one in reversed(self.messages) if one["role"] == "user")
-        return text_of(next(said, {}))
+        said = [one for one in self.messages if one["role"] == "user"]
+        return message_text(said[-1]) if said else ""
 
     @property
     def tool_names(self) -> set[str]:
@@ -81,55 +83,39 @@ def parse(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
         conversation=_conversation(given, headers),
         is_kept=given.get("store") is not False,
         is_streamed=given.get("stream") is True,
-        wants_usage=_at(given, "stream_options", "include_usage") is True,
+        wants_usage=dig(given, "stream_options", "include_usage") is True,
     )
-
-
-def text_of(message: Mapping[str, Any]) -> str:
-    """Return the words of a message, whose content is a text or a list of parts."""
-    content = message.get("content") or ""
-    if isinstance(content, str):
-        return content
-    texts = (part.get("text") for part in content)
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _conversation(given: dict[str, Any], headers: Mapping[str, str]) -> str:
     """Return the id of a conversation by the first place that names one."""
     named = [headers.get(name) for name in ID_HEADERS]
-    named += [_at(given, "metadata", key) for key in ID_KEYS]
+    named += [dig(given, "metadata", key) for key in ID_KEYS]
     named.append(given.get("user"))
     return next((name for name in named if isinstance(name, str) and name), "")
 
 
-def _at(value: Any, *keys: str) -> Any:
-    """Return what stands under keys within keys; None where one is missing."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
 def _is_message(message: Any) -> bool:
-    content = _at(message, "content")
-    if _at(message, "role") not in ROLES or not isinstance(content, str | list | None):
+    content = dig(message, "content")
+    if dig(message, "role") not in ROLES or not isinstance(content, str | list | None):
         return False
-    parts = content if isinstance(content, list) else []
-    return all(
-        isinstance(part, dict) and isinstance(part.get("type", "text"), str)
-        for part in parts
-    )
+    return all(map(_is_part, as_list(content)))
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("type", "text"), str)
 
 
 def _is_question(message: dict[str, Any]) -> bool:
     """Tell whether it is for the model to say something to this message."""
-    if message["role"] == "user":
-        content = message.get("content")
-        return isinstance(content, list) or bool(text_of(message).strip())
-    return bool(message["role"] == "tool")
+    content = message.get("content")
+    if isinstance(content, str):
+        content = content.strip()
+    return message["role"] == "tool" or (message["role"] == "user" and bool(content))
 
 
 def _is_function(tool: Any) -> bool:
-    name = _at(tool, "function", "name")
+    name = dig(tool, "function", "name")
     return isinstance(name, str) and bool(name)
 
 
