@@ -232,7 +232,10 @@ def _read_claude_code(
 
 
 def _claude_code_text(row: dict[str, Any], kind: str, left_out: LeftOut) -> str:
-    """Return what somebody said in a row; what the person typed meanwhile is attached."""
+    """Return what somebody said in a row.
+
+    What the person typed while the agent worked is an attachment.
+    """
     content = dig(row, "message", "content")
     if text_at(row, "attachment", "type") == "queued_command":
         content = dig(row, "attachment", "prompt")

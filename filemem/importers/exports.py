@@ -126,7 +126,7 @@ def _check_size(path: str, size_bytes: int) -> None:
 
 @dataclass(frozen=True)
 class Node:
-    """One message, and the id of the one that it follows, empty where it is the first."""
+    """One message, and the id of the one that it follows; empty for the first."""
 
     id: str
     parent: str

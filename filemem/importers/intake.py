@@ -1,4 +1,4 @@
-"""The intake: each conversation becomes a session, each note a memory, each of them once.
+"""The intake: each conversation becomes a session, each note a memory, once.
 
 Whatever was written may have been edited, moved or deleted since, and a run may have
 been killed between the session and its record.
@@ -371,7 +371,7 @@ class Intake:
         return cleaned.text.encode(encoding, errors) if cleaned.secrets else data
 
     def _replace_note(self, place: str, here: bytes, text: bytes) -> None:
-        """Write a note anew; where lines of it are gone, keep it in the archive, too."""
+        """Write a note anew; where lines of it are gone, archive what it was."""
         remaining = iter(text.splitlines())
         if not all(line in remaining for line in here.splitlines()):
             kept = f"{ARCHIVE}/{live(place)}"

@@ -1,4 +1,4 @@
-"""How a client is told of the server: what to paste into its settings, or its command."""
+"""How a client is told of the server: what to paste, or its own command."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Client:
-    """A client's settings: the file, the key of its servers, a command that adds one."""
+    """A client's settings: the file, the key of its servers, its own command."""
 
     settings: str
     key: str = "mcpServers"

@@ -59,7 +59,14 @@ def settings(client: str, command: str) -> str:
 
 
 def answer(user: Folder, client: str, event: Mapping[str, Any], at: dt.datetime) -> str:
-    """Return what a client is told at an event, as JSON; '' for nothing."""
+    """Return what a client is told at an event, as JSON; '' for nothing.
+
+    Args:
+        user: whose memories are told.
+        client: the agent's name, one of CLIENTS.
+        event: as the client sends it.
+        at: the moment that counts as now.
+    """
     name = event.get("hook_event_name")
     text = ""
     if name == "UserPromptSubmit":
@@ -104,7 +111,10 @@ def _plans(user: Folder, today: dt.date) -> str:
 def _recalled(
     user: Folder, client: str, event: Mapping[str, Any], today: dt.date
 ) -> str:
-    """Return what a search for a prompt finds outside the session, if that is strong."""
+    """Return what a search for a prompt finds, if that is strong.
+
+    The session itself, as far as it was imported, is left out.
+    """
     path = imports.Origins(user).recorded(f"{client}:{event.get('session_id')}")
     current = CurrentConversation(path, 1) if path else None
     room = PROMPT_TOKENS - MARKS_TOKENS
@@ -114,7 +124,12 @@ def _recalled(
 
 
 def trials(client: str, command: list[str]) -> Iterator[Trial]:
-    """Run each hook of a client as it does, on a session in which nobody has spoken."""
+    """Run each hook of a client as it does, on a session in which nobody has spoken.
+
+    Args:
+        client: the agent's name, one of CLIENTS.
+        command: what it runs.
+    """
     with tempfile.NamedTemporaryFile("w", prefix="rollout-", suffix=".jsonl") as file:
         file.write('{"type": "summary", "summary": "A check"}\n')
         file.flush()
@@ -123,6 +138,7 @@ def trials(client: str, command: list[str]) -> Iterator[Trial]:
 
 
 def _trial(event: str, session: str, command: list[str]) -> Trial:
+    """Run one hook; it does badly where it fails or takes longer than a second."""
     said = {
         "hook_event_name": event,
         "session_id": "check",

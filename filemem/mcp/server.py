@@ -42,7 +42,13 @@ Message = dict[str, Any]
 
 
 class ProtocolError(Exception):
-    """A message that cannot be answered: JSON-RPC's number, a sentence and data."""
+    """A message that cannot be answered.
+
+    Args:
+        code: JSON-RPC's number.
+        sentence: what is wrong.
+        data: what else a client may read.
+    """
 
     def __init__(self, code: int, sentence: str, data: Message | None = None) -> None:
         super().__init__(sentence)
@@ -85,7 +91,10 @@ class Dispatcher:
     ) -> Message | None:
         """Return the answer to a message; None to one that wants none.
 
-        `headers` are those of HTTP, which must name the same version and method.
+        Args:
+            data: the message.
+            headers: those of HTTP, which must name the same version and method; None
+                over a pipe.
         """
         id = None
         try:
@@ -104,6 +113,11 @@ class Dispatcher:
         return {"jsonrpc": "2.0", "id": id, "result": result}
 
     def _result(self, call: Call) -> Message:
+        """Return the result of a call.
+
+        Raises:
+            ProtocolError: there is no such method, or its parameters are wrong.
+        """
         match call.method:
             case "initialize":
                 return self._greeting(call.params)
@@ -120,6 +134,7 @@ class Dispatcher:
         raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method!r}.")
 
     def _greeting(self, params: Message) -> Message:
+        """Greet a client in the older revision that it speaks, else in the newest."""
         version = params.get("protocolVersion")
         if version not in GREETED:
             version = GREETED[-1]
@@ -127,6 +142,7 @@ class Dispatcher:
         return {"protocolVersion": version, **server, **self._offer()}
 
     def _offer(self) -> Message:
+        """Return what the server can do, and how its tools are to be used."""
         name = display(self._folder.name)
         text = INSTRUCTIONS.read_text("utf-8").replace("{name}", name)
         return {"capabilities": CAPABILITIES, "instructions": text.strip()}
@@ -207,7 +223,15 @@ def _parse(data: bytes) -> Call | None:
 
 
 def _check(call: Call, headers: Mapping[str, str] | None) -> None:
-    """Raise ProtocolError for a call that this server cannot take as it is."""
+    """Refuse a call that this server cannot take as it is.
+
+    Args:
+        call: the call.
+        headers: those of HTTP; None over a pipe.
+
+    Raises:
+        ProtocolError: it is of another revision, or its headers say otherwise.
+    """
     if not isinstance(call.params, dict):
         raise ProtocolError(INVALID_PARAMS, "params must be an object.")
     if not call.version:

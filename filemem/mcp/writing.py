@@ -1,4 +1,4 @@
-"""The tools that are offered only where the person has said so: remember, update, forget.
+"""The tools that are offered only where the person says so.
 
 A client's model is not the person. What it keeps is a fact, never a wish, a lesson or
 a line of the profile: an order in it is text like any other, and steers nobody. What

@@ -101,15 +101,22 @@ class Service:
         return User(self._store.folder(name))
 
     async def _health(self, request: Request) -> Response:
+        """Say that the server runs."""
         return JSONResponse({"status": "ok"})
 
     async def _models(self, request: Request) -> Response:
+        """List the models that a client may name."""
         await self._find_user(request)
         rest = {"object": "model", "created": 0, "owned_by": "filemem"}
         models = [{"id": name, **rest} for name in self._names]
         return JSONResponse({"object": "list", "data": models})
 
     async def _complete(self, request: Request) -> Response:
+        """Answer a chat, in one piece or as a stream.
+
+        A stream begins with the first piece, so that what keeps that from coming is an
+        error with its own status.
+        """
         user = await self._find_user(request)
         body = await running.read_body(request, MAX_REQUEST_BYTES)
         chat = parse(body, request.headers)
@@ -128,7 +135,15 @@ class Service:
         return StreamingResponse(stream, media_type="text/event-stream")
 
     def _answer(self, user: str, chat: ChatRequest) -> "AnswerThread":
-        """Begin an answer; raise BadRequest where too many are under way."""
+        """Begin an answer in a thread of its own; a line in the log says how it ended.
+
+        Args:
+            user: whose memories are asked.
+            chat: what the client sent.
+
+        Raises:
+            BadRequest: too many answers are under way.
+        """
         is_full = self._under_way.total() >= MAX_ANSWERS
         if is_full or self._under_way[user] >= MAX_ANSWERS_OF_USER:
             self._log(f"{user}: refused, too many answers are under way")
@@ -158,7 +173,12 @@ class Service:
         return thread
 
     async def _find_user(self, request: Request) -> str:
-        """Return whose memories a request may see; raise BadRequest if nobody's."""
+        """Return whose memories a request may see.
+
+        Raises:
+            BadRequest: its key is nobody's, or, where no key is needed, it does not
+                come from this machine.
+        """
         try:
             return await running.find_user(request, self._store.root)
         except BadRequest as error:
@@ -169,6 +189,7 @@ class Service:
         return self._open_to
 
     async def _failed(self, request: Request, error: Exception) -> Response:
+        """Tell the client of an error, and whether to try again."""
         if isinstance(error, HTTPException):
             asked = f"{request.method} {request.url.path[:80]}"
             sentence = f"{asked} is not known; here are {PATHS}."
@@ -186,9 +207,14 @@ class Service:
 
 
 class AnswerThread:
-    """A thread that makes an answer with a model, and a client that may leave.
+    """A thread that makes an answer, and a client that may leave.
 
-    `ended` is the answer to come, once it was started.
+    Args:
+        model: what answers; it is hung up on where the client leaves.
+
+    Attributes:
+        ended: the answer to come, once it was started.
+        is_left: nobody wants the answer any more.
     """
 
     ended: asyncio.Future[Answer]
@@ -234,7 +260,10 @@ class AnswerThread:
 
 
 def error_body(error: BaseException) -> tuple[int, dict[str, Any]]:
-    """Return the status and body of an error, without what only the log may say."""
+    """Return the status and body of an error, in OpenAI's shape.
+
+    What went wrong inside is for the log alone.
+    """
     status = 500
     code = None
     sentence = "the server failed; its log says why, and what was said is kept."
@@ -252,11 +281,13 @@ def error_body(error: BaseException) -> tuple[int, dict[str, Any]]:
 
 
 def _frame(model: str, kind: str) -> dict[str, Any]:
+    """Return what every event of an answer begins with."""
     id = f"chatcmpl-{secrets.token_hex(12)}"
     return {"id": id, "object": kind, "created": int(time.time()), "model": model}
 
 
 def _usage(answer: Answer) -> dict[str, int]:
+    """Return the tokens of all requests that led to an answer."""
     return {
         "prompt_tokens": answer.usage.tokens_in,
         "completion_tokens": answer.usage.tokens_out,
@@ -275,7 +306,13 @@ def _completion(answer: Answer, model: str) -> dict[str, Any]:
 async def _stream(
     thread: AnswerThread, piece: str, chat: ChatRequest
 ) -> AsyncIterator[bytes]:
-    """Yield an answer's events; a client that reads no more ends it."""
+    """Yield an answer's events; a client that reads no more ends it.
+
+    Args:
+        thread: which makes the answer.
+        piece: the first of its text, '' where it has none.
+        chat: what the client sent.
+    """
     frame = _frame(chat.model, "chat.completion.chunk")
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -303,5 +340,6 @@ async def _stream(
 
 
 def _event(value: Any) -> bytes:
+    """Return a value as an event of a stream."""
     text = json.dumps(value, ensure_ascii=False)
     return b"data: " + text.encode("utf-8", "backslashreplace") + b"\n\n"

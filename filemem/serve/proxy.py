@@ -120,10 +120,16 @@ class Answering:
         self._on_text(text)
 
     def _keep(self, answer: str) -> CurrentConversation | None:
-        """Keep what is new of the conversation; return what of it the client has.
+        """Keep what is new of the conversation.
 
-        What the client has left out, as too long ago, a search can find. What the
-        person has deleted, the client may send again: it is not kept.
+        What the person has deleted, the client may send again: it is not kept.
+
+        Args:
+            answer: what was answered so far.
+
+        Returns:
+            What of the conversation the client has, from which line on; what it has
+            left out, as too long ago, a search can find. None where nothing is kept.
         """
         if not self._request.is_kept:
             return None
@@ -141,7 +147,11 @@ class Answering:
         return CurrentConversation(path, turns[0].line)
 
     def _remember(self) -> str:
-        """Keep as a fact what the message asks for; return what is said of that."""
+        """Keep as a fact what the message asks to be remembered.
+
+        Returns:
+            A sentence on what was done, '' where nothing was asked for.
+        """
         message = self._request.message
         words = to_remember(message)
         if not (words and self._request.is_kept):
@@ -153,6 +163,7 @@ class Answering:
         return said_to(message, phrases.KEPT).format(one_line(words), path)
 
     def _quote(self, current: CurrentConversation | None) -> Reply:
+        """Answer with the passages that a search finds, as there is no model."""
         message = self._request.message
         today = self._now().date()
         found = quoted(self._user.folder, message, today, current)
@@ -165,7 +176,11 @@ class Answering:
         return Reply(text, (), Usage(0, 0), "stop")
 
     def _converse(self, current: CurrentConversation | None) -> Reply:
-        """Ask the model until it answers, or calls the client's tools alone."""
+        """Ask the model until it answers, or calls the client's tools alone.
+
+        Raises:
+            ModelError: it fails, or takes no tools where the client has some.
+        """
         toolbox = self._user.tools()
         toolbox.current = current
         toolbox.noting = self._request.is_kept
@@ -192,6 +207,7 @@ class Answering:
         return last
 
     def _ask(self, messages: Messages, tools: Tools) -> Reply:
+        """Ask the model once, with the client's settings, its text streaming."""
         self._on_text("")  # raises where the client has left meanwhile
         options = {}
         if isinstance(self._model, OpenAIModel):
@@ -201,6 +217,7 @@ class Answering:
         return last
 
     def _whole(self, last: Reply) -> Answer:
+        """Return the answer with all that led to it."""
         tokens_in = sum(usage.tokens_in for usage in self._spent)
         tokens_out = sum(usage.tokens_out for usage in self._spent)
         return Answer(last, self._text(), Usage(tokens_in, tokens_out))
@@ -212,6 +229,10 @@ class Answering:
 
         What hardly ever changes stands in front of the client's own instructions, so
         that endpoints can cache it; what a search finds, beside the last message.
+
+        Args:
+            current: what of the conversation stands in the messages already.
+            has_tools: the model can search for itself, and gets fewer passages.
         """
         folder = self._user.folder
         now = self._now()
@@ -248,7 +269,13 @@ class Answering:
 
 
 def _called(last: Reply, toolbox: Toolbox, theirs: set[str]) -> Messages:
-    """Return a reply that calls, as it came, and the answers to its calls."""
+    """Return a reply that calls, as it came, and the answers to its calls.
+
+    Args:
+        last: the reply.
+        toolbox: makes the calls of the memory's tools.
+        theirs: the names of the client's tools, which are not called here.
+    """
     answered = [last.as_returned()]
     for call in last.calls:
         content = THEIRS

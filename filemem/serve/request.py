@@ -22,8 +22,15 @@ NOT_SENT = frozenset(
 class ChatRequest:
     """A request to go on with a chat.
 
-    `conversation` is its id, empty where how it begins must tell. `options` go to the
-    model as they are, as do `messages`, beside which it is told what is remembered.
+    Attributes:
+        model: as the client names it.
+        messages: go to the model as they are, beside what is remembered.
+        tools: the client's own.
+        options: go to the model as they are.
+        conversation: its id; empty where how it begins must tell.
+        is_kept: whether anything of it may be kept.
+        is_streamed: the answer comes in pieces.
+        wants_usage: the last piece tells the tokens.
     """
 
     model: str
@@ -49,6 +56,10 @@ class ChatRequest:
 
 def parse(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
     """Return the request in a body.
+
+    Args:
+        body: of the request.
+        headers: may name the conversation.
 
     Raises:
         BadRequest: it says what is wrong with it.
@@ -96,6 +107,7 @@ def _conversation(given: dict[str, Any], headers: Mapping[str, str]) -> str:
 
 
 def _is_message(message: Any) -> bool:
+    """Tell whether a message has a role, and text or parts."""
     content = dig(message, "content")
     if dig(message, "role") not in ROLES or not isinstance(content, str | list | None):
         return False
@@ -115,12 +127,17 @@ def _is_question(message: dict[str, Any]) -> bool:
 
 
 def _is_function(tool: Any) -> bool:
+    """Tell whether a tool is a function with a name."""
     name = dig(tool, "function", "name")
     return isinstance(name, str) and bool(name)
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    """Return the object in a body; what Python alone takes for JSON is none."""
+    """Return the object in a body.
+
+    Raises:
+        BadRequest: it is none, or only Python takes it for JSON.
+    """
     try:
         given = json.loads(body)
         # It raises for half a character, and for what is no number.

@@ -142,9 +142,14 @@ async def find_user(request: Request, root: str) -> str:
 
 
 def check_local(request: Request, origins: tuple[str, ...] = ()) -> None:
-    """Raise BadRequest where not this machine is asked, or another site's page asks.
+    """Let only this machine ask, and no page of another site.
 
-    `origins` are the sites whose pages may.
+    Args:
+        request: its headers tell who asks, and whom.
+        origins: the sites whose pages may.
+
+    Raises:
+        BadRequest: somebody else asks.
     """
     host = request.headers.get("host", "")
     origin = request.headers.get("origin")
