@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime as dt
-import json
 import os
 import re
 import select
@@ -55,7 +54,6 @@ HELP = """\
                 with a conversation
 /status         what there is, and what stands in the prompt; so with any other
                 command of filemem
-/model [NAME]   which model answers, or have another one answer; offline quotes only
 /off [TEXT]     say TEXT and keep nothing of it; alone: keep nothing of what follows,
                 until /off is said again
 /quit           end; so does Ctrl-D; Ctrl-C stops an answer"""
@@ -67,7 +65,6 @@ HELP_IN_CHINESE = """\
 /edit 路徑       用編輯器修改一條記憶
 /list 模式       列出記憶，如 sessions/**；用 filemem chat --resume 名稱 繼續一次對話
 /status          有哪些記憶，提示詞裡有什麼；filemem 的其他命令也都可用
-/model [名稱]    由哪個模型回答，或換一個；offline 只引用記憶
 /off [內容]      只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off
 /quit            結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
@@ -81,7 +78,6 @@ ON = ("From here on everything is kept again.", "從現在起恢復保存。")
 KEPT = ("The conversation is in {}. ", "對話保存在 {}。")
 WAITING = ("Conversations that wait for a model: {}.", "等待模型閱讀的對話：{}段。")
 BY_HAND = (" /remember TEXT keeps a fact meanwhile.", "可用 /remember 內容 記下事實。")
-ANSWERS = ("{} answers.", "由 {} 回答。")
 READ_ONLY = "{} cannot be written, so nothing of this is kept."
 WISHES_WAIT = (
     "What {} says on how to talk with you is read as data, as this store only lies"
@@ -204,12 +200,6 @@ class Chat:
         message = self._screen.message
         if name == "help":
             return self._tell(said_to(message, (HELP, HELP_IN_CHINESE)))
-        if name == "model":
-            if rest:
-                model = self._call.model(self._talk.user, rest)
-                self._talk.model = model or OfflineModel()
-                self._say_if_offline()
-            return self._tell(said_to(message, ANSWERS).format(self._talk.model.name))
         if name == "off" and rest:
             return self._answer_off_the_record(rest)
         if name == "off" and self._talk.kept:
@@ -359,11 +349,6 @@ def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
     is_flag=True,
     help="Print what the model would see, with its tokens, and exit.",
 )
-@click.option(
-    "--log",
-    metavar="FILE",
-    help="Add every request with its reply to FILE, one JSON object a line.",
-)
 @click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
 @json_lines_option
 @new_option
@@ -379,10 +364,6 @@ def chat_command(
 
     Example: filemem chat -m 'What tea does Mara like?'"""
     message = text if message is None else message
-    if how["off"] and how["log"]:
-        raise FilememError(
-            "--log keeps what is said, --off-the-record does not; use one of them."
-        )
     talk = _conversation(call, resume, how)
     if how["prompt"]:
         yield _prompt(talk, message or "")
@@ -395,7 +376,7 @@ def chat_command(
         talk.go_off_the_record()
     if _has_wishes_that_wait(talk):
         screen.aside(WISHES_WAIT.format(one_line(talk.user.root)))
-    with _logged(talk, how["log"]), _recorded(talk):
+    with _recorded(talk):
         chat = Chat(call, talk, screen)
         if message is None and sys.stdin.isatty():
             return chat.run()
@@ -452,20 +433,6 @@ def _prompt(talk: Conversation, message: str) -> Row:
     lines.append(f"== in all ({total} tokens, {len(talk.offered)} tools aside)")
     data = {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}
     return Row(data, lines)
-
-
-@contextlib.contextmanager
-def _logged(talk: Conversation, log: str | None) -> Iterator[None]:
-    """Keep every request of a conversation in a file that only its owner reads."""
-    if log is None:
-        yield
-        return
-    opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with open(opened, "a", 1, "utf-8", "replace") as file:
-        talk.log = lambda step: file.write(
-            json.dumps(step, ensure_ascii=False, default=str) + "\n"
-        )
-        yield
 
 
 @contextlib.contextmanager

@@ -6,12 +6,10 @@ from typing import Any
 import click
 
 from filemem import jobs
-from filemem.cli.context import Context, dry_run_option, json_option, prints, split_line
+from filemem.cli.context import Context, dry_run_option, prints, split_line
 from filemem.cli.output import (
     Output,
-    OutputForm,
     Progress,
-    Row,
     at_terminal,
     confirmed,
     say_dim,
@@ -70,7 +68,6 @@ REWRITES = (
     is_flag=True,
     help="Also have git filter-repo rewrite the repository without it.",
 )
-@json_option
 @prints
 def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     """Delete something for good, with what derives from it.
@@ -127,8 +124,7 @@ def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
             f"--whole-user {one_line(user)} deletes that user; leave --user out,"
             " and give it at the shell."
         )
-    may_ask = at_terminal() and call.form is OutputForm.TEXT
-    if not (how["yes"] or how["dry"] or may_ask):
+    if not (how["yes"] or how["dry"] or at_terminal()):
         raise FilememError(
             "forget asks before it deletes, and here is no terminal;"
             " add --yes, or --dry-run to look."
@@ -183,15 +179,7 @@ def _listed(user: Folder, plan: DeletionPlan, how: dict[str, Any]) -> Output:
             f" index and keys of serve{git}."
         )
         return
-    for item in plan.items:
-        yield Row({"event": "plan", **_place(item)})
-    for occurrence in plan.others:
-        yield Row({"event": "other", **_place(occurrence), "why": occurrence.why})
     yield from plan.told()
-
-
-def _place(found: Any) -> dict[str, Any]:
-    return {"path": found.path, "line": found.line, "text": found.text}
 
 
 def _carry_out(
@@ -222,10 +210,9 @@ def _carry_out(
             )
     said += _elsewhere(user, plan)
     said.append("Backups, where there are any, have it too.")
-    facts = {key: done.facts[key] for key in ("deleted", "stayed", "left")}
-    yield Row({"event": "done", **facts, "said": said}, said)
+    yield from said
     say_dim(*done.facts["notes"])
-    is_left = bool(held or facts["stayed"] or facts["left"])
+    is_left = bool(held or done.facts["stayed"] or done.facts["left"])
     if not is_left:
         settle_pending(user, pending)
     return int(is_left)

@@ -223,31 +223,12 @@ def test_model_and_person_are_told_what_was_kept(
     )
 
 
-def test_a_log_has_the_requests_and_the_prompt_can_be_seen(
-    store: Path, server: ScriptedServer
-) -> None:
-    server.script(say("Oolong."))
-    run(store, server, "-m", "Which oolong tea?", "--log", "chat.jsonl")
-    [step] = map(json.loads, (store / "chat.jsonl").read_text().splitlines())
-    assert (
-        step["messages"] == server.requests[0].body["messages"]
-        and step["text"] == "Oolong."
-    )
-    assert (store / "chat.jsonl").stat().st_mode & 0o077 == 0
+def test_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
+    """Nobody is asked, and nothing kept."""
     shown = run(store, server, "--prompt", "Which oolong tea?").stdout
-    assert (
-        "== rules (" in shown
-        and "Likes oolong tea" in shown
-        and "tokens)\nWhich oolong tea?" in shown
-    )
-    assert (
-        len(server.requests) == 1
-        and len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 1
-    )
-    assert (
-        run(store, server, "-m", "Tea?", "--off-the-record", "--log", "x").returncode
-        == 2
-    )
+    for part in ("== rules (", "Likes oolong tea", "tokens)\nWhich oolong tea?"):
+        assert part in shown
+    assert server.requests == [] and not (store / "memory_store/ann/sessions").exists()
 
 
 def test_a_failed_try_is_gone_on_with_by_the_next(
@@ -373,7 +354,6 @@ def test_the_slash_commands_are_filemems_own(
             ("/forget facts/hostile.md", "[y/N]: "),
             ("y", "Forgot facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
-            ("/model gpt-y", "gpt-y answers.\n"),
             ("My canoe leaks.", "Yes.\n"),
             (
                 "/search canoe",
@@ -381,13 +361,12 @@ def test_the_slash_commands_are_filemems_own(
             ),  # said in this very chat
             ("/list sessions/**", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
             ("帮助", "停止正在输出的回答\n"),
-            ("/model offline", "No model is configured"),
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
             ("/off", "从现在起什么都不保存；之前说的还在。\n"),
-            ("I sold the punt.", "nothing of this is kept.\n"),
+            ("I sold the punt.", "Yes.\n"),
             ("/off", "From here on everything is kept again.\n"),  # by the last message
-            ("/off I sold the raft.", "nothing of this is kept.\n"),
+            ("/off I sold the raft.", "Yes.\n"),
             ("/forget", "[y/N]: "),
             ("y", "its name says it; rename, move or delete it"),
             ("/forget", "/forget WORDS deletes what holds them.\n"),
@@ -403,7 +382,7 @@ def test_the_slash_commands_are_filemems_own(
         term.type("/quit\r")
         assert term.end() == 0
         assert "Error: " not in term.screen and "Traceback" not in term.screen
-    assert {request.body["model"] for request in server.requests} == {"gpt-y"}
+    assert len(server.requests) == 3
     assert (
         user / "profile.md"
     ).read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"

@@ -307,7 +307,6 @@ def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(
         ("list", "path kind date size archived title"),
         ("users", "user memories"),
         ("check", "user path line what remedy"),
-        ("forget tea --dry-run", "event path line"),
         ("timeline", "path line text"),
     ],
 )
