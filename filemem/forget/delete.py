@@ -112,13 +112,16 @@ def _delete_level(
     for item in plan.items:
         if item.level == level:
             by_path.setdefault(item.path, []).append(item)
+    folders = set[str]()
     for path, items in by_path.items():
+        where = f"{folder.root}/{path}"
+        folders.add(os.path.dirname(where))
         with _reporting(path, done):
-            _delete(f"{folder.root}/{path}", items, plan)
+            _delete(where, items, plan)
             done.deleted += [item.place for item in items]
             done.written.append(path)
-    for above in {os.path.dirname(f"{folder.root}/{path}") for path in by_path}:
-        files.sync_folder(above)
+    for place in folders:
+        files.sync_folder(place)
 
 
 @contextlib.contextmanager
@@ -137,9 +140,14 @@ def _reporting(path: str, done: _Outcome) -> Iterator[None]:
 def _delete(where: str, items: list[Removal], plan: DeletionPlan) -> None:
     """Delete a file, or lines of it.
 
+    Args:
+        where: the file.
+        items: its removals of one level: one of the whole file, or some of lines.
+        plan: all that goes.
+
     Raises:
-        Changed: a person has saved it since.
-        Refused: a link leads there.
+        Changed: a person has saved it since the plan was made.
+        Refused: a link leads there, or the file cannot be changed.
     """
     if files.through_link(where):
         raise Refused(
@@ -149,7 +157,7 @@ def _delete(where: str, items: list[Removal], plan: DeletionPlan) -> None:
     if whole.line:
         files.edit(where, lambda data: _without(data, items, plan))
     else:
-        files.delete_if(where, lambda where: digest(files.read(where)) == whole.digest)
+        files.delete_if(where, lambda path: digest(files.read(path)) == whole.digest)
 
 
 def _without(data: bytes, items: Iterable[Removal], plan: DeletionPlan) -> bytes:
@@ -229,23 +237,29 @@ def _clear_records(
     folder: Folder, plan: DeletionPlan, skipped: Collection[str]
 ) -> None:
     """Take it out of every record of the program's own, and delete what killed writes
-    of the program have left."""
+    of the program have left among the memories.
+
+    Args:
+        folder: whose records.
+        plan: what goes.
+        skipped: names in the bookkeeping that are left as they are.
+    """
     change = functools.partial(_record_without, plan=plan)
-    for path, entry in files.walk(
-        folder.root, lambda path, entry: entry.name != ".git"
-    ):
-        is_record = path.startswith(f"{BOOKKEEPING}/")
-        name = path.removeprefix(f"{BOOKKEEPING}/")
+    for path, entry in files.walk(folder.root, _is_not_git):
+        above, _, name = path.partition("/")
+        is_record = above == BOOKKEEPING and name.partition("/")[0] not in skipped
         if not entry.is_file(follow_symlinks=False) or name.endswith("lock"):
             continue
-        if is_record and name.partition("/")[0] in skipped:
-            continue
-        is_left = entry.name.startswith(files.OURS)
         with contextlib.suppress(NotFound, Refused):  # the search names what is left
-            if is_left or (is_record and plan.matcher.is_told_by(entry.name)):
+            is_told = is_record and plan.matcher.is_told_by(entry.name)
+            if is_told or entry.name.startswith(files.OURS):
                 files.delete(entry.path)
             elif is_record:
                 files.edit(entry.path, change)
+
+
+def _is_not_git(path: str, entry: "os.DirEntry[str]") -> bool:
+    return entry.name != ".git"
 
 
 def _record_without(data: bytes, plan: DeletionPlan) -> bytes:
@@ -254,22 +268,20 @@ def _record_without(data: bytes, plan: DeletionPlan) -> bytes:
     A line of JSON that only names a file that goes stays, without that name: some tell
     what must never be done again.
     """
-    places = {live(item.place) for item in plan.items}
-    shortened = {live(item.path) for item in plan.items if item.line}
     kept = list[bytes]()
     for raw in data.splitlines(keepends=True):
         line = without_names(os.fsdecode(raw), plan.gone)
-        value = None
+        entry = None
         with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(line)
-        if isinstance(value, dict | list):
-            text = "\n".join(_strings(value))
-            goes = isinstance(value, dict) and value.get("session") in shortened
+            entry = json.loads(line)
+        if isinstance(entry, dict | list):
+            text = "\n".join(_strings(entry))
+            is_told = isinstance(entry, dict) and entry.get("session") in plan.shortened
         else:
             text = line
-            fields = map(live, line.rstrip("\n").split("\t"))
-            goes = os.fsencode(line) != raw or not places.isdisjoint(fields)
-        if not goes and not plan.matcher.holds(text):
+            entries = map(live, line.strip().split("\t"))
+            is_told = os.fsencode(line) != raw or not plan.places.isdisjoint(entries)
+        if not is_told and not plan.matcher.holds(text):
             kept.append(os.fsencode(line))
     return b"".join(kept)
 
@@ -278,9 +290,11 @@ def _strings(value: Any) -> Iterator[str]:
     """Yield the strings in a JSON value; its keys are the program's."""
     if isinstance(value, str):
         yield value
-    inside = value.values() if isinstance(value, dict) else value
-    for entry in inside if isinstance(value, dict | list) else ():
-        yield from _strings(entry)
+    elif isinstance(value, dict):
+        yield from _strings([*value.values()])
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _strings(entry)
 
 
 # -- a whole user ----------------------------------------------------------------------
@@ -293,30 +307,38 @@ def plan_whole_user(folder: Folder) -> DeletionPlan:
 
 
 def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
-    """Delete all of a user but the bookkeeping, without its logs, and a repository."""
+    """Delete all of a user but the bookkeeping, of which the logs go, and a repository.
+
+    What the job is committed with goes with `remove_folder`.
+    """
     stayed = list[str]()
     for name in (*os.listdir(folder.root), *LOGS):
-        if name not in (BOOKKEEPING, ".git"):
-            try:
-                with contextlib.suppress(NotFound):
-                    files.remove(f"{folder.root}/{name}")
-            except OSError as error:
-                stayed.append(f"{one_line(name)} stays: {in_words(error)}")
+        if name in (BOOKKEEPING, ".git"):
+            continue
+        try:
+            with contextlib.suppress(NotFound):
+                files.remove(f"{folder.root}/{name}")
+        except OSError as error:
+            stayed.append(f"{one_line(name)} stays: {in_words(error)}")
     files.sync_folder(folder.root)
     count = counted(len(plan.items), "memory", "memories")
-    paths = [*LOGS, *(item.path for item in plan.items)]
-    facts = {"deleted": [], "stayed": stayed, "left": []}
     said = [f"Deleted {one_line(folder.name)}, {count}.", *stayed]
+    facts = {"deleted": [], "stayed": stayed, "left": []}
+    paths = [*LOGS, *(item.path for item in plan.items)]
     return JobDone("forget", said, facts, paths, "Forget the memories of one user")
 
 
 def remove_folder(folder: Folder, *, repository: bool) -> None:
-    """Remove the folder of a user whose memories are deleted, unless a repository of
-    their own stays there."""
-    names = [BOOKKEEPING, ".git"] if repository else [BOOKKEEPING]
-    for name in names:
-        with contextlib.suppress(NotFound):
-            files.remove(f"{folder.root}/{name}")
+    """Remove what is left of the folder of a user whose memories are deleted.
+
+    Args:
+        folder: the user's.
+        repository: remove a repository of their own, too; else it stays.
+    """
+    for name in (BOOKKEEPING, ".git"):
+        if name == BOOKKEEPING or repository:
+            with contextlib.suppress(NotFound):
+                files.remove(f"{folder.root}/{name}")
     with contextlib.suppress(OSError):  # it is not empty
         os.rmdir(folder.root)
     files.sync_folder(folder.store)

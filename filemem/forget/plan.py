@@ -117,6 +117,16 @@ class DeletionPlan:
         """The live paths of the files that go."""
         return frozenset(live(item.path) for item in self.items if not item.line)
 
+    @functools.cached_property
+    def shortened(self) -> frozenset[str]:
+        """The live paths of the files that lose lines."""
+        return frozenset(live(item.path) for item in self.items if item.line)
+
+    @functools.cached_property
+    def places(self) -> frozenset[str]:
+        """The live places of all that goes, with lines."""
+        return frozenset(live(item.place) for item in self.items)
+
     def told(self) -> Iterator[str]:
         """Yield what would go and what would be left, a line each, for a person."""
         if self.items:
