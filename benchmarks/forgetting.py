@@ -3,8 +3,8 @@
     python benchmarks/forgetting.py [--set locomo|locomo-zh|lifebench|assistant] [--share SHARE]
 
 Compacts and sweeps each user of a set one year after the last conversation, without a model, and asks every question: the
-share of the turns with the answer that stand in the first 2,000 tokens of one search_files answer, before, after, and after
-with the archive left out. With --share, summaries keep that share of the text.
+share of the turns with the answer that stand in the first 2,000 tokens of one search_files answer, before and after.
+With --share, summaries keep that share of the text.
 """
 
 import argparse
@@ -27,11 +27,11 @@ YEAR = dt.timedelta(days=365)
 Scores = dict[str, list[tuple[float, ...]]]
 
 
-def shares(user: Folder, questions: list[Question], **filters: str) -> list[float]:
+def shares(user: Folder, questions: list[Question]) -> list[float]:
     """The share of each question's evidence in one answer."""
     tools = User(user).tools()
     read = (
-        tools.call("search_files", {"query": question.text, **filters})[:BUDGET]
+        tools.call("search_files", {"query": question.text})[:BUDGET]
         for question in questions
     )
     return [
@@ -64,11 +64,7 @@ def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float]]:
             compact(user, at, days=0)
             sweep(user, at)
             left.append(size(user, live=True) / whole)
-            columns = (
-                before,
-                shares(user, asked),
-                shares(user, asked, path="summaries/**"),
-            )
+            columns = (before, shares(user, asked))
             for question, *row in zip(asked, *columns, strict=True):
                 scores[question.kind].append(tuple(row))
     return scores, left
@@ -86,7 +82,7 @@ def table(scores: Scores) -> str:
             f"{mean:.1f} ({100 * mean / (means[0] or 1):.0f} %)" for mean in means[1:]
         ]
         out.append([kind, len(found), f"{means[0]:.1f}", *kept])
-    return grid("questions|number|before|after|archive left out", out)
+    return grid("questions|number|before|after", out)
 
 
 def main() -> None:

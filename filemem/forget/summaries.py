@@ -10,6 +10,7 @@ was edited since is told again.
 
 import datetime as dt
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from filemem.forget.retelling import Retold, Source, fitting, quote, retell
@@ -105,35 +106,34 @@ def apply_compaction(
     model: Model | None = None,
     dry: bool = False,
 ) -> JobDone:
-    """Do what a plan says, one summary after the other; `dry`: only say it.
+    """Do what a plan says, one summary after the other.
 
-    A model that has failed is asked for nothing more.
+    Args:
+        folder: whose conversations.
+        plan: what is due.
+        at: the moment that counts as now.
+        progress: told how many summaries are written, of how many.
+        model: tells what came of them; once it has failed it is asked for nothing more.
+        dry: only say what would be done.
     """
+    compaction = _Compaction(folder, at, model)
     said = list[str]()
-    notes = list[str]()
     made = list[dict[str, str]]()
+    paths = list[str]()
+    verb = "would be summarised" if dry else "is summarised"
     for done, (summary, due) in enumerate(plan.items()):
         progress(done, len(plan))
-        sources = [one for one in due if one.memory.path not in folder.drafts]
-        said += [draft_stays(one.path) for one in due if one not in sources]
-        if dry:
-            sections = [_Section(source, b"", "") for source in sources]
-        else:
-            retold = Retold()
-            if model and not notes:
-                retold = retell(sources, model)
-            if retold.error:
-                notes.append(f"{retold.error} What it did not tell is quoted.")
-            sections = _sections(folder, sources, retold)
-            said += _write(folder, summary, sections, at)
-        for section in sections:
-            made.append({"summary": summary, "source": section.source.path})
+        drafts = [one for one in due if one.memory.path in folder.drafts]
+        told = [one for one in due if one not in drafts]
+        if not dry:
+            told = compaction.tell(summary, told)
+        said += [draft_stays(one.path) for one in drafts]
+        for source in told:
+            said.append(f"{source.path} {verb} in {summary}.")
+            made.append({"summary": summary, "source": source.path})
+            paths += [summary, source.path, archived(source.path)]
     progress(len(plan), len(plan))
-    verb = "would be summarised" if dry else "is summarised"
-    said += [f"{one['source']} {verb} in {one['summary']}." for one in made]
-    paths = list[str]()
-    for one in made:
-        paths += [one["summary"], one["source"], archived(one["source"])]
+    notes = compaction.notes
     return JobDone(
         "compact",
         [*said, *notes] or ["Nothing is due to be compacted."],
@@ -152,46 +152,68 @@ class _Section:
     how: str
 
 
-def _sections(folder: Folder, sources: list[Source], retold: Retold) -> list[_Section]:
-    """Return the section of each conversation: as a model told it, else in quotes."""
-    share = config.of(folder).summary_share
-    sections = list[_Section]()
-    for source in sources:
+class _Compaction:
+    """One run of the job.
+
+    Attributes:
+        notes: why a model told no more, and what stayed where it was.
+    """
+
+    def __init__(self, folder: Folder, at: dt.datetime, model: Model | None) -> None:
+        self.folder = folder
+        self.at = at
+        self.model = model
+        self.share = config.of(folder).summary_share
+        self.notes = list[str]()
+
+    def tell(self, summary: str, sources: list[Source]) -> list[Source]:
+        """Put sections into a summary, move the originals, and log what is done; return
+        what is told now."""
+        retold = Retold()
+        if self.model:
+            retold = retell(sources, self.model)
+        if retold.error:
+            self.notes.append(f"{retold.error} What it did not tell is quoted.")
+            self.model = None
+        sections = list[_Section]()
+        for source in sources:
+            sections += self._section(source, retold)
+        self._write(summary, sections)
+        told = [section.source for section in sections]
+        fresh = [one for one in told if not (one.old or one.memory.archived)]
+        stayed = recalls.archive(self.folder, [one.path for one in fresh], self.at)
+        self.notes += stayed.values()
+        self._log(summary, sections)
+        return told
+
+    def _section(self, source: Source, retold: Retold) -> Iterator[_Section]:
+        """Yield the section of a conversation: as a model told it, else in quotes; none
+        where not one line fits."""
         how = compactions.RETOLD
         lines = fitting(retold.lines.get(source.path, []), source)
         if not lines:
             how = compactions.DONE
-            lines = quote(source, share)
+            lines = quote(source, self.share)
         if lines:
-            text = write_section(source.path, lines)
-            sections.append(_Section(source, text, how))
-    return sections
+            yield _Section(source, write_section(source.path, lines), how)
 
+    def _write(self, summary: str, sections: list[_Section]) -> None:
+        def changed(data: bytes) -> bytes:
+            for one in sections:
+                known = one.source.old.section if one.source.old else ""
+                data = put_section(data, one.source.path, one.text, known)
+            return data
 
-def _write(
-    folder: Folder, summary: str, sections: list[_Section], at: dt.datetime
-) -> list[str]:
-    """Put sections into a summary, move the originals, and log what is done; return a
-    sentence for each original that stays."""
+        with self.folder.locked():
+            if os.path.lexists(self.folder.absolute(summary)):
+                self.folder.edit(summary, changed)
+            elif sections:
+                self.folder.create(summary, changed(b""))
 
-    def changed(data: bytes) -> bytes:
+    def _log(self, summary: str, sections: list[_Section]) -> None:
+        rows = list[tuple[str, ...]]()
         for one in sections:
-            known = one.source.old.section if one.source.old else ""
-            data = put_section(data, one.source.path, one.text, known)
-        return data
-
-    with folder.locked():
-        if os.path.lexists(folder.absolute(summary)):
-            folder.edit(summary, changed)
-        elif sections:
-            folder.create(summary, changed(b""))
-    fresh = [one.source for one in sections if not one.source.old]
-    live_paths = [one.path for one in fresh if not one.memory.archived]
-    stayed = recalls.archive(folder, live_paths, at)
-    rows = []
-    for one in sections:
-        digest = section_digest(one.text)
-        row = (one.source.path, one.source.digest, live(summary), digest, one.how)
-        rows.append(row)
-    logs.add_rows(folder, compactions.COMPACTED, rows)
-    return list(stayed.values())
+            source = one.source
+            digest = section_digest(one.text)
+            rows.append((source.path, source.digest, live(summary), digest, one.how))
+        logs.add_rows(self.folder, compactions.COMPACTED, rows)

@@ -35,31 +35,44 @@ _COPY = re.compile(
 def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     """Return the problems of every memory and of what lies among them.
 
-    They come by path and line. `progress` is told how many files are checked.
+    Args:
+        folder: whose files are checked.
+        progress: told how many files have been, of how many.
+
+    Returns:
+        The problems by path and line.
     """
     paths = folder.paths()
     references = _References(folder, paths)
-    found = [*strays(folder), *_bookkeeping_problems(folder), *_saved_over(folder)]
+    found = list(strays(folder))
+    found += _bookkeeping_problems(folder)
+    found += _saved_over(folder)
     for done, path in enumerate(paths, 1):
         progress(done, len(paths))
-        copy = _COPY.match(path)
-        if copy:
-            what = "a copy of a file that two machines had changed"
-            remedy = (
-                f"bring both together in {one_line(copy[1] + copy[2])}, delete this"
-            )
-            found.append(Problem(path, 1, what, remedy))
+        found += _conflict_copy(path)
         try:
             memory = parse(path, folder.read(path, LARGEST + 1))
         except (FilememError, OSError) as error:
             remedy = "put its permissions right, or delete it"
             found.append(Problem(path, 1, str(error).rstrip("."), remedy))
-        else:
-            found += [*problems_of(memory), *references.problems(memory)]
+            continue
+        found += problems_of(memory)
+        found += references.problems(memory)
     return sorted(found)
 
 
+def _conflict_copy(path: str) -> Iterator[Problem]:
+    """Yield a problem where a program for sharing files has made this copy."""
+    copy = _COPY.match(path)
+    if copy:
+        original = one_line(copy[1] + copy[2])
+        what = "a copy of a file that two machines had changed"
+        remedy = f"bring both together in {original}, delete this"
+        yield Problem(path, 1, what, remedy)
+
+
 def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
+    """Yield what is wrong with the folder of the program's own files."""
     place = folder.bookkeeping()
     if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
         what = "this is not a folder, so nothing can be kept here"
@@ -103,12 +116,15 @@ class _References:
                     what = f"{key} names {one_line(str(entry), 80)}, which {fault}"
                     remedy = "correct the path, or remove the key"
                     yield Problem(memory.path, memory.line_of(key), what, remedy)
+        if memory.path != PROFILE:
+            return
         for number, line in enumerate(memory.lines, 1):
-            mark = SOURCE_MARK.search(line) if memory.path == PROFILE else None
-            fault = self._fault(mark[1]) if mark else ""
-            if mark and fault:
-                what = f"the line rests on {one_line(mark[1], 80)}, which {fault}"
-                yield Problem(PROFILE, number, what, "correct the path, or the line")
+            for source in SOURCE_MARK.findall(line):
+                fault = self._fault(source)
+                if fault:
+                    what = f"the line rests on {one_line(source, 80)}, which {fault}"
+                    remedy = "correct the path, or the line"
+                    yield Problem(PROFILE, number, what, remedy)
 
     def _fault(self, entry: str) -> str:
         """Return what is wrong with a reference; empty if it leads to a line."""
@@ -123,9 +139,12 @@ class _References:
         if not match["line"]:
             return ""
         count = self._count_lines(found[0])
-        return "" if 1 <= int(match["line"]) <= count else f"has only {count} lines"
+        if 1 <= int(match["line"]) <= count:
+            return ""
+        return f"has only {count} lines"
 
     def _count_lines(self, path: str) -> int:
+        """Return the lines of a memory, 0 for one that cannot be read."""
         if path not in self._line_counts:
             memory = self._folder.find(path)
             self._line_counts[path] = len(memory.lines) if memory else 0

@@ -55,7 +55,14 @@ def status(
     *,
     brief: bool = False,
 ) -> JobDone:
-    """Return how the memories stand now, in lines and as data; `brief`: in one line."""
+    """Return how the memories stand, in lines and as data.
+
+    Args:
+        folder: whose memories.
+        now: the moment as of which they are counted.
+        progress: told how many have been looked at.
+        brief: in one line.
+    """
     counts = Counts()
     _count_memories(counts, folder, now.date(), progress)
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
@@ -69,6 +76,7 @@ def status(
 def _count_memories(
     counts: Counts, folder: Folder, today: dt.date, progress: Progress
 ) -> None:
+    """Count the memories by kind, and what fades."""
     threshold = config.of(folder).threshold
     staying = Counter[str]()
     for state in memory_states(folder, today, progress):

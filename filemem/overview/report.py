@@ -34,13 +34,22 @@ _MARK = re.compile(r"\s*(?:[-*+]|#{1,6})\s+")
 def page(
     folder: Folder, now: dt.datetime, progress: Progress = no_progress
 ) -> tuple[str, int]:
-    """Return the page as of `now`, and how many memories there are."""
+    """Write the page.
+
+    Args:
+        folder: whose memories.
+        now: the moment as of which it is.
+        progress: told how many memories have been looked at.
+
+    Returns:
+        The page, and how many memories there are.
+    """
     today = now.date()
     states = sorted(memory_states(folder, today, progress), key=_newest_first)
     live = [state for state in states if not state.archived]
-    counts = counted(len(live), "live memory", "live memories")
     holding = [state for state in live if _holds(state)]
     talks = [state for state in states if state.kind == "sessions"]
+    counts = counted(len(live), "live memory", "live memories")
     parts = [
         f"<header><h1>{_text(folder.name)}</h1><p>{counts},"
         f" {len(states) - len(live):,} archived, as of {today}</p></header>",
@@ -70,6 +79,7 @@ def is_our_page(place: str) -> bool:
 
 
 def _newest_first(state: MemoryState) -> tuple[int, str]:
+    """Return the key by which memories are sorted: what has no date comes first."""
     age = -state.date.toordinal() if state.date else 0
     return age, state.path
 
@@ -85,9 +95,10 @@ def _who(folder: Folder) -> Iterator[str]:
     """Yield the lines of profile.md without what they rest on."""
     profile = folder.find(PROFILE)
     for line in profile.body.split("\n") if profile else ():
-        shown = plain(SOURCE_MARK.sub("", line)).rstrip()
+        told = SOURCE_MARK.sub("", line)
+        shown = _MARK.sub("", plain(told), count=1).strip()
         if shown:
-            yield f"<li>{_text(_MARK.sub('', shown, count=1))}</li>"
+            yield f"<li>{_text(shown)}</li>"
 
 
 def _rows(folder: Folder, states: list[MemoryState]) -> Iterator[str]:
@@ -99,6 +110,7 @@ def _rows(folder: Folder, states: list[MemoryState]) -> Iterator[str]:
 
 
 def _coming(folder: Folder, today: dt.date) -> Iterator[str]:
+    """Yield what is planned, or ends, from today on."""
     days = DayRange(today.toordinal(), dt.date.max.toordinal())
     events = timeline(folder, lambda path: path.startswith("facts/"), days)
     to_come = [event for event in events if event.date >= today]
@@ -119,12 +131,19 @@ def _fading(folder: Folder, live: list[MemoryState], today: dt.date) -> Iterator
 
 
 def _row(folder: Folder, when: str, path: str) -> str:
-    """Return the row of a memory's first passage, of a conversation's title."""
+    """Return the row of a memory.
+
+    It shows the first passage, of a conversation the title; of a file that has gone
+    meanwhile the path alone.
+    """
     memory = folder.find(path)
-    if memory is None or not memory.passages or memory.kind == "sessions":
-        return _line(when, memory.title if memory else "", path)
+    if memory is None:
+        return _line(when, "", path)
+    if memory.kind == "sessions" or not memory.passages:
+        return _line(when, memory.title, path)
     first = memory.passages[0]
-    return _line(when, plain(" ".join(first.text.split())), f"{path}:{first.line}")
+    text = plain(" ".join(first.text.split()))
+    return _line(when, text, f"{path}:{first.line}")
 
 
 # -- HTML ------------------------------------------------------------------------------
@@ -137,8 +156,10 @@ def _text(said: str) -> str:
 
 
 def _line(when: str, text: str, place: str) -> str:
-    place = _text(place)
-    return f"<li><time>{when}</time> {_text(text)} <code>{place}</code></li>"
+    """Return a row: the day, what is told of it, and where that stands."""
+    shown = _text(text)
+    where = _text(place)
+    return f"<li><time>{when}</time> {shown} <code>{where}</code></li>"
 
 
 def _section(title: str, lines: Iterable[str]) -> str:
@@ -149,9 +170,11 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _head(title: str) -> str:
     """Return a head that forbids all but the one style sheet, whatever a text holds."""
-    style = (resources.files("filemem.data") / "report.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+    sheet = resources.files("filemem.data") / "report.css"
+    style = sheet.read_text(encoding="utf-8")
+    digest = hashlib.sha256(style.encode()).digest()
+    source = f"'sha256-{base64.b64encode(digest).decode()}'"
+    policy = f"default-src 'none'; style-src {source}"
     name = html.escape(_FORBIDDEN.sub("", one_line(title)))
     return (
         '<head><meta charset="utf-8"/>'
