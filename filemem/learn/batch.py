@@ -104,6 +104,5 @@ def _conversation(
         words = dates.annotate(shown.shown.strip(), turn.day)
         indented = words.replace("\n", "\n  ")
         lines.append(f"[{label}] {mark}{turn.speaker}: {indented}")
-    speakers = ", ".join(session.speakers)
-    heading = f"Conversation {number}. Who speaks: {speakers}.{origin}"
+    heading = f"Conversation {number}.{origin}"
     return [heading, prompt.data(session.path, "\n".join(lines))]

@@ -207,8 +207,8 @@ def _wishes(request: Request, values: object) -> list[ForgetWish]:
         return []
     places: list[str] = []
     for label in _labels(values.get("memories")):
-        memory = request.memories.get(label)
-        if memory:
+        if label in request.memories:
+            memory = request.memories[label]
             places += [memory.path, *memory.sources]
     places += [one.place for one in _turns(request, values.get("lines")) + asked]
     return [ForgetWish(asked[0], tuple(dict.fromkeys(places)))]

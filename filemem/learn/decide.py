@@ -92,12 +92,18 @@ class KnownMemories:
         """Choose the memories to show beside what was said, by their days.
 
         All while there are few; of more `besides`, and those that share the rarest
-        words with a text.
+        words with the texts.
         """
         chosen = list(self.live.values())
         if len(chosen) > MAX_SHOWN_WHOLE:
-            near = self._most_alike(texts) | besides
-            chosen = [one for one in chosen if one.path in near]
+            said = content("\n".join(texts))
+            words = {one.path: content(one.text) for one in chosen}
+            counts = Counter(word for found in words.values() for word in found)
+            scores = Counter[str]()
+            for path, own in words.items():
+                scores[path] = sum(1000 // counts[word] for word in own & said)
+            near = {path for path, _ in scores.most_common(MAX_SHOWN_ALIKE)}
+            chosen = [one for one in chosen if one.path in near | besides]
         return sorted(chosen, key=lambda one: (one.since, one.path))
 
     def decide(self, claim: Claim) -> Decision:
@@ -185,18 +191,6 @@ class KnownMemories:
             changed = os.stat(self.folder.absolute(memory.path)).st_mtime
             days.append(dt.date.fromtimestamp(changed))
         return max(days)
-
-    def _most_alike(self, texts: Iterable[str]) -> set[str]:
-        """The paths of the memories that share the rarest words with what was said."""
-        said = content("\n".join(texts))
-        words = {path: content(one.text) for path, one in self.live.items()}
-        counts = Counter(word for found in words.values() for word in found)
-        scores: dict[str, float] = {}
-        for path, own in words.items():
-            if own & said:
-                scores[path] = sum(1 / counts[word] for word in own & said)
-        best = sorted(scores, key=lambda path: (-scores[path], path))
-        return set(best[:MAX_SHOWN_ALIKE])
 
 
 def said_in(memory: Memory) -> str:

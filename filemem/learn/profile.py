@@ -117,12 +117,8 @@ def _revised(
             lines[place] = (name, f"- {said} <!-- {place} -->")
     # Noted first, so that a run that is killed here leaves no line of the program's
     # that it does not know.
-    said_now = {place: digest(line) for place, (_, line) in lines.items()}
-    log.add(
-        {"line": place, "digest": said}
-        for place, said in said_now.items()
-        if said not in log.lines
-    )
+    entries = [{"line": at, "digest": digest(line)} for at, (_, line) in lines.items()]
+    log.add(one for one in entries if one["digest"] not in log.lines)
     return _written(own, behind, lines.values()).encode()
 
 

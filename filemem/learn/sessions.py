@@ -27,7 +27,6 @@ class Session:
         path: the live one, even where it lies in the archive.
         size: the file's, in bytes.
         began: the clock time of its beginning, if its name has one.
-        speakers: who speaks in it, as a sentence has it.
         is_imported: whether it comes from another program's export, or from notes;
             what a program adds itself is the person's talk with it.
         digests: of all its turns.
@@ -36,7 +35,6 @@ class Session:
     path: str
     size: int
     began: str
-    speakers: tuple[str, ...]
     is_imported: bool
     digests: frozenset[str]
 
@@ -140,7 +138,6 @@ def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[SaidTu
         path=live(memory.path),
         size=len(memory.data),
         began=memory.when.time if memory.when else "",
-        speakers=tuple(dict.fromkeys(speaker(memory, one) for one in passages)),
         is_imported=not str(memory.front.get("origin", "added:")).startswith("added:"),
         digests=frozenset(digests),
     )
