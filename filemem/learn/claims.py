@@ -24,6 +24,7 @@ from filemem.text.lenient_json import Listed, read_list
 from filemem.text.plain import LINK, one_line
 from filemem.text.quotes import comparable, one_form_of_numbers, stands_in
 from filemem.text.redaction import redact
+from filemem.text.spans import Span
 
 NOT_SHOWN = 0.5  # confidence in what names a number or a name that was shown nowhere
 BY_MACHINE = 0.3  # confidence in what only a machine said
@@ -225,7 +226,7 @@ def _labels(value: object) -> list[str]:
     return re.findall(r"\b(?:\d+:\d+|[MF]\d+)\b", str(value).upper())
 
 
-def _span(text: str, told: dt.date) -> dates.Span | None:
+def _span(text: str, told: dt.date) -> Span | None:
     """Return the days that a value may mean, in whatever form."""
     for mention in dates.mentioned(text, told):
         if not mention.other:

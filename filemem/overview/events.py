@@ -9,9 +9,10 @@ from filemem.store.facts import plain
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
 from filemem.store.passages import FORGOTTEN, Passage
-from filemem.text.dates import Span, mentioned, nearest, one_day
+from filemem.text.dates import mentioned, nearest
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
+from filemem.text.spans import Span, one_day
 
 _NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
 """*At Christmas* and *in May* say too little of a day."""

@@ -10,7 +10,7 @@ from filemem.search.candidates import Candidates
 from filemem.search.query import Query, QueryWord
 from filemem.search.results import Hit, names_days
 from filemem.store.paths import ARCHIVE
-from filemem.text import dates, terms
+from filemem.text import chinese, spans, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import counted, one_line
 
@@ -100,8 +100,8 @@ def _unknown_chinese(question: str, corpus: Corpus) -> list[str]:
     names = " ".join(corpus.speaker_names)
     found: list[str] = []
     for run in filter(terms.is_cjk, terms.words(question)):
-        for piece in terms.chinese_content(run):
-            if len(piece) < 2 or not terms.is_unknown(piece) or piece in names:
+        for piece in chinese.chinese_content(run):
+            if len(piece) < 2 or not chinese.is_unknown(piece) or piece in names:
                 continue
             pairs = [token for token in terms.cjk_tokens(piece) if len(token) == 2]
             if not any(map(corpus.concept, pairs)):
@@ -139,10 +139,10 @@ def _in_words(days: DayRange) -> str:
     first = dt.date.fromordinal(days.first)
     last = dt.date.fromordinal(days.last)
     if last == dt.date.max:
-        return f"{dates.in_words(dates.one_day(first), chinese=False)} and later"
+        return f"{spans.in_words(spans.one_day(first), chinese=False)} and later"
     if first == dt.date.min:
-        return f"{dates.in_words(dates.one_day(last), chinese=False)} and earlier"
-    return dates.in_words(dates.Span(first, last), chinese=False)
+        return f"{spans.in_words(spans.one_day(last), chinese=False)} and earlier"
+    return spans.in_words(spans.Span(first, last), chinese=False)
 
 
 def _nothing_found(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from filemem.search.days import NamedDays
 from filemem.search.weights import Weights
-from filemem.text import terms
+from filemem.text import chinese, terms
 from filemem.text.dayrange import DayRange
 
 _LIGHT_WORDS = (
@@ -119,7 +119,7 @@ def _runs(text: str) -> Iterator[str]:
     """Yield the words of a folded text; of Chinese the runs between joining words."""
     for run in terms.words(text):
         if terms.is_cjk(run):
-            yield from terms.chinese_content(run)
+            yield from chinese.chinese_content(run)
         else:
             yield run
 
@@ -133,8 +133,8 @@ def _words_of_run(run: str, weights: Weights) -> Iterator[QueryWord]:
         weight = 1.0 if is_whole else weights.lesser_word
         if stem in _light_stems():
             weight *= weights.lesser_word
-        related, members = terms.related(token)
-        alternatives = tuple(dict.fromkeys([*related, *members]))
+        related = terms.related(token)
+        alternatives = tuple(dict.fromkeys(related.others + related.members))
         yield QueryWord(token, stem, weight, alternatives, is_light=_is_light(stem))
 
 
@@ -146,7 +146,7 @@ def _pieces(run: str) -> Iterator[tuple[str, bool]]:
     if not terms.is_cjk(run):
         yield run, True
         return
-    ends = {0, *itertools.accumulate(map(len, terms.segments(run)))}
+    ends = {0, *itertools.accumulate(map(len, chinese.segments(run)))}
     for position, token in enumerate(terms.cjk_tokens(run)):
         start = position // 2
         if len(token) > 1:

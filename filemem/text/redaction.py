@@ -20,7 +20,7 @@ from functools import cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from filemem.text import terms
+from filemem.text import tables
 from filemem.text.terms import simplified
 
 API_KEY = "api key"
@@ -107,7 +107,7 @@ def _one_for_one() -> dict[int, str]:
 
 # -- the table -------------------------------------------------------------------------
 
-_pattern = terms.Patterns("secret-patterns.txt", dict)
+_pattern = tables.Patterns("secret-patterns.txt")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class NumberForm:
 @cache
 def _forms() -> tuple[Form | NumberForm, ...]:
     found: list[Form | NumberForm] = [NumberForm(PASSWORD, _seed_phrases)]
-    for row in terms.table_rows("secret-patterns.txt"):
+    for row in tables.rows("secret-patterns.txt"):
         if len(row) == 4:
             kind, anchors, check, pattern = row
             words = () if anchors == "*" else tuple(anchors.split(" "))
@@ -293,4 +293,4 @@ def _is_seed_word(word: str) -> bool:
 
 @cache
 def _seed_words() -> frozenset[str]:
-    return frozenset(" ".join(terms.table_lines("seed-words.txt")).split())
+    return frozenset(" ".join(tables.lines("seed-words.txt")).split())

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.text.dates import annotate, mentioned, one_day, parse_bound
+from filemem.text.dates import annotate, mentioned, parse_bound
+from filemem.text.spans import one_day
 
 MONDAY = date(2023, 5, 8)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text import terms
+from filemem.text import chinese, terms
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_a_text_that_ends_in_a_question_is_marked(text: str, asks: bool) -> None
 
 @given(st.text(alphabet="为店发起广告喝茶的了ア자然", max_size=20))
 def test_the_words_of_a_run_are_the_run(run: str) -> None:
-    assert "".join(terms.segments(run)) == run
+    assert "".join(chinese.segments(run)) == run
 
 
 def test_everyday_words_are_cut_as_people_read_them() -> None:
-    assert "工作室" in terms.segments("开工作室花了多长时间")
+    assert "工作室" in chinese.segments("开工作室花了多长时间")

@@ -1,0 +1,72 @@
+"""The tables in `data/`, there to be read and changed: words, and patterns made of parts."""
+
+import functools
+import re
+from pathlib import Path
+
+DATA = Path(__file__).parents[1] / "data"
+
+_BLOCK = re.compile(r"^(\S.*)((?:\n +.*)*)", re.MULTILINE)
+_PART = re.compile("‹([^›]+)›")
+
+
+def lines(name: str) -> tuple[str, ...]:
+    """Return the lines of a table, without blank ones and those that begin with `#`."""
+    text = (DATA / name).read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line and line[0] != "#")
+
+
+@functools.cache
+def rows(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of a table, whose columns two or more spaces part.
+
+    The indented lines under a row are its last column.
+    """
+    found: list[tuple[str, ...]] = []
+    for head, under in _BLOCK.findall("\n".join(lines(name))):
+        columns = re.split(" {2,}", head)
+        if under:
+            columns.append(re.sub(r"\n +", "", under))
+        found.append(tuple(columns))
+    return tuple(found)
+
+
+@functools.cache
+def words(name: str) -> dict[str, list[str]]:
+    """Return the words of a table by their heads: `head: word, word`."""
+    found: dict[str, list[str]] = {}
+    for line in lines(name):
+        head, _, told = line.partition(": ")
+        found.setdefault(head, []).extend(told.split(", "))
+    return found
+
+
+class Patterns:
+    """Regular expressions in which ‹name› stands for a part.
+
+    The parts are the rows of two columns of a table.
+    """
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+        self._compiled: dict[str, re.Pattern[str]] = {}
+
+    @functools.cached_property
+    def parts(self) -> dict[str, str]:
+        """Return the parts by name."""
+        return dict(row for row in rows(self._table) if len(row) == 2)
+
+    def expand(self, pattern: str) -> str:
+        """Return a pattern with every part in it written out."""
+        while "‹" in pattern:
+            pattern = _PART.sub(lambda match: self.parts[match[1]], pattern)
+        return pattern
+
+    def __call__(self, pattern: str) -> re.Pattern[str]:
+        """Return a pattern compiled, without case."""
+        if pattern not in self._compiled:
+            # ASCII keeps \b between 天 and y, \d free of other scripts' digits, and
+            # the folding of case out of Unicode's odd pairs.
+            flags = re.IGNORECASE | re.ASCII
+            self._compiled[pattern] = re.compile(self.expand(pattern), flags)
+        return self._compiled[pattern]
