@@ -1,16 +1,18 @@
 """What the documents show is what happens: every console block is run, and prints what it says.
 
-A block starts in a folder of its own with a copy of the sample store; `console continued` goes on where the block before
-ended. A line `...` stands for any lines, `...` inside a line for any text. Names of commits may differ; where a command
-uses one that was shown, the real one takes its place.
+A block starts in a folder of its own with a copy of the sample store; `console continued`
+goes on where the block before ended. A line `...` stands for any lines, `...` inside a
+line for any text. Names of commits may differ; where a command uses one that was shown,
+the real one takes its place.
 """
 
 import os
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from programs import clean, filemem, sample, shell_command
@@ -19,85 +21,82 @@ from filemem.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {path: path.read_text(encoding="utf-8") for path in DOCUMENTS}
+BLOCK = re.compile(r"(?ms)^```(.*?)\n(.*?)^```$")
 COMMIT = re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,40}\b")
-GIT = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
+GIT = """\
+[user]
+name = Mara Lind
+email = mara@example.org
+[init]
+defaultBranch = main
+"""
 
 
-class Step(NamedTuple):
+@dataclass
+class Step:
     """A command of a block, and what it should print."""
 
     line: int
     command: str
-    expected: list[str]
+    expected: list[str] = field(default_factory=list)
 
 
-class Story(NamedTuple):
+@dataclass
+class Story:
     """Blocks that run one after the other in one folder."""
 
     name: str
-    steps: list[Step]
+    steps: list[Step] = field(default_factory=list)
 
 
-def stories(first: str = "console") -> Iterator[Story]:
-    """Every block of a kind in the documents, continued ones joined."""
-    for path in DOCUMENTS:
+def stories(kind: str = "console") -> Iterator[Story]:
+    """Yield every block of a kind in the documents, continued ones joined."""
+    for path, text in TEXTS.items():
         found: list[Story] = []
-        inside = False
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-            if line.startswith("```"):
-                kind = line[3:].strip()
-                inside = not inside and kind in (first, f"{first} continued")
-                if inside and (kind == first or not found):
-                    found.append(Story(f"{path.relative_to(ROOT)}:{number}", []))
-            elif inside and line.startswith("$ "):
-                found[-1].steps.append(Step(number, line[2:], []))
-            elif inside:
-                assert found[-1].steps, f"{path}:{number}: output before any command"
-                found[-1].steps[-1].expected.append(line)
+        for block in BLOCK.finditer(text):
+            number = text.count("\n", 0, block.start()) + 1
+            if block[1] == kind:
+                found.append(Story(f"{path.relative_to(ROOT)}:{number}"))
+            elif block[1] != f"{kind} continued":
+                continue
+            steps = found[-1].steps
+            for at, line in enumerate(block[2].splitlines(), number + 1):
+                if line.startswith("$ "):
+                    steps.append(Step(at, line[2:]))
+                else:
+                    steps[-1].expected.append(line)
         yield from found
 
 
 def pattern(expected: list[str]) -> re.Pattern[str]:
-    """What the lines of a block mean, each name of a commit as a group."""
+    """Return what the lines of a block mean, each name of a commit as a group."""
     parts = []
     for line in expected:
         if line == "...":
             parts.append(r"(?:[^\n]*\n)*?")
             continue
-        texts = [
-            re.escape(text).replace(r"\.\.\.", r"[^\n]*") for text in COMMIT.split(line)
-        ]
-        parts.append(r"([0-9a-f]{7,40})".join(texts) + r"\n")
+        texts = [re.escape(text) for text in COMMIT.split(line)]
+        whole = r"([0-9a-f]{7,40})".join(texts)
+        parts.append(whole.replace(r"\.\.\.", r"[^\n]*") + r"\n")
     return re.compile("".join(parts))
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """A machine with filemem, git and one person, and nothing else."""
-    tools = folder / "bin"
-    shell_command(tools / "filemem")
+    """Return that of a machine with filemem, git and one person, and nothing else."""
+    shell_command(folder / "bin/filemem")
     (folder / "gitconfig").write_text(GIT)
     when = "2026-11-21T08:00:00+00:00"
-    given = {
+    return clean(folder) | {
+        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "GIT_AUTHOR_DATE": when,
         "GIT_COMMITTER_DATE": when,
         "GIT_CONFIG_GLOBAL": str(folder / "gitconfig"),
-    }
-    kept = {
-        key: value
-        for key, value in clean().items()
-        if not key.startswith(("GIT_", "XDG_"))
-    }
-    own = {
-        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(folder),
         "GIT_CONFIG_NOSYSTEM": "1",
-    }
-    shown = {
         "TZ": "UTC",
         "NO_COLOR": "1",
-        "FILEMEM_EMBEDDINGS": "off",
-    }  # the documents show what words alone find
-    return kept | given | own | shown
+        "FILEMEM_EMBEDDINGS": "off",  # the documents show what words alone find
+    }
 
 
 @pytest.mark.parametrize("story", list(stories()), ids=lambda story: story.name)
@@ -109,7 +108,6 @@ def test_the_documents_show_what_happens(story: Story, tmp_path: Path) -> None:
 def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
     """Run a story with more in its environment, and compare what it prints."""
     work = tmp_path / "work"
-    work.mkdir()
     sample(work / "memory_store")
     env = environment(tmp_path) | more
     real: dict[str, str] = {}
@@ -117,56 +115,41 @@ def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
         command = step.command
         for shown, name in real.items():
             command = command.replace(shown, name)
-        streams = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.STDOUT,
-        }
         said = subprocess.run(
-            ["sh", "-c", command], cwd=work, env=env, **streams
+            ["sh", "-c", command],
+            cwd=work,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         ).stdout.decode()
         said += "\n" if said and not said.endswith("\n") else ""
         match = pattern(step.expected).fullmatch(said)
         wanted = "\n".join(step.expected)
-        assert match, (
-            f"{story.name}, line {step.line}: $ {command}\n--- expected\n{wanted}\n--- printed\n{said}"
-        )
+        place = f"{story.name}, line {step.line}: $ {command}"
+        assert match, f"{place}\n--- expected\n{wanted}\n--- printed\n{said}"
         real |= dict(zip(COMMIT.findall(wanted), match.groups(), strict=True))
 
 
-def options(words: list[str]) -> set[str]:
-    """The options that a command's own --help tells, and those of its own commands; those of the whole program with them."""
-    done = filemem(*words, "--help")
-    named = re.findall(
-        r"^  (\w[\w-]*)", done.stdout.partition("\nCommands:\n")[2], re.MULTILINE
-    )
-    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout)).union(
-        *(options([*words, name]) for name in named)
-    )
+def options(*words: str) -> set[str]:
+    """Return the options that a command's --help tells, and those of its own commands."""
+    told = filemem(*words, "--help").stdout
+    found = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", told))
+    for name in re.findall(r"(?m)^  (\w[\w-]*)", told.partition("\nCommands:\n")[2]):
+        found |= options(*words, name)
+    return found
 
 
 def mentioned() -> dict[str, set[str]]:
-    """Every command that stands in code anywhere in the documents, with the options that are shown with it."""
-    found: dict[str, set[str]] = {}
-    for path in DOCUMENTS:
-        text = path.read_text(encoding="utf-8")
-        blocks = re.findall(
-            r"^```(?!text).*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL
-        )
-        spans = re.findall(
-            r"`([^`\n]+)`",
-            re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL),
-        )
-        for code in (*blocks, *spans):
-            for name, rest in re.findall(
-                r"(?:^|\$ |bin/|[|;&(] ?)filemem ([a-z]+)([^\n|;&]*)",
-                code,
-                re.MULTILINE,
-            ):
-                given = re.sub(r"'[^']*'|\"[^\"]*\"", "", rest)
-                found.setdefault(name, set()).update(
-                    re.findall(r"(?<!\S)--[a-z][\w-]*", given)
-                )
+    """Return every command in code in the documents, with the options shown with it."""
+    called = re.compile(r"(?m)(?:^|\$ |bin/|[|;&(] ?)filemem ([a-z]+)([^\n|;&]*)")
+    found: dict[str, set[str]] = defaultdict(set)
+    for text in TEXTS.values():
+        codes = [code for kind, code in BLOCK.findall(text) if kind != "text"]
+        codes += re.findall(r"`([^`\n]+)`", BLOCK.sub("", text))
+        for name, rest in called.findall("\n".join(codes)):
+            given = re.sub(r"'[^']*'|\"[^\"]*\"", "", rest)
+            found[name].update(re.findall(r"(?<!\S)--[a-z][\w-]*", given))
     return found
 
 
@@ -174,48 +157,28 @@ def mentioned() -> dict[str, set[str]]:
 def test_every_command_and_option_named_is_one(name: str) -> None:
     """In tables, sentences and examples for other programs too."""
     assert name in COMMANDS
-    assert mentioned()[name] <= options([name])
+    assert mentioned()[name] <= options(name)
 
 
-def test_every_command_is_in_the_readme() -> None:
-    """And the reader finds each document from there."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [
-        name for name in COMMANDS if not re.search(rf"`(?:filemem )?{name}\b", readme)
-    ] == []
-    assert [
-        path.name for path in DOCUMENTS[1:] if f"(docs/{path.name})" not in readme
-    ] == []
+def test_the_readme_names_every_command_and_document() -> None:
+    readme = TEXTS[ROOT / "README.md"]
+    for name in COMMANDS:
+        assert re.search(rf"`(?:filemem )?{name}\b", readme), name
+    for path in DOCUMENTS[1:]:
+        assert f"(docs/{path.name})" in readme
 
 
 def test_every_constant_that_explains_the_ranking_is_one() -> None:
     """So that a reader finds it, and a renamed one is noticed."""
-    text = (ROOT / "docs/search.md").read_text()
+    text = TEXTS[ROOT / "docs/search.md"]
     named = set(re.findall(r"`((?!OPENAI_)[A-Z]{2,}\w*|K1|B)(?: in `[\w.]+)?`", text))
     code = "\n".join(path.read_text() for path in (ROOT / "filemem").rglob("*.py"))
-    assert [
-        name
-        for name in sorted(named)
-        if not re.search(rf"^(?:\w+, )*{name}(?:, \w+)* = ", code, re.M)
-    ] == []
+    for name in named:
+        assert re.search(rf"(?m)^(?:\w+, )*{name}(?:, \w+)* = ", code), name
 
 
 def test_relative_links_lead_to_files() -> None:
     """From one document to another, and to pictures."""
-    found = []
-    for path in DOCUMENTS:
-        prose = re.sub(
-            r"^```.*?^```",
-            "",
-            path.read_text(encoding="utf-8"),
-            flags=re.MULTILINE | re.DOTALL,
-        )
-        targets = re.findall(r"\]\(([^()\s#]+)", prose)
-        found += [path.parent / target for target in targets if "://" not in target]
-    assert len(found) > 10
-    assert [path for path in found if not path.is_file()] == []
-
-
-def test_there_are_documents_to_try() -> None:
-    """So that the test above cannot pass by finding nothing."""
-    assert sum(len(story.steps) for story in stories()) >= 3
+    for path, text in TEXTS.items():
+        for target in re.findall(r"\]\(([^()\s#]+)", BLOCK.sub("", text)):
+            assert "://" in target or (path.parent / target).is_file(), target
