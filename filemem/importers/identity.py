@@ -87,7 +87,7 @@ def find_fresh(
         keys = [turn.part for turn in said]
         overlap = find_overlap(keys, record, whole=whole)
     written = 0
-    if whole or imported is None or not is_certain:
+    if there and (whole or imported is None or not is_certain):
         session = Imported("").grown("", there, None)
         lines = [turn.as_written() for turn in said]
         written = find_overlap(lines, session, whole=whole).known

@@ -8,14 +8,12 @@ from typing import Any
 
 import uvicorn
 from starlette.requests import ClientDisconnect, Request
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from filemem.errors import FilememError
 from filemem.store import keys
 
 SHUTDOWN_SECONDS = 5  # that answers under way are waited for at the end
 MAX_CONNECTIONS = 500  # beyond them a request is told to come again
-HEADER_SECONDS = 30.0  # in which a connection must have sent a request's header
 BODY_SECONDS = 30.0  # in which a request's body must come
 KEEP_ALIVE_SECONDS = 15
 
@@ -54,41 +52,14 @@ def bound(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         yield listening, f"http://{shown}:{listening.getsockname()[1]}"
 
 
-def server(
-    app: Any,
-    max_connections: int = MAX_CONNECTIONS,
-    header_seconds: float = HEADER_SECONDS,
-) -> uvicorn.Server:
-    """Return a server of an application; nothing that is sent to it is logged.
-
-    A connection that has sent no whole header in time is closed.
-    """
-
-    class Caller(AutoHTTPProtocol):
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._look(object())
-
-        def _look(self, before: Any) -> None:
-            """Close the connection if no request has begun since `before`."""
-            idle = self.cycle is None or self.cycle.response_complete
-            if idle and self.cycle is before:
-                self.transport.close()
-                return
-            loop = asyncio.get_running_loop()
-            self._clock = loop.call_later(header_seconds, self._look, self.cycle)
-
-        def connection_lost(self, error: Exception | None) -> None:
-            self._clock.cancel()
-            super().connection_lost(error)
-
+def server(app: Any) -> uvicorn.Server:
+    """Return a server of an application; nothing that is sent to it is logged."""
     config = uvicorn.Config(
         app,
-        http=Caller,
         log_level="critical",
         access_log=False,
         server_header=False,
-        limit_concurrency=max_connections,
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )

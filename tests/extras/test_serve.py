@@ -1,7 +1,6 @@
 """`filemem serve`: any client of OpenAI's interface has a memory by its base URL, and
 sees its own user's alone."""
 
-import asyncio
 import contextlib
 import datetime as dt
 import json
@@ -29,8 +28,6 @@ from filemem.store import keys
 
 for package in ("starlette", "uvicorn"):
     pytest.importorskip(package, reason="needs filemem[serve]")
-
-from filemem.serve import running as http_server
 
 FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 CHAT = "/v1/chat/completions"
@@ -352,16 +349,13 @@ def test_a_key_opens_one_user_s_memories_and_no_other_key_does(served: Served) -
         there = {"Authorization": f"Bearer {key}".encode().decode("latin-1")}
         status, body = served.post(b"{}", **there)
         assert status == 401 and body["error"]["code"] == "invalid_api_key", key
-    with pytest.raises(openai.AuthenticationError):
-        list(served.client("wrong").models.list())
     served.keys["rui"] = served.run("serve", "keys", "add", "rui").stdout.strip()
-    served.model.script(say("Hi."))
-    ask(served.client("rui"), "Hi.")
+    assert list(served.client("rui").models.list())
     assert "rui" in served.run("serve", "keys", "list").stdout
-    removed = served.run("serve", "keys", "remove", "rui").stdout
-    assert removed == "Took 1 key of rui away.\n"
-    with pytest.raises(openai.AuthenticationError):
-        ask(served.client("rui"), "Hi again.")
+    assert "Took 1 key" in served.run("serve", "keys", "remove", "rui").stdout
+    for key in ("rui", "wrong"):
+        with pytest.raises(openai.AuthenticationError):
+            list(served.client(key).models.list())
     written = b""
     for path in served.root.rglob("*"):
         written += path.read_bytes() if path.is_file() else b""
@@ -419,46 +413,6 @@ def test_a_malformed_or_oversized_request_is_refused_in_one_line(
     form = "Application/JSON; charset=utf-8"
     assert served.post(emoji, **{"Content-Type": form})[0] == 200
     assert served.said() == [["\N{TEACUP WITHOUT HANDLE}?", "A cup."]]
-
-
-def test_silent_connections_are_closed_and_those_that_ask_are_served() -> None:
-    """Of every server: also one that begins a header and never ends it."""
-    begun = threading.Event()
-    closed = threading.Event()
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return
-        begun.set()
-        while scope["path"] == "/slow" and not closed.is_set():
-            await asyncio.sleep(0.01)
-        start = {"type": "http.response.start", "status": 200}
-        await send({**start, "headers": [(b"content-length", b"2")]})
-        await send({"type": "http.response.body", "body": b"hi"})
-
-    with http_server.bound("127.0.0.1", 0) as (listening, url):
-        server = http_server.server(app, max_connections=20, header_seconds=0.3)
-        sockets = {"sockets": [listening]}
-        thread = threading.Thread(target=server.run, kwargs=sockets, daemon=True)
-        thread.start()
-        there = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
-        slow = HTTPConnection(*there, timeout=60)
-        slow.request("GET", "/slow")
-        assert begun.wait(60)
-        silent = [socket.create_connection(there, timeout=60) for _ in range(20)]
-        for one in silent[10:]:
-            one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-        silent[-1].sendall(b"1\r\n\r\n")
-        assert b" 503 " in silent.pop().recv(1000)
-        assert [one.recv(1) for one in silent] == [b""] * 19
-        closed.set()
-        assert slow.getresponse().read() == b"hi"
-        for _ in range(2):
-            slow.request("GET", "/")
-            assert slow.getresponse().read() == b"hi"
-        slow.close()
-        server.should_exit = True
-        thread.join(60)
 
 
 def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(
